@@ -20,6 +20,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
+// adminCommand is `frontdesk admin`. Most of its commands are an operation of the
+// catalog, called through the admin door.
 type adminCommand struct {
 	JSON bool `help:"Print JSON." name:"json"`
 
@@ -81,13 +83,13 @@ type adminCommand struct {
 	} `cmd:"" help:"The sealing key."`
 }
 
-// AfterApply tells the commands below how to print.
+// AfterApply tells the commands below how to print. kong calls it.
 func (c *adminCommand) AfterApply(out *streams) error {
 	out.json = c.JSON
 	return nil
 }
 
-// do sends one command to the running server, or runs it on the database, and
+// do sends one operation to the running server, or runs it on the database, and
 // prints the answer.
 func do(s *config.Settings, out *streams, q admin.Request, input map[string]any) error {
 	data, err := ask(s, out, q, input)
@@ -97,7 +99,9 @@ func do(s *config.Settings, out *streams, q admin.Request, input map[string]any)
 	return printAnswer(out, data)
 }
 
-// ask is do without the printing.
+// ask sends one operation and returns its answer. Empty values of the input are left
+// out, as flags that were not given. An operation without an answer gives the id of
+// the row that it was about.
 func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any) (data json.RawMessage, err error) {
 	for k, v := range input {
 		if v == nil || v == "" {
@@ -117,7 +121,8 @@ func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any
 	return data, err
 }
 
-// with runs fn against the running server or, without one, the database itself.
+// with runs fn against the running server or, without one, the database itself. It
+// tries the database first: whether that is owned tells if a server runs.
 func with(s *config.Settings, out *streams, fn func(context.Context, admin.Doer) error) error {
 	if err := s.Settle(false); err != nil {
 		return err
@@ -134,7 +139,8 @@ func with(s *config.Settings, out *streams, fn func(context.Context, admin.Doer)
 	return errors.Join(fn(ctx, a.Admin), a.Close())
 }
 
-// printAnswer writes an answer as JSON, or as a line per field.
+// printAnswer writes an answer as JSON, or as a line per field, with an empty line
+// between rows.
 func printAnswer(out *streams, data json.RawMessage) error {
 	if out.json {
 		var buf bytes.Buffer
@@ -165,7 +171,8 @@ func printAnswer(out *streams, data json.RawMessage) error {
 	return printFields(out.out, data)
 }
 
-// printFields keeps the order of the fields and omits null.
+// printFields writes a line per field, in their order. Objects inside are flattened,
+// and null is left out.
 func printFields(w io.Writer, data json.RawMessage) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if _, err := d.Token(); err != nil {
@@ -265,7 +272,7 @@ func (c *userCreate) Run(s *config.Settings, out *streams) error {
 		map[string]any{"email": c.Email, "name": c.Name, "role": c.Role, "password": password})
 }
 
-// ofOrg is a command that lists one kind of thing in an organization.
+// ofOrg is a command about one organization, or one that lists something in it.
 type ofOrg struct {
 	Org string `required:"" help:"The organization."`
 }
@@ -454,6 +461,8 @@ type agentSet struct {
 // limitNames are the limits of an agent; an empty value clears one.
 var limitNames = []string{"spendCents", "messages", "newRecipients", "deletions", "dnsChanges"}
 
+// Run sorts the settings into permissions, limits and the rest. An empty value clears
+// the guard or a limit.
 func (c *agentSet) Run(s *config.Settings, out *streams) error {
 	cells, limits, input := map[string]string{}, map[string]any{}, map[string]any{"id": c.ID}
 	for _, setting := range c.Settings {
@@ -508,6 +517,7 @@ type oneAgent struct {
 	ID string `arg:"" help:"The agent."`
 }
 
+// do runs an operation on the agent and prints the answer.
 func (c *oneAgent) do(s *config.Settings, out *streams, operation string) error {
 	return do(s, out, admin.Request{Operation: operation, Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID})
 }

@@ -11,13 +11,13 @@ import (
 	"frontdesk/internal/clients/shell"
 )
 
-// apiCommand passes everything after it on: the operations have flags of their
-// own, and none of the server's settings.
+// apiCommand passes everything after it on to the client's shell: the operations have
+// flags of their own, and none of the server's settings.
 type apiCommand struct {
 	Words []string `arg:"" optional:"" passthrough:""`
 }
 
-// exitStatus is an error that was printed already.
+// exitStatus ends the process with a status. What was wrong is printed already.
 type exitStatus int
 
 func (exitStatus) Error() string { return "" }

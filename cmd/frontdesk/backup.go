@@ -31,11 +31,12 @@ type backupCreate struct {
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-// say shows the progress of long work.
+// say shows the progress of long work. It goes to the error stream, so that the output
+// has the answer alone.
 func (o *streams) say(line string) { fmt.Fprintln(o.err, line) }
 
-// Run copies the database and its files through the running server, or itself.
-// The schema stays as it is, so that a backup can be made before an upgrade.
+// Run copies the database and its files by itself, or through the server that has it
+// open. The schema stays as it is, so that a backup can be made before an upgrade.
 func (c *backupCreate) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
 	if err := s.Settle(false); err != nil {
@@ -145,6 +146,7 @@ type backupVerify struct {
 	JSON     bool   `help:"Print JSON." name:"json"`
 }
 
+// Run restores the backup for a test, and removes the copy again.
 func (c *backupVerify) Run(s *config.Settings, out *streams) (err error) {
 	out.json = c.JSON
 	if err := s.Settle(false); err != nil {
@@ -173,6 +175,8 @@ type backupKey struct {
 	File string `arg:"" help:"A new file for the private key. Keep it away from the server." type:"path"`
 }
 
+// Run writes the private key to a new file, and prints the public key alone, so that
+// the output can be used as it is.
 func (c *backupKey) Run(out *streams) error {
 	text, recipient, err := archive.NewIdentity(time.Now())
 	if err != nil {
@@ -198,7 +202,8 @@ type restoreCommand struct {
 	JSON     bool   `help:"Print JSON." name:"json"`
 }
 
-// Run fills an empty database, of either kind, and brings it up to date.
+// Run fills an empty database, of either engine, and brings it up to date. It says
+// whether the sealing key fits, which no backup contains.
 func (c *restoreCommand) Run(s *config.Settings, out *streams) (err error) {
 	out.json = c.JSON
 	if err := s.Settle(false); err != nil {

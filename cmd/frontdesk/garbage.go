@@ -8,13 +8,14 @@ import (
 )
 
 // garbageRoom is how much garbage the heap may hold before it is collected. The
-// heap is small and short-lived, about 12 MB: to collect it whenever it has
-// doubled, as Go does by itself, would take a fifth of a list's CPU time.
+// heap is small, about 12 MB, and most of it short-lived: to collect it whenever it
+// has doubled, as Go does by itself, would take a fifth of a list's CPU time.
 const garbageRoom = 20 << 20
 
-// paceGarbage gives the heap that room, or as much as is in use where that is
-// more, and looks again after each collection. A fixed percentage would let an
-// import or a sign-in, which use more for a moment, leave a large process behind.
+// paceGarbage sets Go's percentage so that the heap has that room, or as much as is in
+// use where that is more, and does so again after each collection. A fixed percentage
+// would let an import or a sign-in, which use more for a moment, leave a large process
+// behind. GOGC in the environment wins.
 func paceGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -24,7 +25,7 @@ func paceGarbage() {
 	look = func(*[16]byte) {
 		metrics.Read(live)
 		debug.SetGCPercent(int(min(max(100, garbageRoom*100/max(live[0].Value.Uint64(), 1)), 400)))
-		runtime.SetFinalizer(new([16]byte), look) // nobody has it, so the next collection finds it
+		runtime.SetFinalizer(new([16]byte), look) // unreachable at once, so the next collection calls look again
 	}
 	look(nil)
 }

@@ -1,5 +1,14 @@
 // Command frontdesk is the whole service in one binary: the server, and the
 // operator's commands.
+//
+// main.go declares the commands as a struct, from which kong makes the parser and the
+// help: the names of its fields are words of the command line. Each command is a type
+// with a method Run, in the file of its group: serve.go, admin.go, backup.go,
+// doctor.go, quickstart.go and so on.
+//
+// An admin command opens the database itself or, where a server has it open, sends the
+// same request to that server's socket (withAdmin in admin.go). The commands decide
+// nothing: they parse, call package app or an operation, and print the answer.
 package main
 
 import (
@@ -21,6 +30,7 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
+// commands is the command line. The settings are flags of every command.
 type commands struct {
 	config.Settings
 	Config  configFile       `help:"TOML settings; flags and variables win." placeholder:"FILE" type:"existingfile"`
@@ -41,10 +51,11 @@ type commands struct {
 	API     apiCommand     `cmd:"" name:"api" passthrough:"" help:"Call any operation of a server, with a key."`
 }
 
-// configFile is a flag whose file resolves the other flags.
+// configFile is the flag --config, whose file gives values to the other flags.
 type configFile string
 
-// BeforeResolve reads the file before kong looks for values.
+// BeforeResolve reads the file before kong looks for values, so that flags and
+// environment variables still win.
 func (f configFile) BeforeResolve(k *kong.Kong, ctx *kong.Context, trace *kong.Path) error {
 	path := string(ctx.FlagValue(trace.Flag).(configFile))
 	if path == "" {
@@ -62,14 +73,15 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// streams is where a command reads and writes.
+// streams is where a command reads and writes, so that a test can see it.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	json     bool // print answers as JSON
 }
 
-// run is main as a value that a test can call.
+// run is main without the process: it returns the exit status. 2 means that the
+// command line is wrong.
 func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	var c commands
 	exit := -1
@@ -102,7 +114,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 	return 0
 }
 
-// sentence returns an error in the form that the operator reads.
+// sentence returns an error in the form that the operator reads: with the code that
+// the API has for it.
 func sentence(err error) string {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind != fault.Internal {
@@ -111,7 +124,8 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// logger returns the service's logger, which writes to w.
+// logger returns the service's logger, which writes to w. A level that is not known is
+// info.
 func logger(s *config.Settings, w io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.Log.Level)); err != nil {

@@ -24,7 +24,7 @@ import (
 )
 
 // quickstartCommand writes the settings of a server with a name of its own, then
-// shows the DNS records that it needs until they are there.
+// shows the DNS records that it needs until they are published.
 type quickstartCommand struct {
 	Name  string        `arg:"" help:"Name of the server, like desk.example.com."`
 	File  string        `help:"Settings file; default: /etc/frontdesk/frontdesk.toml for root, else ./frontdesk.toml."`
@@ -35,7 +35,9 @@ type quickstartCommand struct {
 	Every time.Duration `help:"How long to wait between two looks." default:"15s"`
 }
 
-// Run asks and writes the first time, and checks each time.
+// Run asks and writes the settings the first time, and checks the records each time.
+// With the file written it starts itself again with --config, and then finds the
+// domain in its settings.
 func (c *quickstartCommand) Run(s *config.Settings, out *streams) error {
 	root := os.Geteuid() == 0
 	if c.File == "" {
@@ -44,7 +46,7 @@ func (c *quickstartCommand) Run(s *config.Settings, out *streams) error {
 			c.File = "/etc/frontdesk/frontdesk.toml"
 		}
 	}
-	if s.Domain != "" { // read from the file
+	if s.Domain != "" { // it was read from the settings file
 		if err := s.Settle(false); err != nil {
 			return err
 		}
@@ -100,7 +102,8 @@ func (c *quickstartCommand) write(s *config.Settings, out *streams, root bool) e
 	return nil
 }
 
-// settings are the answers in the form of the settings file.
+// settings asks the questions, and returns the text of the settings file. What is the
+// default is left out.
 func (c *quickstartCommand) settings(s *config.Settings, domain string, out *streams, root bool) (string, error) {
 	q := questions{in: bufio.NewReader(out.in), out: out.out, ask: !c.Yes}
 	email, err := q.answer("Your mail address, where the certificate authority can reach you (may be empty)", c.Email,
@@ -148,7 +151,7 @@ func (c *quickstartCommand) settings(s *config.Settings, domain string, out *str
 	}
 	set("smtp_listen", ":25")
 	if relay != "" {
-		u, _ := url.Parse(relay) // checkRelay has
+		u, _ := url.Parse(relay) // cannot fail: checkRelay has parsed it
 		set("mail_provider", "smtp")
 		set("smtp_host", u.Hostname())
 		set("smtp_port", u.Port())
@@ -162,22 +165,24 @@ func (c *quickstartCommand) settings(s *config.Settings, domain string, out *str
 	return b.String(), nil
 }
 
-// quoteTOML writes a text as a basic string, whose escapes are those of JSON.
+// quoteTOML writes a text as a basic string of TOML, whose escapes are those of JSON.
 func quoteTOML(s string) string {
 	b, _ := json.Marshal(s) //nolint:errchkjson // a string always can
 	return string(b)
 }
 
-// questions asks a person, or takes what is known.
+// questions asks a person, or takes what is known where nobody is there.
 type questions struct {
 	in  *bufio.Reader
 	out io.Writer
-	ask bool
+	ask bool // somebody is there to answer
 }
 
-// tries is how often a wrong answer may be given.
+// tries is how many wrong answers to a question end the command.
 const tries = 3
 
+// answer asks one question until the answer passes check. An empty line takes what is
+// known.
 func (q *questions) answer(text, known string, check func(string) error) (string, error) {
 	for try := 1; ; try++ {
 		value := known
@@ -192,7 +197,7 @@ func (q *questions) answer(text, known string, check func(string) error) (string
 				value = line
 			}
 			if errors.Is(err, io.EOF) {
-				q.ask = false // nobody is there
+				q.ask = false // the input has ended, so nobody is there
 				fmt.Fprintln(q.out)
 			} else if err != nil {
 				return "", err
@@ -206,6 +211,7 @@ func (q *questions) answer(text, known string, check func(string) error) (string
 	}
 }
 
+// checkEmail accepts nothing, or a plain address without a name.
 func checkEmail(s string) error {
 	if s == "" {
 		return nil
@@ -216,6 +222,7 @@ func checkEmail(s string) error {
 	return nil
 }
 
+// checkAddresses accepts IP addresses with commas between them.
 func checkAddresses(s string) error {
 	if s == "" {
 		return errors.New("this machine has no public address of its own; give --public-addresses")
@@ -228,6 +235,7 @@ func checkAddresses(s string) error {
 	return nil
 }
 
+// checkRelay accepts nothing, or the URL of an SMTP server with a port.
 func checkRelay(s string) error {
 	if s == "" {
 		return nil
@@ -258,7 +266,8 @@ Publish what is missing. Looking again every %s; Ctrl-C ends it, and this begins
 `
 )
 
-// check shows the records, and looks again until the needed ones are there.
+// check shows the records, and looks again until the needed ones are published or the
+// time is up. It prints the table only when something has changed.
 func (c *quickstartCommand) check(s *config.Settings, out *streams) error {
 	var answer struct {
 		Records []app.ServerRecord `json:"records"`
@@ -303,7 +312,7 @@ func (c *quickstartCommand) check(s *config.Settings, out *streams) error {
 	}
 }
 
-// showRecords is a table of the records, and how many of the needed ones are left.
+// showRecords is a table of the records, and how many of the needed ones are missing.
 func showRecords(records []app.ServerRecord) (table string, left int) {
 	b := &strings.Builder{}
 	for i := range records {

@@ -41,6 +41,8 @@ type contactErase struct {
 	ID string `arg:"" help:"The contact."`
 }
 
+// Run erases a person, and tells what stays: records that are not the person's own, and
+// backups.
 func (c *contactErase) Run(s *config.Settings, out *streams) error {
 	data, err := ask(s, out, admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: c.ID},
 		map[string]any{"id": c.ID})

@@ -78,7 +78,7 @@ func tellSystemd(ctx context.Context, message string) error {
 	return errors.Join(err, c.Close())
 }
 
-// greet tells a person what to do next.
+// greet tells a person where everything is, and what to do next.
 func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
 	fmt.Fprintf(w,
 		"\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n",
@@ -136,6 +136,7 @@ The first command prints ORGANIZATION and BUSINESS. With another data folder tha
 	}
 }
 
+// migrateCommand is for those who migrate before they start the new version.
 type migrateCommand struct{}
 
 // Run opens the database, which migrates it.

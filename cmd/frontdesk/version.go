@@ -7,7 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// A release sets these by -ldflags; other builds have what Go noted in them.
+// A release sets these by -ldflags, by their names; other builds have what Go noted in
+// them.
 var (
 	releaseVersion string
 	releaseCommit  string
@@ -24,6 +25,7 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
+// thisBuild reads what Go noted in the binary, unless a release says otherwise.
 func thisBuild() build {
 	b := build{Version: "(development)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {

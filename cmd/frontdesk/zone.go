@@ -15,7 +15,7 @@ type domainZone struct {
 	Name string `arg:"" help:"The domain, such as example.com."`
 }
 
-// Run prints the zone as other servers read it.
+// Run prints the zone as a file that other DNS servers read.
 func (c *domainZone) Run(s *config.Settings, out *streams) error {
 	name := strings.TrimSuffix(strings.ToLower(c.Name), ".")
 	var data json.RawMessage

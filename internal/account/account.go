@@ -1,10 +1,23 @@
 // Package account holds identities: organizations, users and their roles,
-// sessions, API keys, agents, agreements and saved cards. Everything it does is
-// an operation, offered through the console and admin doors only. It also tells
-// the other doors who a caller is (callers.go).
+// sessions, API keys, agents, agreements and saved cards. Nearly everything it
+// does is an operation of the console and admin doors; only me.get and members.*
+// are open to programs as well. Start reading at Accounts in this file.
+//
+// The rest of the program asks it who a caller is: LoginByKey (callers.go) for an
+// API key, SessionByToken (session.go) for a browser, MakerAsCaller (maker.go) for
+// something that acts by itself. Agents that connect with OAuth are found by the
+// subpackage grant. All of them return an op.Caller with the permissions of this
+// moment.
+//
+// Signing in begins in signin.go (password), provider_signin.go (identity
+// provider) or password_link.go (operator's link), goes through second_step.go if
+// the user has a second factor (factor.go, codes.go, passkey.go), and ends in
+// beginSession (session.go). People get in by setup.go, invite.go or user.go, and
+// leave by departure.go, which ends everything that acts for them.
 //
 // The one resource it knows is the business row, because it inserts the first
-// business with the organization (business.go).
+// business with the organization (business.go). It never stores a secret that it
+// could store as a hash, and never hashes a password inside a transaction.
 package account
 
 import (
@@ -27,7 +40,8 @@ type Config struct {
 	DB    *db.DB
 	Clock *clock.Clock
 	Jobs  *job.Queue
-	// Connections are the clients that act as an agent or for a user.
+	// Connections ends what package grant gave to clients: their access as an agent,
+	// on behalf of a user.
 	Connections Connections
 	// BusinessAgreement and DomainAgreement are the current versions. A new
 	// one needs acceptance again.
@@ -51,7 +65,8 @@ type Config struct {
 	AgentAllowance func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error)
 }
 
-// Accounts is the package's state: the database and the callers it knows.
+// Accounts is the package's state: the database, the cached callers, and the
+// limits on wrong passwords, wrong codes, card setups and provider visits.
 type Accounts struct {
 	db      *db.DB
 	clock   *clock.Clock
@@ -64,9 +79,9 @@ type Accounts struct {
 	visits  limit.Limiter[string]
 	jobs    *job.Queue
 
-	strangers   *queue
+	strangers   *queue // for password hashes that an unknown browser causes
 	connections Connections
-	passkeys    *webauthn.WebAuthn // nil where no browser offers any
+	passkeys    *webauthn.WebAuthn // nil where no browser offers passkeys
 }
 
 // Notice is a mail to a user about their own account.
@@ -77,15 +92,15 @@ type Notice struct {
 
 // Connections ends connections for good, in the transaction of the call.
 type Connections interface {
-	// EndAgent ends every connection that acts as an agent. The agent is deleted,
+	// EndConnectionsOfAgent ends every connection that acts as an agent. The agent is deleted,
 	// deactivated or moved to another organization.
 	EndAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error
-	// EndUser ends every connection that acts on behalf of a user, in the call's
+	// EndConnectionsOfUser ends every connection that acts on behalf of a user, in the call's
 	// organization or everywhere.
 	EndUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
 }
 
-// New panics when a required field is missing.
+// New returns the accounts of a database. It panics when a required field is missing.
 func New(c Config) *Accounts {
 	config.Require(c, "DB", "Clock", "Jobs", "Connections", "Seal", "Notify")
 	a := &Accounts{
@@ -140,6 +155,7 @@ func (a *Accounts) Operations() []*op.Op {
 	return all
 }
 
-// Changed clears the cached callers when the transaction commits, before anyone
-// learns of the change.
+// Changed clears the cached callers when the transaction commits, before the call
+// that made the change is answered. Every change that affects what a caller may do
+// needs it.
 func (a *Accounts) Changed(c *op.Call) { c.Tx.OnCommit(a.callers.clear) }

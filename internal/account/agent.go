@@ -28,7 +28,8 @@ type Agent struct {
 	AgentReading
 }
 
-// AgentReading is what an agent has read of strangers, as the row has it: op.Reading.
+// AgentReading are the columns that hold what an agent has read of text written by
+// people outside the organization. Reading converts them to an op.Reading.
 type AgentReading struct {
 	OutsideReadAt  *clock.Time `json:"-" db:"outside_read_at"`
 	GuardThreadID  *id.ID      `json:"-" db:"guard_thread_id"`
@@ -47,18 +48,21 @@ var agents = db.NewTable[Agent]("agents", db.Life{
 	Unexported: []string{"guard_thread_id", "guard_contact_id", "guard_others"},
 })
 
+// The levels of a cell in an agent's permission table. What "ask" means is decided by
+// the agent's AskMode.
 const (
 	allow = "allow"
 	ask   = "ask"
 	deny  = "deny"
 )
 
-// helperResources are the resources a helper may change without asking: people
-// and notes about them. It must ask for whatever goes out, costs money or runs
-// by itself.
+// helperResources are the resources that the preset "helper" may create and update
+// without asking: people and the work on them. It must ask for whatever is sent out,
+// costs money or runs by itself.
 var helperResources = []string{"contacts", "customers", "properties", "tasks"}
 
-// Preset fills the permission table: all, helper, read or none.
+// Preset returns the permission table of a preset: all, helper, read or none. Any
+// other name denies everything, as none does.
 func Preset(name string) map[string]string {
 	table := map[string]string{}
 	for _, r := range op.Resources() {
@@ -70,7 +74,7 @@ func Preset(name string) map[string]string {
 			case name == "helper" && a != op.ActionDelete && slices.Contains(helperResources, r):
 				level = allow
 			case name == "helper" && r == Proposals:
-				level = deny // its own come with askMode
+				level = deny // AllowedPermissions adds its own proposals, by AskMode
 			case name == "helper":
 				level = ask
 			}
@@ -83,7 +87,7 @@ func Preset(name string) map[string]string {
 // Allowed returns what the agent may do without asking.
 func (g *Agent) Allowed() (p op.Permissions) {
 	p = g.cells(allow)
-	if g.AskMode == AskPropose { // it looks after its own proposals
+	if g.AskMode == AskPropose { // it reads, makes and changes its own proposals
 		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate} {
 			p = p.With(Proposals, a)
 		}
@@ -112,7 +116,7 @@ func (a *Accounts) agentOperations() []*op.Op {
 	list.Events = nil
 	get := spec("get", "Show an agent.", "", one)
 	get.Events = nil
-	// Members who do not manage agents may connect a client to one, too.
+	// Free, because members who do not manage agents may connect a client to one, too.
 	offered := spec("offered",
 		"List the active agents that a client can be connected to, and whether their business accepted the agreement.",
 		"",
@@ -298,6 +302,8 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 		if err := a.connections.EndAgent(ctx, c, g.ID, AgentMoved); err != nil {
 			return nil, err
 		}
+		// Both organizations get the event: this one for the one it leaves, the last
+		// line for the one it joins.
 		if err := c.Emit("agent.moved", g.ID, g); err != nil {
 			return nil, err
 		}

@@ -64,7 +64,8 @@ const DomainAgreement = "domain"
 
 var withDomains = []string{DomainAgreement}
 
-// Agreements are those that a caller's business accepted beside the first.
+// Agreements are those that a caller's business accepted beside the business
+// agreement, without which it may not act at all.
 func Agreements(domains bool) []string {
 	if domains {
 		return withDomains
@@ -72,6 +73,7 @@ func Agreements(domains bool) []string {
 	return nil
 }
 
+// version is the current version of an agreement.
 func (a *Accounts) version(kind string) string {
 	if kind == DomainAgreement {
 		return a.config.DomainAgreement
@@ -79,8 +81,8 @@ func (a *Accounts) version(kind string) string {
 	return a.config.BusinessAgreement
 }
 
-// accept is for an owner or admin in the console, and for an operator on behalf
-// of a named owner or admin. Accepting twice changes nothing.
+// accept records the acceptance by an owner or admin in the console, or by the
+// operator on behalf of a named one. Accepting twice changes nothing.
 func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (*Acceptance, error) {
 	if current := a.version(in.Kind); in.Version != nil && *in.Version != current {
 		return nil, fault.Field("version",

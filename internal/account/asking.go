@@ -15,14 +15,14 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// How an agent asks: not at all, so that what needs asking is unavailable, or by
-// a proposal that a person decides.
+// An agent's AskMode: what happens when it calls something whose cell is "ask". It is
+// refused, or it becomes a proposal that a person decides.
 const (
 	AskUnavailable = "unavailable"
 	AskPropose     = "propose"
 )
 
-// Which tools an agent's clients are told of unless they ask for others.
+// An agent's ToolList: which tools its clients are told of unless they ask for others.
 const (
 	ToolsAll     = "all"
 	ToolsCompact = "compact"
@@ -51,11 +51,12 @@ func (l *Limits) Any() bool {
 		l.DNSChanges != nil
 }
 
-// Guarded reports whether the agent is guarded against strangers' words: every agent
-// is, unless an owner has switched it off.
+// Guarded reports whether the agent is guarded against instructions in text that
+// people outside wrote: every agent is, unless an owner has switched it off.
 func (g *Agent) Guarded() bool { return g.Guard == nil || *g.Guard == "on" }
 
-// Asks returns what the agent may propose: what needs asking, if it may ask.
+// Asks returns what the agent may propose: the cells "ask", if its AskMode is
+// AskPropose, and nothing otherwise.
 func (g *Agent) Asks() (p op.Permissions) {
 	if g.AskMode != AskPropose {
 		return 0
@@ -63,8 +64,8 @@ func (g *Agent) Asks() (p op.Permissions) {
 	return g.cells(ask)
 }
 
-// cells are the permissions of a level. A cell that this release does not know,
-// because a newer one runs beside it, counts for nothing.
+// cells are the permissions whose cells have a level. A cell that this release does
+// not know, because a newer one runs beside it on the same database, is ignored.
 func (g *Agent) cells(level string) (p op.Permissions) {
 	for cell, is := range g.Permissions {
 		resource, verb, _ := strings.Cut(cell, ".")
@@ -75,6 +76,7 @@ func (g *Agent) cells(level string) (p op.Permissions) {
 	return p
 }
 
+// The rows of agent_use are written by ReserveUse in use.go, one for each agent and day.
 var _ = db.Declare("agent_use", db.Life{
 	Refs:   []db.Ref{db.To("agent_id", "agents", db.Keeps)},
 	Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
@@ -136,7 +138,7 @@ type agentConfigure struct {
 	Permissions map[string]string `json:"permissions" optional:"yes"`
 }
 
-// Prepare checks the cells.
+// Prepare checks the cells as agents.set_permissions does.
 func (in *agentConfigure) Prepare(ctx context.Context, c *op.Call) error {
 	return (&agentPermissions{Permissions: in.Permissions}).Prepare(ctx, c)
 }
@@ -229,7 +231,8 @@ func (a *Accounts) setReviewMail(ctx context.Context, c *op.Call, in reviewMail)
 	return p, c.Emit("user.review_mail_changed", c.Caller.User, p)
 }
 
-// ReviewMails lists the addresses of members who want to hear what waits.
+// ReviewMails lists the addresses of active members who want a mail when something
+// waits for a decision.
 func ReviewMails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
 	return db.All[string](ctx, tx, `
 		SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
@@ -237,9 +240,10 @@ func ReviewMails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
 		ORDER BY m.seq`, org)
 }
 
-// AgentMayAct refuses what an agent asked for once it is deleted, deactivated or
-// paused. It holds the agent, so that none of that happens before the
-// transaction ends. The caller has locked the organization.
+// AgentMayAct refuses to carry out what an agent proposed once the agent is deleted,
+// deactivated or paused. It takes a shared lock on the agent, so that it cannot be
+// deleted or deactivated before the transaction ends. The caller must have locked the
+// organization, which does the same for the pause.
 func AgentMayAct(ctx context.Context, tx *db.Tx, org, agent id.ID) error {
 	paused, err := db.One[bool](ctx, tx, "SELECT agents_paused_at IS NOT NULL FROM organizations WHERE id = $1", org)
 	if err != nil {

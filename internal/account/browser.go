@@ -26,7 +26,7 @@ const (
 	maxBrowsers     = 20 // per user; the oldest is forgotten
 )
 
-// isKnown reports whether a user has signed in with this browser.
+// isKnown reports whether a user has signed in with the browser that has this token.
 func isKnown(ctx context.Context, tx *db.Tx, user id.ID, browser string, now clock.Time) (bool, error) {
 	if !secret.WellFormed(BrowserPrefix, browser) {
 		return false, nil
@@ -41,8 +41,8 @@ func isKnown(ctx context.Context, tx *db.Tx, user id.ID, browser string, now clo
 }
 
 // knowBrowser makes the browser known for a user who has signed in. Its token
-// is new each time, so that a planted or copied one becomes worthless. Other
-// users of the browser stay known in it.
+// is new each time, so that a planted or copied one becomes worthless. All users
+// of the browser share the token: those known by the old one stay known by the new.
 func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token string, err error) {
 	token = secret.NewToken(BrowserPrefix)
 	hash, before := secret.Hash(token), secret.Hash(old)

@@ -51,7 +51,8 @@ func (s *Stationery) Tidy() {
 	}
 }
 
-// Users are what acts for a business: its working API keys and its agents.
+// Users are what acts for a business: its API keys that still work, and its agents. A
+// business that has any cannot be deleted.
 type Users struct {
 	APIKeys []id.ID `json:"apiKeyIds"`
 	Agents  []id.ID `json:"agentIds"`
@@ -84,8 +85,8 @@ func BusinessOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Business,
 	return &b, err
 }
 
-// OldestBusiness finds the live business that an organization began with, or
-// returns db.ErrNone.
+// OldestBusiness finds the oldest live business of an organization, or returns
+// db.ErrNone.
 func OldestBusiness(ctx context.Context, tx *db.Tx, org id.ID) (id.ID, error) {
 	return db.One[id.ID](ctx, tx, `
 		SELECT id FROM businesses

@@ -43,6 +43,7 @@ func (a *Accounts) ByKey(ctx context.Context, token string) (*Login, error) {
 		if !secret.WellFormed(KeyPrefix, token) {
 			return nil, fault.Unauthorized.New()
 		}
+		// Taken before the read: a change in between keeps the login out of the cache.
 		generation := a.callers.generation()
 		var err error
 		if l, err = a.lookUp(ctx, hash); err != nil {
@@ -82,7 +83,9 @@ func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
 	return a.keyLogin(ctx, "k.hash = $3", hash[:])
 }
 
-// keyLogin reads a key and everything that decides what it may do, in one statement.
+// keyLogin reads a key and everything that decides what it may do, in one statement,
+// so that a request costs one round trip. which is the condition that finds the key;
+// its arguments begin with $3.
 func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Login, error) {
 	var row keyRow
 	err := a.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
@@ -130,7 +133,7 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 		role = *row.Role
 	}
 	if isManager(role) && slices.Contains(row.Permissions, everything) {
-		l.Caller.Permissions = grants.With(op.Account, op.ActionUpdate) // for members.update
+		l.Caller.Permissions = grants.With(op.Account, op.ActionUpdate) // so that it can call members.update
 	}
 	row.Bound(l.Caller, role) // never more than its maker may do now
 	return l, nil
@@ -141,9 +144,10 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 type callerCache struct {
 	mu     sync.RWMutex
 	logins map[[32]byte]*Login
-	gen    int64
+	gen    int64 // how often it was cleared
 }
 
+// maxCachedCallers bounds the memory. A cache that is full starts again empty.
 const maxCachedCallers = 10000
 
 func (c *callerCache) get(hash [32]byte) *Login {
@@ -158,7 +162,8 @@ func (c *callerCache) generation() int64 {
 	return c.gen
 }
 
-// put stores a login, unless an account has changed since it was read.
+// put stores a login, unless the cache was cleared since the given generation:
+// then what was read may be out of date.
 func (c *callerCache) put(hash [32]byte, l *Login, generation int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,8 +182,8 @@ func (c *callerCache) clear() {
 	c.logins, c.gen = nil, c.gen+1
 }
 
-// lastUsed collects when keys were used. FlushUsed writes it to the database
-// from time to time, so that a request does not pay for it.
+// lastUsed collects when keys were used. FlushLastUsed writes it to the database
+// from time to time, so that a request does not pay for a write.
 type lastUsed struct {
 	mu sync.Mutex
 	at map[id.ID]clock.Time
@@ -219,5 +224,5 @@ func (a *Accounts) FlushUsed(ctx context.Context) error {
 	})
 }
 
-// FlushEvery is how often FlushUsed should run.
+// FlushEvery is how often FlushLastUsed should run.
 const FlushEvery = 30 * time.Second

@@ -42,14 +42,14 @@ type CardProvider interface {
 	Name() string
 	// Card reads a card that a customer saved at the provider.
 	Card(ctx context.Context, customer, card string) (*Card, error)
-	// Customer creates a customer to save cards for.
+	// CreateCustomer creates a customer to save cards for.
 	Customer(ctx context.Context, key, name string) (string, error)
 	// OpenCardPage creates a page on which a card can be saved. It returns
 	// ErrNoCustomer when the provider does not know the customer.
 	OpenCardPage(ctx context.Context, key string, q CardPageRequest) (*CardPage, error)
-	// CardPage reads the outcome of a page.
+	// ReadCardPage reads the outcome of a page.
 	CardPage(ctx context.Context, page string) (*CardPageState, error)
-	// Detach makes a card unusable. Detaching it again is no error.
+	// DetachCard makes a card unusable. Detaching it again is no error.
 	Detach(ctx context.Context, card string) error
 }
 
@@ -175,8 +175,8 @@ func (a *Accounts) addCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, 
 	})
 }
 
-// clearDefaultCard makes room for another default card. It locks the
-// organization, which has exactly one.
+// clearDefaultCard makes room for another default card. It locks the organization,
+// so that two calls at once do not leave it with two defaults.
 func clearDefaultCard(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return db.Missing(err, "organization")

@@ -13,12 +13,13 @@ type detachArgs struct {
 	Card string `json:"card"` // the provider's id
 }
 
-// Handle declares the package's jobs.
+// Handle registers the handler of the package's one job. The service calls it once,
+// before the queue starts.
 func (a *Accounts) Handle() { job.HandleFlow(a.jobs, detachJob, a.detach) }
 
-// detachLater enqueues the removal of a deleted card at its provider, if it was
-// saved there for our own customer. A card that the operator named belongs to
-// somebody who may use it elsewhere.
+// detachLater enqueues the removal of a deleted card at its provider, if it was saved
+// there for a customer that this package created. A card that the operator added by
+// its id (payment_methods.create) stays at the provider: its owner may use it elsewhere.
 func (a *Accounts) detachLater(ctx context.Context, tx *db.Tx, card *Card) error {
 	if a.config.Cards == nil || card.Provider != a.config.Cards.Name() || card.ProviderCustomer == nil {
 		return nil

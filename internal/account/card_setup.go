@@ -23,13 +23,13 @@ import (
 // this organization opened that page, and the provider agrees.
 
 var (
-	// ProviderDown refuses what needs the payment provider while it fails.
+	// PaymentProviderDown refuses what needs the payment provider while that fails.
 	ProviderDown = fault.Define("PAYMENT_PROVIDER_UNAVAILABLE", 503,
 		"The payment provider does not answer as it should. Nothing was saved. Try again in a moment.")
-	// SetupOpen refuses to finish a setup in which no card was saved.
+	// CardSetupIncomplete refuses to finish a setup in which no card was saved.
 	SetupOpen = fault.Define("CARD_SETUP_INCOMPLETE", 409,
 		"No card was saved at the payment provider. Start again from the cards page.")
-	// SetupUsed refuses to save a card again that has been deleted since.
+	// CardSetupUsed refuses to save a card again that has been deleted since.
 	SetupUsed = fault.Define("CARD_SETUP_USED", 409,
 		"This card was saved and has been deleted since. Start again to save it once more.")
 )
@@ -105,7 +105,7 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 	}
 }
 
-// providerFailed passes a fault on and turns any other error into ProviderDown.
+// providerFailed passes a fault on and turns any other error into PaymentProviderDown.
 func providerFailed(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
@@ -296,7 +296,7 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 		if err := lockManaged(ctx, c); err != nil {
 			return nil, err
 		}
-		// The browser may have come back twice at once.
+		// Look again under the lock: the browser may have come back twice at once.
 		if err := find(ctx, c.Tx); err != nil || saved != nil {
 			return saved, err
 		}

@@ -14,16 +14,20 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// NewCodes is a secret for an app, which is shown until a code confirms it.
+// NewCodes is a new secret for an authenticator app. It is shown until a first code
+// confirms that the app has it.
 type NewCodes struct {
 	Secret string `json:"secret" doc:"to be typed where no picture can be read"`
 	URL    string `json:"url" max:"2048" doc:"for the picture"`
 }
 
+// codePlace is what a user's secret is sealed for: sealed bytes that are copied into
+// another user's row do not open. tables.go declares the same text in SQL.
 func codePlace(user id.ID) string { return "code_secrets/" + string(user) }
 
-// beginCodes creates a secret, in place of one that was never confirmed. A fresh
-// one stays, so that a page that is shown again has the same picture.
+// beginCodes creates a secret, in place of one that was never confirmed. One that is
+// younger than confirmationLifetime stays, so that a page that is loaded again shows
+// the same QR code.
 func (a *Accounts) beginCodes(ctx context.Context, c *op.Call, in ofSession) (*NewCodes, error) {
 	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
 		return nil, err
@@ -44,7 +48,8 @@ func (a *Accounts) beginCodes(ctx context.Context, c *op.Call, in ofSession) (*N
 	return &NewCodes{plainBase32.EncodeToString(key), codeURL(a.issuerName(), email, key)}, nil
 }
 
-// unconfirmedKey is the secret that the user was shown a moment ago, or nil.
+// unconfirmedKey is the secret that the user was shown in the last minutes and has not
+// confirmed, or nil.
 func (a *Accounts) unconfirmedKey(ctx context.Context, c *op.Call) ([]byte, error) {
 	sealed, err := db.One[[]byte](ctx, c.Tx, `
 		SELECT secret FROM code_secrets
@@ -58,6 +63,7 @@ func (a *Accounts) unconfirmedKey(ctx context.Context, c *op.Call) ([]byte, erro
 	return a.config.Seal.Open(sealed, codePlace(c.Caller.ID))
 }
 
+// newKey stores a new secret. It refuses a user who has a confirmed one.
 func (a *Accounts) newKey(ctx context.Context, c *op.Call) ([]byte, error) {
 	key := make([]byte, 20) // as long as the hash, RFC 4226 §4
 	rand.Read(key)
@@ -89,7 +95,8 @@ type codesAdd struct {
 	Code  string `json:"code" max:"100"`
 }
 
-// RecoveryCodes are shown once.
+// RecoveryCodes are codes that stand in for a lost factor, each once. They are shown
+// only when they are created.
 type RecoveryCodes struct {
 	Codes []string `json:"codes" doc:"empty when the user has some already"`
 }
@@ -120,8 +127,9 @@ func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*Reco
 	return &RecoveryCodes{codes}, err
 }
 
-// acceptCode reports whether a code is the right one, and makes sure that it works
-// only once.
+// acceptCode reports whether a code is the right one. last_step only grows: a code works
+// once, and one of an earlier step no longer works after it. which is the SQL condition
+// for a confirmed or an unconfirmed secret.
 func (a *Accounts) acceptCode(ctx context.Context, c *op.Call, user id.ID, code, which string) (bool, error) {
 	sealed, err := db.One[[]byte](ctx, c.Tx, "SELECT secret FROM code_secrets WHERE user_id = $1 AND "+which, user)
 	if errors.Is(err, db.ErrNone) {
@@ -154,7 +162,8 @@ func tidyCode(code string) string {
 	}, code))
 }
 
-// useCode accepts a one-time code or a recovery code of a user, who is locked.
+// useCode accepts a one-time code or a recovery code of a user, who is locked. The
+// length tells them apart.
 func (a *Accounts) useCode(ctx context.Context, c *op.Call, user id.ID, code string) (Factor, error) {
 	code = tidyCode(code)
 	if len(code) != codeDigits {
@@ -181,7 +190,7 @@ func (a *Accounts) removeCodes(ctx context.Context, c *op.Call, in ofSession) (*
 	return a.removed(ctx, c, ByCode, "The app for one-time codes")
 }
 
-// Recovery codes: 80 random bits in four groups that can be read aloud.
+// A recovery code is 80 random bits: 16 letters of base32, in four groups of four.
 const (
 	recoveryCodes  = 10
 	recoveryLength = 16
@@ -238,7 +247,7 @@ func (a *Accounts) useRecovery(ctx context.Context, c *op.Call, user id.ID, code
 		return err
 	}
 	has := n == 1
-	if has { // they end with the last factor
+	if has { // without a factor left, recovery codes are worth nothing
 		if has, err = hasFactor(ctx, c.Tx, user); err != nil {
 			return err
 		}

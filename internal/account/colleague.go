@@ -10,8 +10,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Colleague is a member as those see one who hand out work: whom a task can be
-// assigned to.
+// Colleague is a member as callers see one who assign tasks. It has less than Member:
+// no dates and no status.
 type Colleague struct {
 	ID    id.ID  `json:"id" doc:"the user"`
 	Name  string `json:"name"`
@@ -58,8 +58,8 @@ type colleagueList struct {
 // maxColleagues bounds how many members one call looks through.
 const maxColleagues = 10_000
 
-// listColleagues looks through all members: there are few, and no index could
-// fold their names.
+// listColleagues reads all members and filters them here: there are few, and no index
+// ignores case and accents as db.SearchText does.
 func listColleagues(ctx context.Context, c *op.Call, in colleagueList) (*op.List[Colleague], error) {
 	rows, err := db.All[Colleague](ctx, c.Tx, `
 		SELECT u.id, u.name, u.email, m.role, `+RightsColumns+`

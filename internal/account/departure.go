@@ -16,7 +16,8 @@ import (
 // not bring them back. Their webhooks and automations, which act by themselves,
 // are shown beforehand and stop, unless an owner takes them over.
 
-// Holding is something that acts by itself for whoever made it.
+// Holding is a webhook or an automation: something that acts by itself, with the
+// permissions of whoever made it.
 type Holding struct {
 	ID     id.ID  `json:"id"`
 	Kind   string `json:"kind" enum:"webhook,automation"`
@@ -24,7 +25,8 @@ type Holding struct {
 	Status string `json:"status"`
 }
 
-// Keeper manages the holdings of one kind, in the transaction of the call.
+// Keeper manages the holdings of one kind, in the transaction of the call. Packages
+// webhook and automation implement it.
 type Keeper interface {
 	// MadeBy lists the holdings that act for a user.
 	MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]Holding, error)
@@ -47,7 +49,8 @@ type DeparturesConfig struct {
 	Keepers  []Keeper
 }
 
-// NewDepartures panics when a required field is missing.
+// NewDepartures returns the operations that remove members. It panics when a required
+// field is missing.
 func NewDepartures(c DeparturesConfig) *Departures {
 	config.Require(c, "Accounts", "Keepers")
 	return &Departures{accounts: c.Accounts, keepers: c.Keepers}
@@ -127,6 +130,8 @@ func (d *Departures) Leave(ctx context.Context, c *op.Call, user id.ID) error {
 	return d.remove(ctx, c, user, nil)
 }
 
+// remove ends a membership and everything that acts for the user in the organization.
+// The caller takes over the holdings in kept.
 func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
 	m, err := lockMember(ctx, c, user)
 	if err != nil {
@@ -136,7 +141,7 @@ func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []
 		`
 			UPDATE memberships SET deleted_at = $3, updated_at = $3
 			WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`,
-		// A later invitation must not restore the sessions.
+		// Otherwise a later invitation would bring these sessions back to life.
 		"DELETE FROM sessions WHERE organization_id = $1 AND user_id = $2 AND created_at <= $3",
 	} {
 		if _, err := db.Exec(ctx, c.Tx, statement, c.Org, m.ID, c.Now); err != nil {
@@ -197,8 +202,8 @@ func (a *Accounts) revokeKeysOf(ctx context.Context, c *op.Call, user id.ID) err
 	return nil
 }
 
-// managed declares a Write for those who manage the account. It begins with
-// lockManaged.
+// managed declares an op.Write for those who manage the account. It begins with
+// lockAndRequireManager.
 func managed[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
 	return op.Write(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
 		if err := lockManaged(ctx, c); err != nil {
@@ -208,9 +213,10 @@ func managed[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out
 	})
 }
 
-// lockManaged locks the organization, which every change of a membership does too,
-// and refuses a user who was removed or disabled, or lost the role, since the request
-// began: nothing outlives their membership.
+// lockManaged locks the organization, which every change of a membership does too, and
+// checks again that the caller still is a manager. A user who was removed, disabled or
+// demoted since the request began is refused: otherwise they could still make a key or
+// an invitation that outlives their membership.
 func lockManaged(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return db.Missing(err, "organization")

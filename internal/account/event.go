@@ -2,7 +2,8 @@ package account
 
 import "frontdesk/internal/kernel/op"
 
-// Happenings are the events that no operation emits.
+// Happenings are the events that no operation declares: package grant and the export
+// write them.
 var Happenings = []op.Happening{
 	{Type: "agent.connected", Resource: op.Account, When: "a client starts to use the access that a user granted it"},
 	{Type: "agent.disconnected", Resource: op.Account, When: "a client's access to an agent ends"},

@@ -21,7 +21,8 @@ import (
 // Factor is how a session proved more than a password.
 type Factor string
 
-// The factors. Provider means that the identity provider says it asked for one.
+// The factors. ByProvider means that the identity provider says it asked for one, and
+// that the operator trusts it (Provider.TrustFactor).
 const (
 	ByCode     Factor = "code"
 	ByPasskey  Factor = "passkey"
@@ -43,7 +44,8 @@ var (
 	OwnFactorFirst = fault.Define("OWN_FACTOR_FIRST", 409, "Add a second factor of your own first.")
 )
 
-// confirmedFor is how long a user may change factors after confirming who they are.
+// confirmedFor is how long a user may change factors after confirming who they are. A
+// secret for an app that nobody confirmed is shown again for as long.
 const confirmedFor = 10 * time.Minute
 
 // Factors is what a user has.
@@ -58,7 +60,7 @@ type Factors struct {
 	Linked    bool      `json:"linked" doc:"the user signs in with the identity provider"`
 }
 
-// Any reports whether there is one.
+// Any reports whether the user has a second factor. Recovery codes alone are none.
 func (f *Factors) Any() bool { return f.Codes != nil || len(f.Passkeys) > 0 }
 
 // CodeApp is an app that shows one-time codes.
@@ -145,6 +147,8 @@ func hasFactor(ctx context.Context, tx *db.Tx, user id.ID) (bool, error) {
 			OR EXISTS (SELECT 1 FROM code_secrets WHERE user_id = $1 AND confirmed_at IS NOT NULL)`, user)
 }
 
+// factorsOf reads what a user has. listFactors adds what depends on the session, the
+// organization and the server.
 func factorsOf(ctx context.Context, tx *db.Tx, user id.ID) (*Factors, error) {
 	out := &Factors{}
 	apps, err := db.All[CodeApp](ctx, tx, `
@@ -201,9 +205,10 @@ func requiresFactor(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, erro
 				AND o.requires_factor)`, org, user)
 }
 
-// requireConfirmed refuses a user who did not lately confirm in this session who
-// they are: an unattended screen must not be enough to change a factor. Somebody
-// who has to add a factor has just signed in for that.
+// requireConfirmed refuses a user who did not confirm in this session, within
+// confirmationLifetime, who they are: an unattended screen must not be enough to change
+// a factor. Somebody without a factor whose organization requires one need not confirm
+// right after signing in: adding it is all that they can do then.
 func requireConfirmed(ctx context.Context, c *op.Call, token string) error {
 	type row struct {
 		Created   clock.Time  `db:"created_at"`
@@ -241,8 +246,9 @@ func mayChangeFactors(ctx context.Context, c *op.Call, token string) error {
 	return lockUser(ctx, c.Tx, c.Caller.ID)
 }
 
-// lockUser locks a user until the transaction ends. Whoever adds, uses or removes
-// a factor does so one after the other.
+// lockUser locks a user until the transaction ends, and refuses one who is disabled.
+// The update changes nothing; it takes the row lock on both engines. Whoever adds,
+// uses or removes a factor begins with it, so that they take turns.
 func lockUser(ctx context.Context, tx *db.Tx, user id.ID) error {
 	n, err := db.Exec(ctx, tx, "UPDATE users SET updated_at = updated_at WHERE id = $1 AND status = 'active'", user)
 	if err == nil && n == 0 {
@@ -252,7 +258,7 @@ func lockUser(ctx context.Context, tx *db.Tx, user id.ID) error {
 }
 
 // endSessions ends the sessions of a user, and the sign-ins that wait for a second
-// factor, except for the session with a token, which may be empty.
+// factor. The session with the token keep stays; an empty keep spares none.
 func endSessions(ctx context.Context, tx *db.Tx, user id.ID, keep string) error {
 	hash := secret.Hash(keep)
 	for _, text := range []string{
@@ -267,8 +273,9 @@ func endSessions(ctx context.Context, tx *db.Tx, user id.ID, keep string) error 
 	return nil
 }
 
-// added completes a new factor. With the first one come recovery codes, and the
-// other sessions end, because they have proven none.
+// added completes a new factor: the session that added it counts as having proven it.
+// With the first factor come recovery codes, which it returns, and the user's other
+// sessions end, because they have proven none. what names the factor in the mail.
 func (a *Accounts) added(ctx context.Context, c *op.Call, token string, first bool, f Factor, what string) ([]string,
 	error) {
 	hash := secret.Hash(token)
@@ -292,8 +299,9 @@ func (a *Accounts) added(ctx context.Context, c *op.Call, token string, first bo
 	})
 }
 
-// removed completes the removal of a factor. Without any, the recovery codes end,
-// and the sessions have proven nothing more than a password.
+// removed completes the removal of a factor. When it was the last one, the recovery
+// codes are deleted, and the user's sessions no longer count as having proven a factor,
+// unless the identity provider vouched for them.
 func (a *Accounts) removed(ctx context.Context, c *op.Call, f Factor, what string) (*Factors, error) {
 	left, err := factorsOf(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
@@ -315,7 +323,9 @@ func (a *Accounts) removed(ctx context.Context, c *op.Call, f Factor, what strin
 		Notice{Subject: "A second factor was removed from your account", Text: text})
 }
 
-// changed writes the event to every organization of a user, and mails the user.
+// changed writes the event to every organization of a user, and mails the user. The
+// mail is a message of the user's first organization; a user who belongs to none gets
+// no mail.
 func (a *Accounts) changed(ctx context.Context, c *op.Call, event string, user id.ID, f Factor, n Notice) error {
 	all, err := membersOf(ctx, c.Tx, user)
 	if err != nil {
@@ -336,7 +346,8 @@ func (a *Accounts) changed(ctx context.Context, c *op.Call, event string, user i
 	return a.config.Notify(ctx, c.Tx, all[0].OrganizationID, all[0].Email, n)
 }
 
-// forgetFactors deletes everything that could be a second factor of a user.
+// forgetFactors deletes everything that could be a second factor of a user, with
+// recovery codes and pending challenges.
 func forgetFactors(ctx context.Context, tx *db.Tx, user id.ID) error {
 	for _, text := range []string{
 		"DELETE FROM passkeys WHERE user_id = $1",
@@ -351,7 +362,8 @@ func forgetFactors(ctx context.Context, tx *db.Tx, user id.ID) error {
 	return nil
 }
 
-// resetFactors is for somebody who lost everything, and whom the operator knows.
+// resetFactors is the operator's help for a user who lost all factors and recovery
+// codes. It unlocks the account, so the operator must know the person.
 func (a *Accounts) resetFactors(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
 	user, err := findUser(ctx, c.Tx, in.Email)
 	if err != nil {

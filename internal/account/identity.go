@@ -22,8 +22,8 @@ import (
 //   - After the first time, issuer and subject alone say which user it is. An
 //     address can be given to somebody else at the provider.
 //   - The first time, an address that the provider verified finds the user. The
-//     operator chose the provider, so that proves the address (Unproven, in
-//     user.go).
+//     operator chose the provider, so that proves the address (AddressUnproven,
+//     in user.go).
 //   - A user who was never proven may have been made by somebody else, who knows
 //     the password and may have added passkeys. Whatever they set is removed before
 //     the person gets the account.
@@ -35,7 +35,7 @@ type Identity struct {
 	Email, Name     string
 	Verified        bool // the provider verified the address
 	Groups          []string
-	Grouped         bool      // it said which groups, even if none
+	Grouped         bool      // it sent a list of groups, even an empty one
 	Factor          bool      // it says that it asked for a second factor
 	At              time.Time // when the person signed in there; zero if it does not say
 }
@@ -54,7 +54,8 @@ var (
 	PasswordsOff = fault.Define("PASSWORDS_OFF", 403, "Passwords are switched off here.")
 )
 
-// passwordsOff refuses a password where only the provider signs in.
+// passwordsOff refuses whatever needs a password where only the identity provider
+// signs people in.
 func (a *Accounts) passwordsOff() error {
 	if p := a.config.Provider; p != nil && p.Only {
 		return PasswordsOff.Say("Passwords are switched off here. Sign in with %s.", p.Name)
@@ -62,8 +63,9 @@ func (a *Accounts) passwordsOff() error {
 	return nil
 }
 
-// identify finds or adds the user that a person is, and locks the user. It reports
-// whether the person took up an invitation.
+// identify finds or adds the user that a person is, and locks the user. invite is the
+// token of an invitation whose link the person opened, if any; joined reports whether
+// it was used.
 func (a *Accounts) identify(ctx context.Context, c *op.Call, who *Identity, invite string) (user id.ID, joined bool,
 	err error) {
 	user, err = db.One[id.ID](ctx, c.Tx, `
@@ -91,7 +93,8 @@ func (a *Accounts) identify(ctx context.Context, c *op.Call, who *Identity, invi
 	return a.newPerson(ctx, c, who, invite)
 }
 
-// link makes an existing user the person at the provider.
+// link ties an existing user to the person at the provider. u.ConfinedTo is set for a
+// user whose address was never proven.
 func (a *Accounts) link(ctx context.Context, c *op.Call, u *credentials, who *Identity) error {
 	if err := lockUser(ctx, c.Tx, u.ID); err != nil {
 		return err
@@ -110,8 +113,9 @@ func (a *Accounts) link(ctx context.Context, c *op.Call, u *credentials, who *Id
 	})
 }
 
-// takeBack removes everything by which somebody else could use an account whose
-// address was never proven.
+// takeBack removes everything by which whoever created an account could go on using it:
+// password, factors, sessions, known browsers, links and connected clients. The
+// address was never proven until now, so that may have been somebody else.
 func (a *Accounts) takeBack(ctx context.Context, c *op.Call, user id.ID) error {
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE users SET password_hash = NULL, confined_to = NULL, updated_at = $2
@@ -135,7 +139,8 @@ func (a *Accounts) takeBack(ctx context.Context, c *op.Call, user id.ID) error {
 }
 
 func insertIdentity(ctx context.Context, c *op.Call, user id.ID, who *Identity) error {
-	// Either index may say no: the user has another subject, or somebody was faster.
+	// Either unique index may say no: the user is linked to another subject, or a
+	// parallel sign-in has linked this subject.
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO identities (user_id, issuer, subject, created_at, used_at) VALUES ($1, $2, $3, $4, $4)
 		ON CONFLICT DO NOTHING`, user, who.Issuer, who.Subject, c.Now)
@@ -149,7 +154,7 @@ func insertIdentity(ctx context.Context, c *op.Call, user id.ID, who *Identity) 
 // because the settings say so.
 func (a *Accounts) newPerson(ctx context.Context, c *op.Call, who *Identity, invite string) (user id.ID, joined bool,
 	err error) {
-	name := strings.Join(strings.Fields(who.Name), " ") // on one line
+	name := strings.Join(strings.Fields(who.Name), " ") // without line breaks
 	if name == "" {
 		name, _, _ = strings.Cut(who.Email, "@")
 	}
@@ -188,7 +193,8 @@ func (a *Accounts) newPerson(ctx context.Context, c *op.Call, who *Identity, inv
 	return user, false, err
 }
 
-// takeInvite lets a new user join by an invitation to their own address.
+// takeInvite lets a new user join by an invitation to their own address. add inserts
+// the user; it runs after the organization is locked.
 func (a *Accounts) takeInvite(ctx context.Context, c *op.Call, v *Invitation, user id.ID, add func() error) error {
 	if err := db.LockOrganization(ctx, c.Tx, v.Org); err != nil {
 		return db.Missing(err, "organization")
@@ -208,7 +214,7 @@ func (a *Accounts) takeInvite(ctx context.Context, c *op.Call, v *Invitation, us
 	return err
 }
 
-// roleOf is the highest role that groups give, or none.
+// roleOf is the highest role that any of the groups gives, or empty.
 func (p *Provider) roleOf(groups []string) string {
 	for _, role := range []string{"owner", "admin", "member"} {
 		for group, gives := range p.Roles {
@@ -220,9 +226,11 @@ func (p *Provider) roleOf(groups []string) string {
 	return ""
 }
 
-// followGroups gives a user the role of their groups, and takes it away with the
-// last of them. The organization is locked. A provider that says nothing about groups may only be set up wrong:
-// then the person is signed out and not let in, and loses nothing.
+// followGroups makes a user's role what their groups at the provider say, and removes
+// a member who is in none of the groups. It does nothing where the settings give
+// groups no roles. The organization is locked. A provider that sends no groups at all
+// may only be set up wrong: then the person is signed out and not let in, but keeps
+// the membership.
 func (a *Accounts) followGroups(ctx context.Context, c *op.Call, user id.ID, who *Identity) error {
 	p := a.config.Provider
 	if len(p.Roles) == 0 {
@@ -251,8 +259,8 @@ func (a *Accounts) followGroups(ctx context.Context, c *op.Call, user id.ID, who
 	return nil
 }
 
-// unlink forgets who a user is at the provider, so that the next one with the
-// verified address is linked.
+// unlink forgets who a user is at the provider. The next person who signs in there
+// with the user's verified address is linked to the user.
 func (a *Accounts) unlink(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
 	user, err := findUser(ctx, c.Tx, in.Email)
 	if err != nil {
@@ -278,8 +286,9 @@ func (a *Accounts) unlink(ctx context.Context, c *op.Call, in userByEmail) (*Mem
 	return &Member{ID: user.ID, Email: in.Email, Status: user.Status}, err
 }
 
-// derive makes a secret of a visit from the browser's token, which the database
-// does not have.
+// derive computes one of the secrets of a visit to the provider: state, nonce or PKCE
+// verifier. The token is in the browser's cookie; the database has only its hash, so
+// whoever reads the database cannot compute them.
 func derive(token, what string) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte(what))

@@ -24,7 +24,7 @@ import (
 //     question in both cases, and a wrong password is counted and refused like
 //     one at a sign-in;
 //   - a link proves nothing about the address, because its maker can open it.
-//     The user it creates stays in this organization (Unproven, in user.go).
+//     The user it creates stays in this organization (AddressUnproven, in user.go).
 //
 // An invitation works only while its maker may invite. It stops working when
 // the maker is removed, disabled or demoted to member, and one for an owner when its
@@ -126,7 +126,7 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 	if len(members) > 0 {
 		return nil, fault.Field("email", "This user already belongs to the organization")
 	}
-	// Each invitation sweeps the expired ones, which still hold their addresses.
+	// Each new invitation deletes the expired ones, whose addresses need not be kept.
 	if _, err := db.Exec(ctx, c.Tx, `
 		UPDATE invites
 		SET deleted_at = $2, updated_at = $2
@@ -239,7 +239,8 @@ func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept
 	})
 }
 
-// guest is somebody who accepts an invitation.
+// guest is somebody who accepts an invitation, in one of three ways: an existing user
+// with a password, an existing user with a session, or a new user.
 type guest struct {
 	user    id.ID
 	known   *credentials // an existing user who proved their password
@@ -248,8 +249,9 @@ type guest struct {
 	hash    string       // of a new user's password
 }
 
-// admit inserts a new user, or checks that an existing one's proof still holds:
-// a password changed in the meantime means that its owner took the account back.
+// admit inserts a new user, or checks under the lock that an existing one's proof still
+// holds: a password that was changed in the meantime means that its owner took the
+// account back, and a session may have ended.
 func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
 	switch {
 	case g.known != nil:

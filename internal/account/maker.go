@@ -61,7 +61,8 @@ type makerRow struct {
 	Rights
 }
 
-// readingOf are the columns of what an agent has read, and noReading those of anybody else.
+// agentReadingColumns are the columns of AgentReading for the agent a, and
+// emptyReadingColumns the same columns for a maker who is no agent.
 const (
 	readingOf = `a.outside_read_at AS outside_read_at, a.guard_thread_id AS guard_thread_id, ` +
 		`a.guard_contact_id AS guard_contact_id, a.guard_others AS guard_others, `
@@ -76,10 +77,13 @@ const agreedTo = `
 	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
 		AND g.kind = 'domain' AND g.version = $4 AND g.deleted_at IS NULL) AS domains`
 
-// noRights stands for the rights of a maker who is no member, and from whom nothing is
-// held back: an agent has a table and limits of its own.
+// noRights are the columns of Rights for a maker who is no member. They allow
+// everything: an agent is bounded by its own permission table, and the operator by
+// nothing.
 const noRights = `, TRUE AS may_spend, TRUE AS may_approve, '["*"]' AS member_permissions`
 
+// makerRow runs one of the queries for makers. $1 is the organization, $2 the maker,
+// $3 and $4 are the current versions of the agreements.
 func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) (row makerRow, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		row, err = db.One[makerRow](ctx, tx, text, org, maker, a.config.BusinessAgreement, a.config.DomainAgreement)
@@ -124,8 +128,9 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	return l, nil
 }
 
-// memberOf reads a member with the organization's first business, in which
-// users act. operatorOf reads the operator, who has no row and may do everything.
+// memberMakerQuery reads a member with the organization's first business, in which
+// users act. operatorMakerQuery reads the operator, who has no row: the maker's id is
+// empty, and the role is that of an owner.
 const (
 	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`

@@ -76,7 +76,8 @@ func (a *Accounts) changeRole(ctx context.Context, c *op.Call, in userRole) (*Me
 	return a.setRole(ctx, c, in)
 }
 
-// setRole is also for the identity provider, whose groups the operator gave roles.
+// setRole changes a member's role without asking who may: for changeMemberRole, which
+// did, and for the identity provider, whose groups the operator mapped to roles.
 func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
 	m, err := lockMember(ctx, c, in.ID)
 	if err != nil || m.Role == in.Role {
@@ -115,6 +116,8 @@ func lockMember(ctx context.Context, c *op.Call, user id.ID) (*Member, error) {
 	return member(ctx, c.Tx, c.Org, user)
 }
 
+// requireOwner refuses a change that left the organization without an active owner. It
+// runs after the change, in its transaction.
 func requireOwner(ctx context.Context, c *op.Call) error {
 	n, err := db.One[int](ctx, c.Tx, `
 		SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id
@@ -163,7 +166,7 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Member, error) {
-		// If the password changed in the meantime, its owner took the account back.
+		// A password that changed in the meantime means that its owner took the account back.
 		if err := known.recheck(ctx, c.Tx); err != nil {
 			return nil, wrong(err)
 		}

@@ -11,7 +11,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Organization is the tenant, "the account".
+// Organization is the tenant: every other row belongs to one. People call it their
+// account.
 type Organization struct {
 	ID        id.ID      `json:"id"`
 	CreatedAt clock.Time `json:"createdAt"`
@@ -141,8 +142,8 @@ func ActiveOrganization(column string) string {
 		" AND o.status = 'active' AND o.deleted_at IS NULL)"
 }
 
-// Find returns the organization that something belongs to. It serves the
-// operator, who names things and not organizations.
+// Find returns the organization that a thing belongs to, by the thing's noun and id. It
+// serves the operator, whose commands name things and not organizations.
 func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID, err error) {
 	statement := map[string]string{
 		"organization": "SELECT id FROM organizations WHERE id = $1",

@@ -144,7 +144,8 @@ func namesOf(ctx context.Context, c *op.Call, actors []id.ID) (map[id.ID]*string
 	return out, err
 }
 
-// nameIn finds a name for the thing that an event is about.
+// nameIn finds a name for the thing that an event is about: the first of the fields
+// below that its data has.
 func nameIn(data []byte) *string {
 	var v struct {
 		Name         *string `json:"name"`

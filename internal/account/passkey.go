@@ -55,7 +55,7 @@ func newRelyingParty(base string) *webauthn.WebAuthn {
 	return w
 }
 
-// holder is a user as the library sees them.
+// holder is a user as the webauthn library sees them.
 type holder struct {
 	user        id.ID
 	email, name string
@@ -67,6 +67,8 @@ func (h *holder) WebAuthnName() string                       { return h.email }
 func (h *holder) WebAuthnDisplayName() string                { return h.name }
 func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
 
+// holderOf reads a user and their passkeys. The column sign_count has the counter: the
+// stored credential keeps the one of its registration.
 func holderOf(ctx context.Context, tx *db.Tx, user id.ID) (*holder, error) {
 	type person struct {
 		Email string `db:"email"`
@@ -167,8 +169,9 @@ func (a *Accounts) passkeyOperations() []*op.Op {
 	}
 }
 
-// challenge keeps what the library needs to check the answer, and returns the
-// options for the browser.
+// challenge stores what the library needs to check the browser's answer, and returns
+// the options for the browser. There is one challenge for each token and purpose; a
+// new one replaces it.
 func challenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string, options any,
 	s *webauthn.SessionData) (*PasskeyOptions, error) {
 	s.Expires = time.Time{} // the row has the time, by the service's own clock
@@ -194,7 +197,8 @@ func challenge(ctx context.Context, c *op.Call, user id.ID, token, purpose strin
 	return &PasskeyOptions{string(text)}, err
 }
 
-// takeChallenge uses a challenge up.
+// takeChallenge deletes a challenge and returns its data, so that it is used once. A
+// refusal later in the transaction brings it back.
 func takeChallenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string) (s webauthn.SessionData,
 	err error) {
 	hash := secret.Hash(token)
@@ -324,7 +328,7 @@ func (a *Accounts) askReconfirm(ctx context.Context, c *op.Call, in ofSession) (
 	return a.ask(ctx, c, c.Caller.ID, in.Token, toReconfirm)
 }
 
-// ask creates a challenge for the passkeys of a user.
+// ask creates a challenge that any of a user's passkeys can sign.
 func (a *Accounts) ask(ctx context.Context, c *op.Call, user id.ID, token, purpose string) (*PasskeyOptions, error) {
 	h, err := holderOf(ctx, c.Tx, user)
 	if err != nil {
@@ -364,8 +368,9 @@ func (a *Accounts) reconfirmPasskey(ctx context.Context, c *op.Call, in passkeyR
 	})
 }
 
-// usePasskey accepts what a passkey signed for a user, who is locked. The counter
-// of a passkey that has one must grow: a copy of it would repeat one.
+// usePasskey accepts what a passkey signed for a user, who is locked. The counter of a
+// passkey that has one must grow, because a cloned passkey would repeat a value
+// (WebAuthn §6.1.1). Most passkeys have none and always send zero.
 func (a *Accounts) usePasskey(ctx context.Context, c *op.Call, user id.ID, token, purpose, answer string) error {
 	if a.passkeys == nil {
 		return NoPasskeys.New()

@@ -18,7 +18,8 @@ import (
 // organization's messages can read what the service mails. An owner cannot
 // create the link, because the user may belong to other organizations as well.
 // The link therefore proves the address: whoever opens it got it from the
-// operator.
+// operator. A second kind of link signs a user in without a password, for when the
+// identity provider does not work (createSignInLink). A user has one link at a time.
 
 // PasswordPrefix begins the token of a link that sets a new password, and
 // EmergencyPrefix that of one that signs in where passwords are switched off.
@@ -143,6 +144,8 @@ func (a *Accounts) EmergencyLinkOpen(ctx context.Context, token string) error {
 	})
 }
 
+// linkOpen refuses a link that is unknown or expired, that is for another purpose, or
+// whose user is disabled.
 func linkOpen(ctx context.Context, tx *db.Tx, token, purpose string, now clock.Time) error {
 	hash := secret.Hash(token)
 	_, err := db.One[int](ctx, tx, `
@@ -162,8 +165,8 @@ type passwordReset struct {
 	Disconnect bool   `json:"disconnect" default:"false" doc:"also end the user's agent connections"`
 }
 
-// resetPassword does not sign the user in. The link may have been found open
-// somewhere, and the new password is typed again where it will be used.
+// resetPassword does not sign the user in: somebody else may have found the page open.
+// The user types the new password again to sign in.
 func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordReset) (op.Nothing, error) {
 	// The link comes first: only its holder may make the server hash a password.
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {

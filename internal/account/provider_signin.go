@@ -19,12 +19,13 @@ import (
 type Provider struct {
 	IdentityProvider
 	Name         string
-	Organization id.ID             // that Roles and Create are about
+	Organization id.ID             // in which Roles and AddUnknown apply
 	Roles        map[string]string // by group; empty means that roles are given here
-	Create       bool              // people whom nobody knows are added
+	Create       bool              // people without an account are added as members
 	Only         bool              // passwords are switched off
 	TrustFactor  bool              // its second factor counts as ours
-	// Leave removes a member with everything that acts for them.
+	// RemoveMember removes a member and ends everything that acts for them: it is
+	// Departures.RemoveForProvider.
 	Leave func(ctx context.Context, c *op.Call, user id.ID) error
 }
 
@@ -62,8 +63,8 @@ const (
 	visitsPerMinute = 60 // from one address
 )
 
-// visitOf derives everything from the token in the browser's cookie. The database
-// has only its hash.
+// visitOf derives the secrets of a visit from the token in the browser's cookie. The
+// database has only the token's hash.
 func visitOf(token string, fresh bool) ProviderVisit {
 	return ProviderVisit{State: derive(token, "state"), Nonce: derive(token, "nonce"),
 		Verifier: derive(token, "verifier"), Fresh: fresh}
@@ -185,7 +186,8 @@ func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFi
 	if row.Fresh && who.At.Before(row.Created.Std().Add(-time.Minute)) {
 		return nil, ProviderRefused.Say("%s did not ask you to sign in again, so nothing was confirmed.", p.Name)
 	}
-	// What the provider says about the person holds even if it lets nobody in.
+	// Two transactions: what the provider says about the person, such as a lost role, is
+	// kept even if the sign-in below is refused.
 	invite, _ := strings.CutPrefix(row.Next, "/join/")
 	if invite == row.Next {
 		invite = ""
@@ -193,7 +195,7 @@ func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFi
 	var user id.ID
 	joined := false
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if p.Organization != "" { // before the user, as by everybody who lets somebody join
+		if p.Organization != "" { // before the user: everybody who lets somebody join locks in this order
 			if err := db.LockOrganization(ctx, tx, p.Organization); err != nil {
 				return db.Missing(err, "organization")
 			}
@@ -221,8 +223,9 @@ func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFi
 	})
 }
 
-// takeVisit uses up the visit that an answer belongs to. An answer of another visit
-// leaves this one as it is.
+// takeVisit deletes the visit that an answer belongs to, so that an answer works once.
+// An answer whose state is another visit's leaves this one as it is: otherwise any
+// page could end a sign-in by sending the browser here.
 func (a *Accounts) takeVisit(ctx context.Context, c *op.Call, in providerFinish) (row visitRow, err error) {
 	state := visitOf(in.Token, false).State
 	if !secret.WellFormed(VisitPrefix, in.Token) || subtle.ConstantTimeCompare([]byte(state), []byte(in.State)) != 1 {
@@ -242,8 +245,10 @@ func (a *Accounts) takeVisit(ctx context.Context, c *op.Call, in providerFinish)
 	return row, err
 }
 
-// letIn begins the session of a user whom the provider identified. A second factor
-// of ours is asked for, unless the operator trusts the provider's.
+// letIn begins the session of a user whom the provider identified. A user with a second
+// factor here is asked for it, unless the provider asked for one and the operator
+// trusts that. fresh means that the person had to sign in again at the provider, which
+// also confirms the new session.
 func (a *Accounts) letIn(ctx context.Context, c *op.Call, user id.ID, who *Identity, from Origin,
 	fresh bool) (s *NewSession, err error) {
 	if err := lockUser(ctx, c.Tx, user); err != nil {

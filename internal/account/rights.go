@@ -18,8 +18,8 @@ type Rights struct {
 	Permissions []string `json:"permissions" doc:"as a key has them; owners and admins have * always"`
 }
 
-// RightsColumns reads the Rights of the membership m. Where there is none, as of a key
-// that the operator made for nobody, nothing is held back.
+// RightsColumns are the SQL columns of Rights for the membership m. Without a
+// membership, as for a key that the operator made for nobody, they allow everything.
 const RightsColumns = `m.role IS NULL OR m.role <> 'member' OR m.may_spend AS may_spend, ` +
 	`m.role IS NULL OR m.role <> 'member' OR m.may_approve AS may_approve, ` +
 	`CASE WHEN m.role = 'member' THEN m.permissions ELSE '["*"]' END AS permissions`
@@ -41,8 +41,8 @@ func (r *Rights) allowed(role string) (p op.Permissions) {
 	return p
 }
 
-// Bound lets a caller do no more than the person with these rights, on whose behalf it
-// acts.
+// Bound takes from a caller whatever the person on whose behalf it acts may not do.
+// role is that person's role.
 func (r *Rights) Bound(c *op.Caller, role string) {
 	p := r.allowed(role)
 	c.Permissions &= p
@@ -57,8 +57,8 @@ const roleOwner = "owner"
 // everything is the permission for all resources.
 const everything = "*"
 
-// onlyOwners refuses everybody but owners, and the operator, a change that makes,
-// changes or removes an owner.
+// onlyOwners refuses everybody but owners and the operator when one of the roles is
+// owner: the change would make, change or remove an owner.
 func onlyOwners(c *op.Call, roles ...string) error {
 	if !slices.Contains(roles, roleOwner) || c.Door == op.Admin || c.Door == op.System ||
 		c.Caller.Kind == op.User && c.Caller.Role == roleOwner {
@@ -81,7 +81,7 @@ func (in *memberUpdate) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
-// refuse names each field that was sent.
+// refuse returns a refusal with the issue at each field that was sent.
 func (in *memberUpdate) refuse(issue string) error {
 	var tree *fault.Tree
 	for name, sent := range map[string]bool{"maySpend": in.MaySpend.Set, "mayApprove": in.MayApprove.Set,

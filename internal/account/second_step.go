@@ -14,9 +14,9 @@ import (
 )
 
 // Signing in has two steps for a user who has a second factor. The first, with a
-// password or at an identity provider, ends in firstStep. It gives no session, only
-// a token with which the same browser goes on. The second step is a code
-// (confirmSignIn) or a passkey (passkey.go).
+// password, a link or at an identity provider, ends in completeFirstStep. It gives no
+// session, only a token with which the same browser goes on. The second step is a code
+// (confirmSignInByCode) or a passkey (passkey.go); both end in completeSecondStep.
 
 // SignInPrefix begins the token of a sign-in that waits for a second factor.
 const SignInPrefix = "fdt_"
@@ -55,8 +55,8 @@ func (a *Accounts) secondStepOperations() []*op.Op {
 	}
 }
 
-// firstStep begins a session for a user who proved a password, or a sign-in that
-// waits for a second factor. The user is locked.
+// firstStep begins a session for a user who passed the first step, or, if the user has
+// a second factor, a sign-in that waits for it. The user is locked.
 func (a *Accounts) firstStep(ctx context.Context, c *op.Call, user id.ID, from Origin) (*NewSession, error) {
 	has, err := hasFactor(ctx, c.Tx, user)
 	if err != nil {
@@ -127,8 +127,9 @@ func (a *Accounts) confirmSignIn(ctx context.Context, c *op.Call, in signInConfi
 	})
 }
 
-// secondStep completes a sign-in with what prove accepts. Each attempt is paid for
-// before it is checked, so that parallel ones cannot all slip through.
+// secondStep completes a sign-in with whatever prove accepts. Each attempt is taken
+// from the allowances before it is checked, so that parallel ones cannot all slip
+// through, and given back when it was right.
 func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, from Origin,
 	prove func(ctx context.Context, user id.ID) (Factor, error)) (*NewSession, error) {
 	var p *PendingSignIn
@@ -150,7 +151,8 @@ func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, fro
 		if err := lockUser(ctx, c.Tx, p.User); err != nil {
 			return nil, err
 		}
-		// Deleting the row claims the sign-in; a refusal brings it back.
+		// Deleting the row claims the sign-in; a refusal below rolls that back, so that the
+		// user can try again.
 		hash := secret.Hash(token)
 		n, err := db.Exec(ctx, c.Tx, "DELETE FROM sign_ins WHERE hash = $1 AND user_id = $2", hash[:], p.User)
 		if err != nil {
@@ -175,7 +177,7 @@ func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, fro
 	return out, forgive(ctx, allowances)
 }
 
-// codeAllowances are what an attempt at a second factor costs.
+// codeAllowances are those that an attempt at a second factor is taken from.
 func (a *Accounts) codeAllowances(ctx context.Context, c *op.Call, user id.ID, from Origin) ([]allowance, error) {
 	known := false
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -238,7 +240,8 @@ func (a *Accounts) reconfirmPassword(ctx context.Context, c *op.Call, in session
 	})
 }
 
-// reconfirmWith confirms the caller with a factor.
+// reconfirmWith confirms the caller with a factor that prove accepts. It spends the
+// same allowances as a sign-in.
 func (a *Accounts) reconfirmWith(ctx context.Context, c *op.Call, token string, from Origin,
 	prove func(context.Context) error) (op.Nothing, error) {
 	allowances, err := a.codeAllowances(ctx, c, c.Caller.ID, from)
@@ -263,6 +266,7 @@ func (a *Accounts) reconfirmWith(ctx context.Context, c *op.Call, token string, 
 	return op.Nothing{}, forgive(ctx, allowances)
 }
 
+// confirmSession notes that the caller confirmed who they are, for requireConfirmed.
 func confirmSession(ctx context.Context, c *op.Call, token string) error {
 	hash := secret.Hash(token)
 	s, err := db.One[SignedIn](ctx, c.Tx, `

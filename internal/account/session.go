@@ -17,9 +17,9 @@ import (
 const SessionPrefix = "fds_"
 
 const (
-	sessionIdle  = 14 * 24 * time.Hour // without use
-	sessionTotal = 90 * 24 * time.Hour // however much it is used
-	sessionNote  = time.Hour           // how precisely its use is recorded
+	sessionIdle  = 14 * 24 * time.Hour // a session ends after so long without use
+	sessionTotal = 90 * 24 * time.Hour // it ends after so long in any case
+	sessionNote  = time.Hour           // its use is written at most so often
 )
 
 // Session is a signed-in user, with everything that decides what they may do.
@@ -37,7 +37,7 @@ type Session struct {
 	Plan      string     `db:"plan"`
 	Business  id.ID      `db:"business_id"` // the organization's first
 	Timezone  string     `db:"timezone"`
-	Domains   bool       `db:"domains"` // the first business accepted the domain agreements
+	Domains   bool       `db:"domains"` // the first business accepted the domain agreement
 	Factor    Factor     `db:"factor"`  // what it proved beyond the password; empty for nothing
 	Required  bool       `db:"requires_factor"`
 	Rights
@@ -51,8 +51,8 @@ func (s *Session) Manager() bool { return isManager(s.Role) }
 // else, because the organization requires one of its owners and admins.
 func (s *Session) MustEnroll() bool { return s.Required && s.Manager() && s.Factor == "" }
 
-// UserCaller returns the caller of a session. Somebody who must add a second
-// factor first may do nothing with the organization's data.
+// UserCaller returns the caller of a session. Somebody who must add a second factor
+// first has no permissions: only operations that need none are open to them.
 func UserCaller(s *Session) *op.Caller {
 	c := &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
 		Role: s.Role, Permissions: s.allowed(s.Role), Agreements: Agreements(s.Domains),
@@ -65,7 +65,8 @@ func UserCaller(s *Session) *op.Caller {
 }
 
 // BySession finds the session of a token. A token that is unknown or expired, or
-// whose user is disabled or no longer a member, is Unauthorized.
+// whose user is disabled or no longer a member, is Unauthorized. Using a session
+// extends it, up to sessionMaxLifetime.
 func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error) {
 	if !secret.WellFormed(SessionPrefix, token) {
 		return nil, fault.Unauthorized.New()
@@ -133,8 +134,8 @@ type Origin struct {
 }
 
 // beginSession creates a session for a user in the call's organization, with the
-// second factor that was proven, if any. The call had no caller until now, so the
-// user becomes it.
+// second factor that was proven, if any. Every way to sign in ends here. The call had
+// no caller until now, so the user becomes its caller.
 func (a *Accounts) beginSession(ctx context.Context, c *op.Call, user id.ID, from Origin, f Factor) (*NewSession,
 	error) {
 	token := secret.NewToken(SessionPrefix)

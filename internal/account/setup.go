@@ -15,8 +15,8 @@ import (
 const SetupPrefix = "fdu_"
 
 // SetupLink creates the link with which the first owner sets up the service. It
-// is empty unless the database is. A new link replaces the previous one, so that
-// only the last one printed works.
+// returns an empty string once there is an organization. A new link replaces the
+// previous one, so that only the last one printed works.
 func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
 	token := secret.NewToken(SetupPrefix)
 	hash := secret.Hash(token)

@@ -37,7 +37,9 @@ const (
 	triesPerPair    = 5
 	triesPerAccount = 20
 	triesWindow     = 10 * time.Minute
-	codesPerDay     = 50 // with three codes that are right at a time, 1 in 6,600 is guessed
+	// 3 of 1,000,000 codes are right at any time (codeWindow), so whoever knows the
+	// password and tries 50 a day guesses one with a chance of 1 in 6,600 a day.
+	codesPerDay = 50
 )
 
 // sender is the origin of an attempt.
@@ -64,7 +66,8 @@ type attempts struct {
 	days      limit.Exact[string] // of codes only
 }
 
-// share lets all processes over one database count together.
+// share keeps the counts in a ledger that all processes over one database share. what
+// begins the names of the limits.
 func (t *attempts) share(l *limit.Ledger, what string) {
 	t.browsers = limit.Exact[knownBrowser]{Name: what + " browser", Ledger: l}
 	t.addresses = limit.Exact[string]{Name: what + " address", Ledger: l}
@@ -73,7 +76,7 @@ func (t *attempts) share(l *limit.Ledger, what string) {
 	t.days = limit.Exact[string]{Name: what + " day", Ledger: l}
 }
 
-// allowance is one of the limits, for one key.
+// allowance is one of the limits for one browser, address or account.
 type allowance struct {
 	spend  func(ctx context.Context, now time.Time) (limit.Verdict, error)
 	refund func(ctx context.Context) error
@@ -97,8 +100,9 @@ func (t *attempts) ofSender(account, address string) []allowance {
 	}
 }
 
-// codesOf adds to that a number of wrong codes per day. Six digits are few, and
-// whoever tries them already knows the password.
+// codesOf returns the allowances of an unknown sender for codes: those of senderAllowances
+// and a number of wrong codes per day. Six digits are few, and whoever tries them
+// already knows the password.
 func (t *attempts) codesOf(account, address string) []allowance {
 	return append(t.ofSender(account, address), allowanceOf(&t.days, account, codesPerDay, 24*time.Hour))
 }
@@ -128,7 +132,7 @@ func spend(ctx context.Context, all []allowance, now time.Time) error {
 	return nil
 }
 
-// forgive gives an attempt back to every allowance.
+// forgive gives an attempt back to every allowance, after it proved right.
 func forgive(ctx context.Context, all []allowance) (err error) {
 	for _, a := range all {
 		err = errors.Join(err, a.refund(ctx))
@@ -136,6 +140,7 @@ func forgive(ctx context.Context, all []allowance) (err error) {
 	return err
 }
 
+// inWords rounds a wait to words for people. The fault's RetryAfter has the exact time.
 func inWords(d time.Duration) string {
 	if d > 15*time.Minute {
 		return "half an hour"
@@ -146,9 +151,10 @@ func inWords(d time.Duration) string {
 	return "a minute"
 }
 
+// credentials are what signing in needs to know of a user.
 type credentials struct {
 	ID         id.ID   `db:"id"`
-	Hash       *string `db:"password_hash"`
+	Hash       *string `db:"password_hash"` // nil for a user who has no password
 	Status     Status  `db:"status"`
 	ConfinedTo *id.ID  `db:"confined_to"` // the user's only organization until the address is proven
 }
@@ -206,8 +212,9 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 	return u, nil
 }
 
-// check compares a password with that of a user, who may be nil. A known
-// browser does not wait in the strangers' queue.
+// check compares a password with that of a user. Where there is no user, or no
+// password, it compares with a hash that nothing matches, so that the time it takes
+// tells nothing. A known browser does not wait in the strangers' queue.
 func (a *Accounts) check(ctx context.Context, u *credentials, password string, known bool) (bool, error) {
 	if !known {
 		leave, err := a.strangers.enter(ctx)
@@ -224,9 +231,9 @@ func (a *Accounts) check(ctx context.Context, u *credentials, password string, k
 	return ok && u != nil && u.Hash != nil, err
 }
 
-// queue is where strangers wait to have a password hashed. It holds one place
-// fewer than there are, so that a sign-in from a known browser always finds one.
-// A flood is turned away rather than kept waiting for seconds.
+// queue is where strangers wait to have a password hashed. It has one place fewer
+// than secret.HashesAtOnce, so that a sign-in from a known browser never waits for
+// strangers. A flood is turned away rather than kept waiting for seconds.
 type queue struct {
 	places  chan struct{}
 	waiting atomic.Int64
@@ -236,6 +243,7 @@ const maxWaiting = 16
 
 func newQueue() *queue { return &queue{places: make(chan struct{}, secret.HashesAtOnce-1)} }
 
+// enter waits for a place. The caller frees it with leave.
 func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 	defer q.waiting.Add(-1)
 	if q.waiting.Add(1) > maxWaiting {
@@ -252,7 +260,7 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // recheck refuses a user who was disabled, or whose password changed, since
-// verify. It locks the user until the transaction ends, so that whoever ends
+// verifyPassword. It locks the user until the transaction ends, so that whoever ends
 // all sessions also finds the one that begins here.
 func (u *credentials) recheck(ctx context.Context, tx *db.Tx) error {
 	n, err := db.Exec(ctx, tx, `

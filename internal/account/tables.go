@@ -7,8 +7,10 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// The lives of the tables that have no row type of their own. Organizations,
-// users and their memberships stay, because everything else refers to them.
+// The lives of the tables that have no db.Table. Organizations, users and their
+// memberships stay, because everything else refers to them. The short-lived rows
+// (sessions, sign-ins, challenges, visits and links) are swept by whoever inserts the
+// next one.
 var (
 	_ = db.Declare("organizations", db.Life{
 		Noun:      "organization",

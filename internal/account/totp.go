@@ -31,7 +31,8 @@ func codeAt(key []byte, step int64) string {
 	return fmt.Sprintf("%0*d", codeDigits, n%1_000_000)
 }
 
-// stepOf finds the time step, near now, whose code this is.
+// stepOf finds the time step, within codeWindow of now, whose code this is. It compares
+// with all of them in constant time, so that the duration tells nothing about a match.
 func stepOf(key []byte, code string, now time.Time) (step int64, ok bool) {
 	current := now.Unix() / int64(codeStep.Seconds())
 	for i := current - codeWindow; i <= current+codeWindow; i++ {
@@ -42,7 +43,7 @@ func stepOf(key []byte, code string, now time.Time) (step int64, ok bool) {
 	return step, ok
 }
 
-// codeURL is what an app reads from the picture.
+// codeURL is what an authenticator app reads from the QR code.
 func codeURL(issuer, account string, key []byte) string {
 	u := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + account}
 	// Apps do not read + as a space.

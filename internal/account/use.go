@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Use is what an agent uses up.
+// Use is what an agent uses up of its daily limits.
 type Use struct {
 	SpendCents    int64 `json:"spendCents" db:"spend_cents"`
 	Messages      int64 `json:"messages" db:"messages"`
@@ -28,7 +28,7 @@ type Daily struct {
 	ResetsAt clock.Time `json:"resetsAt" doc:"midnight in the timezone of the business"`
 }
 
-// today is the day of a business, and when it ends.
+// today is the current day in the timezone of a business, as YYYY-MM-DD, and when it ends.
 func today(ctx context.Context, tx *db.Tx, org, business id.ID, now clock.Time) (string, clock.Time, error) {
 	b, err := BusinessOf(ctx, tx, org, business)
 	if err != nil {
@@ -44,7 +44,7 @@ func today(ctx context.Context, tx *db.Tx, org, business id.ID, now clock.Time) 
 
 const useColumns = "spend_cents, messages, new_recipients, deletions, dns_changes"
 
-// DailyOf tells what an agent has used today.
+// DailyOf reads an agent's limits and what it has used of them today.
 func DailyOf(ctx context.Context, tx *db.Tx, org, agent, business id.ID, now clock.Time) (*Daily, error) {
 	g, err := agents.Get(ctx, tx, org, agent)
 	if err != nil {
@@ -63,9 +63,10 @@ func DailyOf(ctx context.Context, tx *db.Tx, org, agent, business id.ID, now clo
 	return d, err
 }
 
-// Reserve counts what an agent is about to use, in the transaction that uses it.
-// The row of the day is locked, so that no number of processes exceeds a limit.
-// What a person approved is counted and not refused.
+// Reserve counts what an agent is about to use, in the transaction that uses it, and
+// refuses what exceeds a limit. The upsert locks the row of the day, so that parallel
+// calls cannot exceed a limit together; the refusal rolls the count back. What a person
+// approved is counted and not refused.
 func Reserve(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time, more Use) error {
 	org := c.Organization
 	day, ends, err := today(ctx, tx, org, c.Business, now)
@@ -113,11 +114,12 @@ func Reserve(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time, more 
 	return nil
 }
 
-// GuardTime is how long strangers' words count after they were read.
+// GuardTime is how long the guard holds after an agent read text of people outside.
 const GuardTime = 30 * time.Minute
 
-// SetReading keeps what an agent has read of strangers. merge is told what another of its
-// calls may have noted meanwhile.
+// SetReading stores what an agent has read of text by people outside. merge gets what
+// is stored, which another call of the agent may have changed meanwhile, and returns
+// what to store. The agent is locked in between.
 func SetReading(ctx context.Context, tx *db.Tx, org, agent id.ID, merge func(op.Reading) op.Reading) error {
 	g, err := agents.Lock(ctx, tx, org, agent)
 	if err != nil {
@@ -130,8 +132,9 @@ func SetReading(ctx context.Context, tx *db.Tx, org, agent id.ID, merge func(op.
 	return err
 }
 
-// Meter fills in on whose account a caller acts, and what the agent has read: everything
-// an agent does is counted.
+// Meter makes a caller act on the agent's account: what it does counts against the
+// agent's limits, and the guard holds while the agent has lately read text of people
+// outside.
 func (g *Agent) Meter(c *op.Caller, now clock.Time) {
 	c.Agent, c.Metered = g.ID, true
 	c.Reading = g.Reading()
@@ -139,7 +142,7 @@ func (g *Agent) Meter(c *op.Caller, now clock.Time) {
 	c.Guarded = c.External && g.Guarded()
 }
 
-// Reading is what the agent has read of strangers.
+// Reading is what the agent has read of text by people outside.
 func (g *AgentReading) Reading() (r op.Reading) {
 	if g.OutsideReadAt != nil {
 		r = op.Reading{At: *g.OutsideReadAt, Others: g.GuardOthers}
@@ -153,9 +156,10 @@ func (g *AgentReading) Reading() (r op.Reading) {
 	return r
 }
 
-// OnAccountOf has a caller act on an agent's account: the agent's limits count, and its
-// guard holds while it is on, or where the caller hands on strangers' words. An agent
-// that is gone keeps its account.
+// OnAccountOf makes a caller, such as the one of an automation that an agent made, act
+// on that agent's account: the agent's limits count. The agent's guard holds if the
+// agent has lately read text of people outside, or if the caller already carries such
+// text (External). It also finds a deleted agent.
 func (a *Accounts) OnAccountOf(ctx context.Context, c *op.Caller, agent id.ID) error {
 	var g Agent
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {

@@ -113,8 +113,8 @@ func newPassword(ctx context.Context, text string) (string, error) {
 	return secret.HashPassword(ctx, text)
 }
 
-// choosePassword is newPassword for somebody unknown. They wait in the
-// strangers' queue, so that a link in many hands does not hold up sign-ins.
+// choosePassword is hashNewPassword for somebody unknown. They wait in the strangers'
+// queue, so that a link in many hands does not hold up sign-ins.
 func (a *Accounts) choosePassword(ctx context.Context, text string) (string, error) {
 	leave, err := a.strangers.enter(ctx)
 	if err != nil {
@@ -218,7 +218,7 @@ func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string
 	return m, c.Emit("user.created", m.ID, m)
 }
 
-// member finds a user of an organization.
+// member finds a member of an organization, disabled ones too.
 func member(ctx context.Context, tx *db.Tx, org, user id.ID) (*Member, error) {
 	m, err := db.One[Member](ctx, tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", org, user)
 	return &m, db.Missing(err, "member")
@@ -236,13 +236,13 @@ type userByEmail struct {
 	Email string `json:"email"`
 }
 
-// membersOf lists a user as each organization knows the user.
+// membersOf lists a user's memberships, the oldest first.
 func membersOf(ctx context.Context, tx *db.Tx, user id.ID) ([]Member, error) {
 	return db.All[Member](ctx, tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
 }
 
-// emitEverywhere emits an event to every organization that a user belongs to.
-// It returns the user as each of them knows the user.
+// emitEverywhere emits an event to every organization that a user belongs to, and
+// returns the memberships. It leaves the call's organization set to the last of them.
 func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) ([]Member, error) {
 	all, err := membersOf(ctx, c.Tx, user)
 	if err != nil {
@@ -257,7 +257,8 @@ func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) (
 	return all, nil
 }
 
-// setUser changes a user's status everywhere.
+// setUser returns an operation that changes a user's status, which holds in all
+// organizations of the user.
 func (a *Accounts) setUser(status Status, event string) func(context.Context, *op.Call, userByEmail) (*Member, error) {
 	return func(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
 		user, err := db.One[id.ID](ctx, c.Tx, `

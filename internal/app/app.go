@@ -1,5 +1,21 @@
-// Package app is the one place that knows everything and wires it together: the
-// database, the operations, the doors and the background work.
+// Package app is the one place that knows every other package and joins them into
+// the service: the database, the resources with their operations, the doors by which
+// callers come in, and the background work.
+//
+// Open in this file builds an App, part by part, in the order in which the parts need
+// each other; mail.go, domains.go, dns.go, proposals.go, tls.go and console.go build
+// the larger ones. Serve in serve.go starts the listeners and the jobs, and stops them
+// again. operations.go lists what the service can do.
+//
+// The rest is what the operator needs: doctor*.go check a set-up, copies.go and
+// backups.go make backups and restore them, export.go writes an organization's data,
+// seal.go and rotate.go look after the sealing key, records.go says which DNS records
+// to publish, neighbours.go keeps processes over one database in agreement, retention.go
+// declares the jobs that remove old rows, health.go serves /readyz and /metrics. demo.go
+// fills a new database with sample data.
+//
+// No rule of the business belongs here, and no other package but the command and tests
+// may import this one.
 package app
 
 import (
@@ -49,7 +65,7 @@ import (
 	"frontdesk/migrations"
 )
 
-// App is the whole service, wired together but not yet listening.
+// App is the whole service, joined together but not yet listening.
 type App struct {
 	Settings    config.Settings
 	Log         *slog.Logger
@@ -82,7 +98,7 @@ type App struct {
 
 	blobs    file.Blobs
 	seal     *seal
-	registry *metrics
+	registry *metrics // what /metrics shows
 	docs     *docs.Door
 	agents   *http.ServeMux // everything on the agents' listener
 	ready    readiness
@@ -92,7 +108,7 @@ type App struct {
 	webTLS, mailTLS *tls.Config       // nil unless the server encrypts by itself
 }
 
-// Extra is what only tests add: more operations, and the tables they need.
+// Extra is what only tests add: more operations, and the tables that they need.
 type Extra struct {
 	Operations []*op.Op
 	Migrations []fs.FS
@@ -101,7 +117,8 @@ type Extra struct {
 	Domains    func(*domain.Config)
 }
 
-// Open opens the database and wires the parts together.
+// Open opens the database and joins the parts together. Nothing listens and no job
+// runs before Serve.
 func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Extra) (*App, error) {
 	a := &App{Settings: s, Log: log, Clock: clock.New(s.ClockOffset)}
 	o := db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}, Log: log,
@@ -253,8 +270,8 @@ func (a *App) openAccounts() {
 	a.Accounts.Handle()
 }
 
-// openLinks opens the unsubscribe links. Without the right sealing key there are
-// none; the doctor reports it.
+// openLinks opens the unsubscribe links. Without the right sealing key they cannot be
+// signed, so there are none: Serve refuses to start then, but admin commands work.
 func (a *App) openLinks(ctx context.Context) (*optin.Links, error) {
 	c := optin.Config{DB: a.DB, Clock: a.Clock, BaseURL: a.Settings.BaseURL}
 	if a.seal.fits() == nil {
@@ -311,8 +328,8 @@ func (a *App) Close() error {
 	return err
 }
 
-// Handler is everything on the API's listener, the agents' part too where they
-// share it.
+// Handler is everything on the API's listener. Where agents share that listener, their
+// paths are in it too.
 func (a *App) Handler() http.Handler {
 	h := a.handler()
 	if !a.Settings.SharesListener() {
@@ -333,6 +350,7 @@ func (a *App) Handler() http.Handler {
 	})
 }
 
+// handler serves the API, the documents, the console and the health checks.
 func (a *App) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
@@ -355,7 +373,7 @@ func (a *App) handler() http.Handler {
 
 var versionPath = regexp.MustCompile(`^/v\d+(/|$)`)
 
-// isProgram tells a caller of the API, who wants JSON, from a browser, which
+// isProgram tells a caller of the API, who wants a JSON error, from a browser, which
 // wants a page.
 func isProgram(r *http.Request) bool {
 	return versionPath.MatchString(r.URL.Path) || r.Header.Get("Authorization") != "" ||
@@ -397,7 +415,7 @@ func (a *App) openAgents() {
 func (a *App) proxies() peer.Proxies {
 	p, err := peer.Parse(a.Settings.TrustedProxies)
 	if err != nil {
-		panic(err) // Settle has read them
+		panic(err) // cannot fail: Settle has parsed them
 	}
 	return p
 }

@@ -10,7 +10,9 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// background starts what runs beside requests, until ctx ends.
+// background starts what runs beside requests until ctx ends: saving when keys were
+// last used, following the key file and the database's clock, and the care for
+// PostgreSQL's growing tables.
 func (a *App) background(ctx context.Context) *sync.WaitGroup {
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -34,7 +36,7 @@ func (a *App) background(ctx context.Context) *sync.WaitGroup {
 }
 
 // FollowGrowth keeps PostgreSQL's plans right while tables grow from empty, until ctx
-// ends. On SQLite it returns at once.
+// ends. It warns once, until it succeeds again. On SQLite it returns at once.
 func (a *App) FollowGrowth(ctx context.Context) {
 	for well := true; a.DB.Engine() == db.Postgres; {
 		select {

@@ -50,7 +50,7 @@ func (a *App) sendBackups() error {
 	return nil
 }
 
-// backupFailed tells the owners of the organization that runs the server.
+// backupFailed mails the owners of the organization that runs the server.
 func (a *App) backupFailed(ctx context.Context, tx *db.Tx, why error) error {
 	org, err := account.OperatorOrganization(ctx, tx)
 	if err != nil || org == "" {
@@ -65,7 +65,7 @@ func (a *App) backupFailed(ctx context.Context, tx *db.Tx, why error) error {
 		}})
 }
 
-// Sent is a backup on its shelf.
+// Sent is a backup that was sent to its shelf.
 type Sent struct {
 	*Copied
 	Name    string `json:"name"`
@@ -73,8 +73,9 @@ type Sent struct {
 	Removed int    `json:"removed"` // older ones
 }
 
-// sendBackup makes a backup, encrypts it, puts it on the shelf, reads it there again,
-// and removes those that are too old.
+// sendBackup makes a backup in a temporary folder, encrypts it, puts it on the shelf,
+// reads it there again, and removes those that are too old. Nothing old is removed
+// before the new one is known to be there.
 func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error) {
 	c := a.Settings.Backup
 	if c.To == "" {
@@ -105,6 +106,7 @@ func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error)
 	if say != nil {
 		say("sending " + name)
 	}
+	// A pipe encrypts while the shelf receives, so that no second copy is needed here.
 	written := &summed{sum: sha256.New()}
 	r, w := io.Pipe()
 	go func() {
@@ -131,7 +133,8 @@ func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error)
 // sending begins the name of the folder in which a backup is made.
 const sending = "backup-"
 
-// removeLeftovers removes what a process that was killed left.
+// removeLeftovers removes the folders of processes that were killed while they made a
+// backup. One that is younger than a backup may take could be in use.
 func removeLeftovers(data string, now time.Time) error {
 	folders, err := filepath.Glob(filepath.Join(data, sending+"*"))
 	for _, folder := range folders {
@@ -142,7 +145,7 @@ func removeLeftovers(data string, now time.Time) error {
 	return err
 }
 
-// summed counts and sums what is written to it.
+// summed counts and hashes what is written to it.
 type summed struct {
 	n   int64
 	sum hash.Hash
@@ -153,7 +156,7 @@ func (s *summed) Write(p []byte) (int, error) {
 	return s.sum.Write(p)
 }
 
-// readAgain insists that the shelf has what was sent.
+// readAgain reads an archive from the shelf, and insists that it is what was sent.
 func readAgain(ctx context.Context, shelf *archive.Shelf, name string, want *summed) error {
 	r, err := shelf.Open(ctx, name)
 	if err != nil {
@@ -170,7 +173,7 @@ func readAgain(ctx context.Context, shelf *archive.Shelf, name string, want *sum
 	return nil
 }
 
-// Opened is a backup that a restore can read, out of an archive or as it is.
+// Opened is a backup that a restore can read, decrypted out of an archive or as it is.
 type Opened struct {
 	Name    string
 	Path    string
@@ -213,7 +216,8 @@ func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp str
 	return &Opened{name, path, func() error { return os.RemoveAll(folder) }}, nil
 }
 
-// findBackup returns an archive, or nothing for a backup that is not encrypted.
+// findBackup returns the reader of an archive, or nil for a file that is not encrypted.
+// A file wins over a name on the shelf.
 func findBackup(ctx context.Context, s config.Settings, what string) (source io.ReadCloser, name string, err error) {
 	if f, err := os.Open(what); err == nil {
 		head := make([]byte, len(archiveHead))
@@ -249,7 +253,7 @@ func findBackup(ctx context.Context, s config.Settings, what string) (source io.
 	return nil, "", fmt.Errorf("there is no backup %s at %s", what, s.Backup.To)
 }
 
-// archiveHead begins every archive.
+// archiveHead begins every file in the format of age.
 const archiveHead = "age-encryption.org/v1"
 
 // VerifyBackup restores a backup into a new folder below temp, as a restore would,

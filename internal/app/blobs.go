@@ -18,7 +18,7 @@ func openBlobs(ctx context.Context, s *config.Settings) (file.Blobs, error) {
 	return disk.Open(s.FilesPath())
 }
 
-// blobsAt tells an operator where the bytes are.
+// blobsAt names the store of the bytes, for an operator to read.
 func blobsAt(s *config.Settings) string {
 	c := s.Files.S3
 	switch {

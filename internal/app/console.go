@@ -20,7 +20,7 @@ import (
 	"frontdesk/internal/kernel/limit"
 )
 
-// console is the door for people.
+// console is the door for people: signing in, the account, and the desk.
 func (a *App) console() *console.Door {
 	s := &a.Settings
 	d := &console.Door{Desk: a.desk(), Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants,
@@ -36,7 +36,7 @@ func (a *App) console() *console.Door {
 	return d
 }
 
-// desk is the pages of the business.
+// desk is the pages for the daily work. Each package adds its own.
 func (a *App) desk() *desk.Desk {
 	d := &desk.Desk{
 		Runner:  a.Runner,

@@ -18,7 +18,7 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// A backup is a file of rows, and beside it a folder of the bytes that the
+// A backup is a file of rows, and beside it a folder with the bytes of files that the
 // rows name. The rows are copied first: bytes never change and outlive their
 // rows, so those that a snapshot names are still there when they are copied.
 //
@@ -36,7 +36,7 @@ type Copied struct {
 }
 
 // Backup copies a database that no server has open, and the bytes of its
-// files. db.ErrOwned says that a server has it, which then makes the backup.
+// files. db.ErrOwned says that a server has it, which then has to make the backup.
 func Backup(ctx context.Context, s config.Settings, path string, say db.Say) (*Copied, error) {
 	if err := freeFolder(bytesOf(path)); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Backup(ctx context.Context, s config.Settings, path string, say db.Say) (*C
 	}
 	blobs, err := openBlobs(ctx, &s)
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(path)) // it would pass for a whole one
+		return nil, errors.Join(err, os.Remove(path)) // without its files it would look complete
 	}
 	return copyBytes(ctx, blobs, sum, path, say)
 }
@@ -64,6 +64,7 @@ func (a *App) backup(ctx context.Context, path string, say db.Say) (*Copied, err
 	return copyBytes(ctx, a.blobs, sum, path, say)
 }
 
+// freeFolder refuses a folder that exists already.
 func freeFolder(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s already exists; a backup does not overwrite", path)
@@ -111,14 +112,14 @@ func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path stri
 	return out, err
 }
 
-// backedUp is a row of files in a backup.
+// backedUp is a row of the table files in a backup.
 type backedUp struct {
-	id, key, sum string
+	id, key, sum string // its id, the key of its bytes in the store, and their SHA-256
 	deleted      bool
 }
 
-// backedUpFiles reads the files' rows of a backup. A backup of before there
-// were files has none.
+// backedUpFiles reads the rows of files in a backup. A backup of a schema that had no
+// files yet has none. A key becomes a path, so one that leads elsewhere is refused.
 func backedUpFiles(path string, fn func(*backedUp) error) error {
 	return db.BackupRows(path, "files", func(row map[string]any) error {
 		f := &backedUp{deleted: row["deleted_at"] != nil}
@@ -138,9 +139,9 @@ func backedUpFiles(path string, fn func(*backedUp) error) error {
 // errOtherBytes says that the bytes of a file are not what its row says.
 var errOtherBytes = errors.New("they differ from what was stored")
 
-// saveTo copies the bytes of a file out of a store. A deleted file whose bytes are
-// damaged or gone, purged since the snapshot, is left out: nobody can get it back,
-// and it must not block all others.
+// saveTo copies the bytes of a file out of a store, and reports whether it did. A
+// deleted file whose bytes are damaged, or were purged since the snapshot, is left
+// out: nobody can get it back, and it must not keep all others from being saved.
 func (f *backedUp) saveTo(ctx context.Context, blobs file.Blobs, path string) (n int64, saved bool, err error) {
 	r, err := blobs.Open(ctx, f.key, 0)
 	if err == nil {
@@ -165,7 +166,7 @@ func (f *backedUp) saveTo(ctx context.Context, blobs file.Blobs, path string) (n
 }
 
 // saveBytes writes the bytes of a file to a new file, durably, and insists
-// that they are what the row says.
+// that they match the checksum in the row.
 func saveBytes(path string, f *backedUp, r io.Reader) (n int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, err
@@ -178,7 +179,8 @@ func saveBytes(path string, f *backedUp, r io.Reader) (n int64, err error) {
 	return n, errors.Join(err, out.Sync(), out.Close(), db.SyncDir(filepath.Dir(path)))
 }
 
-// checked ends with an error when the bytes do not match the row's checksum.
+// checked is a reader that ends with errOtherBytes when the bytes do not match the
+// row's checksum.
 type checked struct {
 	r   io.Reader
 	f   *backedUp
@@ -211,6 +213,7 @@ func Restore(ctx context.Context, s config.Settings, path string, say db.Say) (*
 	return out, nil
 }
 
+// restoreBytes puts the bytes of all files into the store.
 func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path string) error {
 	// Nothing is touched while anything is missing.
 	missing := 0
@@ -251,7 +254,8 @@ func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path stri
 	})
 }
 
-// counted counts bytes, and keeps the reader's own error.
+// counted counts bytes, and keeps the reader's own error: a store may wrap or replace
+// it.
 type counted struct {
 	r   io.Reader
 	n   int64

@@ -13,10 +13,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Demo is what a person needs to try the demo.
+// Demo is what a person needs to try the demonstration.
 type Demo struct {
 	Organization string
-	SignIn       string
+	SignIn       string // the address and the password, as a phrase
 	Key          string
 }
 
@@ -27,7 +27,8 @@ const (
 )
 
 // OpenDemo makes the demonstration on an empty database, and a new API key for
-// it at each start. It refuses a database with real organizations.
+// it at each start, because stored keys cannot be shown again. It refuses a database
+// with real organizations.
 func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 	empty, demo, err := a.Accounts.Census(ctx)
 	if err != nil {
@@ -70,7 +71,7 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 	return &Demo{Organization: demoName, SignIn: demoEmail + " with the password " + demoPassword, Key: key.Token}, nil
 }
 
-// operate runs an admin operation and reads its answer.
+// operate runs an admin operation and reads its answer into out, which may be nil.
 func (a *App) operate(ctx context.Context, operation, noun string, ref id.ID, input, out any) error {
 	text, err := json.Marshal(input)
 	if err != nil {

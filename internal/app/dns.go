@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/resource/zone"
 )
 
-// openDNS returns the DNS provider: our own server, unless the settings name
+// openDNS returns the DNS provider: the embedded server, unless the settings name
 // another one.
 func (a *App) openDNS() zone.Provider {
 	s := &a.Settings
@@ -48,6 +48,7 @@ type Zone struct {
 	File string `json:"file"`
 }
 
+// zoneFile is the answer of the task domains.zone.
 func (a *App) zoneFile(ctx context.Context, name string) (*Zone, error) {
 	text, err := a.Domains.Zones.File(ctx, name)
 	if zone.StatusOf(err) == 404 {

@@ -33,6 +33,7 @@ type Finding struct {
 	Remedy string `json:"remedy,omitempty"`
 }
 
+// doctor collects findings. Each check adds one or more, and none ends the examination.
 type doctor struct {
 	settings config.Settings
 	options  db.Options
@@ -40,6 +41,7 @@ type doctor struct {
 	database *db.Condition // nil when it could not be examined
 }
 
+// note adds a finding. The remedy says what the operator should do, if anything.
 func (d *doctor) note(check, status, remedy, format string, args ...any) {
 	d.findings = append(d.findings, Finding{check, status, fmt.Sprintf(format, args...), remedy})
 }
@@ -55,8 +57,9 @@ func DatabaseOptions(s config.Settings) db.Options {
 	return db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}}
 }
 
-// Doctor looks at everything that the service needs to run, and changes
-// nothing. The settings are settled.
+// Doctor checks everything that the service needs to run, and changes nothing. The
+// settings are settled. The order matters a little: later checks use what checkDatabase found
+// out about the database.
 func Doctor(ctx context.Context, s config.Settings) []Finding {
 	d := &doctor{settings: s, options: DatabaseOptions(s)}
 	d.configuration()
@@ -85,6 +88,7 @@ func Doctor(ctx context.Context, s config.Settings) []Finding {
 	return d.findings
 }
 
+// configuration checks where the API is reached. Plain HTTP is for this machine only.
 func (d *doctor) configuration() {
 	s := &d.settings
 	local := peer.IsLoopback(s.Listen)
@@ -100,7 +104,8 @@ func (d *doctor) configuration() {
 	}
 }
 
-// folder checks that the data folder is ours and only ours.
+// folder checks that the data folder can be written, and that no other user can read
+// what is in it.
 func (d *doctor) folder() {
 	dir := d.settings.Data
 	info, err := os.Stat(dir)
@@ -141,6 +146,7 @@ func (d *doctor) folder() {
 	}
 }
 
+// data examines the database and its schema.
 func (d *doctor) data(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // a large file takes long to read through
 	defer cancel()
@@ -187,8 +193,9 @@ func (d *doctor) data(ctx context.Context) {
 	}
 }
 
-// files checks that bytes can be stored, by storing some, and that the bytes
-// of the newest file are there: another folder or bucket has none.
+// files checks that bytes can be stored, by storing some, and that the bytes of the
+// newest file are there: they are not if doctor was given another folder or bucket
+// than the server.
 func (d *doctor) files(ctx context.Context) {
 	s, where := &d.settings, blobsAt(&d.settings)
 	const lost = "Give doctor the server's --data or bucket, or bring the bytes back from a backup."
@@ -251,6 +258,7 @@ func (d *doctor) newestFile(ctx context.Context) (newest *backedUp, err error) {
 	return newest, err
 }
 
+// size is a number of bytes for people to read.
 func size(n int64) string {
 	if n < 10<<20 {
 		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
@@ -258,7 +266,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d MB", n>>20)
 }
 
-// listener checks that the address is free, or that our own server has it.
+// listener checks that the API's address is free, or that our own server has it.
 func (d *doctor) listener(ctx context.Context) {
 	addr, flag := d.settings.Listen, "--listen"
 	if d.settings.Domain != "" {
@@ -294,7 +302,8 @@ func (d *doctor) listener(ctx context.Context) {
 	}
 }
 
-// port checks that another listener's address is free, or a server of ours runs.
+// port checks that another listener's address is free, or that a server of ours runs,
+// which is then taken to have it.
 func (d *doctor) port(check, flag, addr string) {
 	if addr == "" {
 		return
@@ -302,6 +311,7 @@ func (d *doctor) port(check, flag, addr string) {
 	d.noteAddress(check, flag, addr, tryTCP(addr))
 }
 
+// tryTCP takes an address for a moment.
 func tryTCP(addr string) error {
 	l, err := net.Listen("tcp", addr)
 	if err == nil {
@@ -310,7 +320,7 @@ func tryTCP(addr string) error {
 	return err
 }
 
-// noteAddress notes what came of taking an address.
+// noteAddress adds what came of taking an address.
 func (d *doctor) noteAddress(check, flag, addr string, err error) {
 	switch {
 	case err == nil:
@@ -375,8 +385,9 @@ func here(addr string) string {
 	return addr
 }
 
-// answers asks who serves an address, by https if it has a domain. The certificate
-// is judged elsewhere.
+// answers asks who serves an address, by https if it has a domain: whether it is a
+// frontdesk server, and whether that is ready. checkWebCertificate looks at the
+// certificate.
 func answers(ctx context.Context, addr, domain string) (ours, ready bool) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -401,7 +412,7 @@ func answers(ctx context.Context, addr, domain string) (ours, ready bool) {
 	return get("/healthz", "ok"), get("/readyz", "ready")
 }
 
-// key checks that the key file is the database's.
+// key checks that the key file is the one that the database was sealed with.
 func (d *doctor) key(ctx context.Context) {
 	path := d.settings.KeyPath()
 	var needed []proof
@@ -442,7 +453,8 @@ func (d *doctor) key(ctx context.Context) {
 	}
 }
 
-// time checks that the clock is plausible.
+// time checks that the clock is plausible: not before the newest event, and close to
+// PostgreSQL's.
 func (d *doctor) time(ctx context.Context) {
 	now := time.Now()
 	if d.settings.ClockOffset != 0 {
@@ -484,9 +496,10 @@ func (d *doctor) time(ctx context.Context) {
 
 const (
 	fewBytes = 100 << 20 // below this writes may fail at any moment
-	lowBytes = 1 << 30
+	lowBytes = 1 << 30   // below this the operator is warned
 )
 
+// space checks how much of the disk of the data folder is free.
 func (d *doctor) space() {
 	dir := d.settings.Data
 	for {

@@ -32,10 +32,10 @@ func (d *doctor) mail(ctx context.Context) {
 	d.note("mail", fine, publish, "%s:%d takes our mail from %s.", s.SMTP.Host, s.SMTP.Port, s.Mail.Domain)
 }
 
-// certificateSoon is when a certificate should have been renewed.
+// certificateSoon is how long before its end a certificate should have been renewed.
 const certificateSoon = 14 * 24 * time.Hour
 
-// certificate checks what mail servers are shown when they ask for TLS.
+// certificate checks the certificate that other mail servers are shown.
 func (d *doctor) certificate() {
 	s := &d.settings.MailServer
 	if s.Listen == "" {

@@ -9,7 +9,7 @@ import (
 	"frontdesk/internal/adapter/oidc"
 )
 
-// providers checks that the companies outside know us.
+// providers checks that the companies whose services are used accept our keys.
 func (d *doctor) providers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// webCertificate checks what browsers are shown: by asking the server that runs, or
-// by looking at the operator's files.
+// webCertificate checks what browsers are shown: by connecting to the server that runs,
+// or by reading the operator's files.
 func (d *doctor) webCertificate(ctx context.Context) {
 	s := &d.settings
 	if s.Domain == "" {
@@ -47,7 +47,8 @@ func (d *doctor) webCertificate(ctx context.Context) {
 	}
 }
 
-// shownCertificate tells until when the certificate of a running server is valid.
+// shownCertificate tells until when the certificate of a running server is valid. It is
+// read whoever signed it; only its name is verified.
 func shownCertificate(ctx context.Context, addr, name string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -61,7 +62,7 @@ func shownCertificate(ctx context.Context, addr, name string) (time.Time, error)
 	return leaf.NotAfter, leaf.VerifyHostname(name)
 }
 
-// records looks up what should be published for the server.
+// records looks up the DNS records that should be published for the server.
 func (d *doctor) records(ctx context.Context) {
 	s := &d.settings
 	if s.Domain == "" {

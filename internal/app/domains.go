@@ -34,7 +34,7 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 			return a.notifyOwners(ctx, tx, org, account.Notice{Subject: n.Subject, Text: n.Text})
 		},
 	}
-	c.Delegates = a.DNS != nil // the embedded server asks the parent's zone
+	c.Delegates = a.DNS != nil // the embedded server answers for a child zone only if the parent delegates it
 	for _, e := range extra {
 		if e.Domains != nil {
 			e.Domains(&c)
@@ -45,6 +45,7 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 	return d
 }
 
+// registrar is where domains are bought. The sandbox pretends.
 func (a *App) registrar() domain.Registrar {
 	if s := a.Settings.DNSimple; a.Settings.RegistrarProvider == "dnsimple" {
 		return dnsimple.New(s.URL, s.Account, s.Token, s.Endings)
@@ -52,6 +53,7 @@ func (a *App) registrar() domain.Registrar {
 	return sandbox.NewRegistrar(a.DB, a.Clock)
 }
 
+// payments is who charges cards. The sandbox pretends.
 func (a *App) payments() domain.Payments {
 	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
 		return openStripe(s)
@@ -63,13 +65,14 @@ func openStripe(s config.Stripe) *stripe.Client {
 	return stripe.New(stripe.Config{SecretKey: s.SecretKey, URL: s.URL, CheckoutURL: s.CheckoutURL})
 }
 
-// cardProvider is the real payment provider, or nil.
+// cardProvider is the real payment provider, which keeps the cards, or nil for the
+// sandbox.
 func (a *App) cardProvider() account.CardProvider {
 	c, _ := a.payments().(account.CardProvider)
 	return c
 }
 
-// resolver asks one DNS server, or whom the machine asks.
+// resolver asks one DNS server, or those that the machine is set to.
 func resolver(address string) *net.Resolver {
 	if address == "" {
 		return net.DefaultResolver
@@ -79,8 +82,8 @@ func resolver(address string) *net.Resolver {
 	}}
 }
 
-// lookup looks records up at one DNS server, or as the machine does. The dot
-// keeps the machine's search domains out of it.
+// lookup returns a function that looks records up at one DNS server, or as the machine
+// does. The dot keeps the machine's search domains out of it.
 func lookup[T any](
 	address string, ask func(*net.Resolver, context.Context, string) (T, error),
 ) func(ctx context.Context, name string) (T, error) {

@@ -29,7 +29,8 @@ type Exported struct {
 }
 
 // export writes everything an organization has into a new folder: one file of
-// JSON Lines per table, all from one snapshot, and the bytes of its files.
+// JSON Lines per table, all from one snapshot, and the bytes of its files. What a
+// table's life does not export is left out.
 func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) (*Exported, error) {
 	if _, err := a.Accounts.Find(ctx, "organization", org); err != nil {
 		return nil, err
@@ -125,6 +126,7 @@ func (a *App) exportBytes(ctx context.Context, files []backedUp, out *Exported, 
 	return nil
 }
 
+// exportTable writes the rows of one table that belong to an organization.
 func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where string, org id.ID,
 	path string) (n int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -17,6 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
+// readiness is whether this process wants requests: from the end of its start to the
+// beginning of its stop.
 type readiness struct{ on atomic.Bool }
 
 func (r *readiness) set(on bool) { r.on.Store(on) }
@@ -43,8 +45,8 @@ func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, "ready")
 }
 
-// serveMetrics answers /metrics at an address of its own, which nobody publishes by
-// mistake. It is no reason not to start when somebody else has that address.
+// serveMetrics answers /metrics at an address of its own, so that nobody publishes it
+// by mistake. If another program has that address, the service starts without.
 func (a *App) serveMetrics(ctx context.Context) (stop func(context.Context) error, err error) {
 	if a.Settings.MetricsListen == "" {
 		return nil, nil
@@ -70,10 +72,11 @@ func (a *App) serveMetrics(ctx context.Context) (stop func(context.Context) erro
 	return func(context.Context) error { return server.Close() }, nil
 }
 
-// leastRoom is what a disk must have free for a server to be worth a request.
+// leastRoom is how much a disk must have free for the server to be ready.
 const leastRoom = 1 << 20
 
-// noRoom reports whether the disk is full that the database or the files are on.
+// noRoom reports whether the disk that the database or the files are on is full. A
+// disk that cannot be examined is not.
 func (a *App) noRoom() bool {
 	if a.DB.Engine() != db.SQLite && a.Settings.Files.S3.Bucket != "" {
 		return false
@@ -82,6 +85,7 @@ func (a *App) noRoom() bool {
 	return err == nil && free < leastRoom
 }
 
+// metrics is the registry of everything that /metrics shows.
 type metrics struct{ *prometheus.Registry }
 
 func (m *metrics) handler() http.Handler { return promhttp.HandlerFor(m, promhttp.HandlerOpts{}) }
@@ -99,10 +103,12 @@ func (a *App) newMetrics() *metrics {
 	return &metrics{r}
 }
 
-// gauges reads the kernel's figures when they are scraped.
+// gauges reads the figures of the database and the jobs when they are scraped.
 type gauges struct{ app *App }
 
-func (g *gauges) Describe(chan<- *prometheus.Desc) {} // unchecked: the figures depend on the engine
+// Describe names nothing, which makes it an unchecked collector: the figures depend on
+// the engine.
+func (g *gauges) Describe(chan<- *prometheus.Desc) {}
 
 func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	d := g.app.DB.Gauges()

@@ -9,10 +9,11 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// providerReturn is where the identity provider sends browsers back to.
+// providerReturn is the path that the identity provider sends browsers back to.
 const providerReturn = "/sign-in/provider/callback"
 
-// identityProvider is what people sign in with besides passwords, or nil.
+// identityProvider is what people sign in with besides passwords, or nil. Leave is a
+// function because the departures are made later.
 func (a *App) identityProvider() *account.Provider {
 	s := &a.Settings
 	if s.OIDC.Issuer == "" {

@@ -17,7 +17,8 @@ import (
 )
 
 // openMail joins what sends mail, by the provider that the settings name: from
-// the domains of organizations, and from the service's own.
+// the domains of organizations, and from the service's own. Without a relay mail is
+// kept in the embedded mailbox.
 func (a *App) openMail() {
 	s := &a.Settings
 	a.Mailer = mailbox.New(a.DB, a.Clock)
@@ -49,7 +50,7 @@ func (a *App) openMail() {
 	a.Messages.Handle()
 }
 
-// openMailServer creates the server that receives mail. It listens later.
+// openMailServer creates the server that receives mail. Serve makes it listen.
 func (a *App) openMailServer() (err error) {
 	s := &a.Settings
 	c := mailserver.Config{
@@ -71,6 +72,7 @@ func (a *App) openMailServer() (err error) {
 	return nil
 }
 
+// relay is the SMTP server that takes outgoing mail.
 func relay(s *config.Settings) *smtp.Relay {
 	return smtp.New(smtp.Config{
 		Host:     s.SMTP.Host,
@@ -83,7 +85,8 @@ func relay(s *config.Settings) *smtp.Relay {
 }
 
 // diskFull reports whether n more bytes would use the part of the disk that is
-// kept free. If the disk cannot be examined, it is not full.
+// kept free, so that mail from outside cannot fill it. A disk that cannot be examined is
+// not full.
 func (a *App) diskFull(n int64) bool {
 	free, total, err := diskSpace(a.Settings.Data)
 	return err == nil && free-n < reserved(&a.Settings, total)
@@ -101,7 +104,7 @@ func diskSpace(dir string) (free, total int64, err error) {
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
 }
 
-// enclosed gives messages the invoices, which are opened after them.
+// enclosed gives messages access to the invoices, which are created after them.
 type enclosed struct{ app *App }
 
 // States tells how invoices stand.
@@ -115,7 +118,7 @@ func (e enclosed) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf
 	return e.app.Invoices.PDF(ctx, org, invoice)
 }
 
-// hostOf is the host of the address that people know the service by.
+// hostOf is the host name in a URL, or empty.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// The processes that serve one PostgreSQL. Each has a row and renews it, so that
+// Several processes can serve one PostgreSQL. Each has a row and renews it, so that
 // settings that do not match are noticed when a process starts, and not when a
 // customer follows a link that leads nowhere.
 var _ = db.Declare("processes", db.Life{Permanent: true})
 
 const (
 	neighbourSeen  = 20 * time.Second // a process that was not seen for this long is gone
-	neighbourEvery = 5 * time.Second
+	neighbourEvery = 5 * time.Second  // how often a process renews its row
 )
 
 // alike are the settings that all processes over one database must share.
@@ -32,7 +32,7 @@ type alike struct {
 	OIDC    string `json:"oidc"`    // how people sign in, without the secret
 }
 
-// difference says what does not fit a neighbour's settings, or returns "".
+// difference says what does not fit another process's settings, or returns "".
 func (a alike) difference(b alike) string {
 	const mend = "; give all processes over one database the same"
 	switch {
@@ -49,8 +49,9 @@ func (a alike) difference(b alike) string {
 	return ""
 }
 
-// join makes this process known to those that serve the same database, unless its
-// settings do not fit theirs. leave ends it. One process owns a SQLite file.
+// join makes this process known to those that serve the same database, and fails if
+// its settings do not fit theirs. leave ends it. On SQLite it does nothing: one process
+// owns the file.
 func (a *App) join(ctx context.Context) (leave func(context.Context) error, err error) {
 	if a.DB.Engine() == db.SQLite {
 		return func(context.Context) error { return nil }, nil
@@ -89,7 +90,7 @@ func (a *App) join(ctx context.Context) (leave func(context.Context) error, err 
 	return func(ctx context.Context) error { cancel(); <-done; return forget(ctx) }, nil
 }
 
-// seen writes the row of a process, and removes those of processes that are gone.
+// seen writes the row of a process, and removes those of processes that are long gone.
 func (a *App) seen(ctx context.Context, me id.ID, mine alike) error {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -110,6 +111,7 @@ func (a *App) seen(ctx context.Context, me id.ID, mine alike) error {
 	})
 }
 
+// fitsOthers compares this process's settings with those of all that live.
 func (a *App) fitsOthers(ctx context.Context, me id.ID, mine alike) error {
 	return a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now, err := db.Now(ctx, tx)
@@ -134,8 +136,8 @@ func (a *App) fitsOthers(ctx context.Context, me id.ID, mine alike) error {
 	})
 }
 
-// alike returns this process's settings. A folder is known by a file in it, which
-// every process that shares it sees, wherever it is mounted.
+// alike returns this process's settings. A folder for files is identified by a file in
+// it: every process that shares the folder sees the same, wherever it is mounted.
 func (a *App) alike() (alike, error) {
 	s := &a.Settings
 	out := alike{BaseURL: s.BaseURL, MCPURL: s.MCPURL, Files: blobsAt(s), FilesAt: blobsAt(s)}

@@ -15,7 +15,7 @@ import (
 	"frontdesk/internal/resource/template"
 )
 
-// noticeOwners bounds how many addresses one mail has.
+// noticeOwners is how many owners are addressed in one mail at most.
 const noticeOwners = 50
 
 // notifyOwners mails a notice to the owners of an organization. It is one of the
@@ -58,7 +58,7 @@ func (a *App) notifyUser(ctx context.Context, tx *db.Tx, org id.ID, email string
 	return err
 }
 
-// letter is a notice as a mail.
+// letter is a notice as the content of a mail.
 func letter(subject string, text []string, console, because string) (*template.Rendered, error) {
 	var b strings.Builder
 	for _, p := range append([]string{"Hello,"}, text...) {

@@ -24,7 +24,9 @@ import (
 	"frontdesk/internal/resource/webhook"
 )
 
-// operations fills the catalog with everything the service can do.
+// operations fills the catalog with everything the service can do, with the events
+// that happen without an operation, and with the error for a malformed id where it is
+// not the usual one.
 func (a *App) operations(more []*op.Op) *op.Catalog {
 	return a.Catalog.Add(
 		a.Accounts.Operations(),
@@ -54,8 +56,8 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		BadID("/v1/messages", message.InvalidID)
 }
 
-// Describe lists the operations without opening anything, for the documents
-// generated from them. Empty services have the same operations.
+// Describe lists the operations without opening anything, for the documents and
+// clients that are generated from them. Empty services declare the same operations.
 func Describe() *op.Catalog {
 	return (&App{
 		Catalog:     op.NewCatalog(),

@@ -37,7 +37,8 @@ func (a *App) openProposals() {
 	a.Runner.Meter = a.Proposals.Meter
 }
 
-// makers finds those who made a proposal: callers of their own, and automations.
+// makers finds who made a proposal, to run it as them: a user, key or agent, or an
+// automation.
 type makers struct {
 	accounts    *account.Accounts
 	automations *automation.Service
@@ -71,7 +72,7 @@ func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n propo
 	return nil
 }
 
-// agentProposals words proposals for the models of agents.
+// agentProposals gives the door of agents the proposals in its own form.
 type agentProposals struct{ proposals *proposal.Service }
 
 func (a agentProposals) Find(ctx context.Context, o *op.Op, q op.Request) (*mcp.Proposal, error) {
@@ -85,6 +86,7 @@ func (a agentProposals) Propose(ctx context.Context, o *op.Op, q op.Request, bec
 	return forAgent(v, made, err)
 }
 
+// forAgent is a proposal as the door of agents shows it. made says that it is new.
 func forAgent(v *proposal.Proposal, made bool, err error) (*mcp.Proposal, error) {
 	if err != nil || v == nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// ServerRecord is a record of DNS that the operator publishes for the server
-// itself, and what the DNS has in its place.
+// ServerRecord is a DNS record that the operator publishes for the server itself, with
+// what the DNS has today.
 type ServerRecord struct {
 	mailhost.Record
 	State    domain.SeenState `json:"state"`
@@ -31,7 +31,7 @@ type ServerRecord struct {
 const recordsTime = 10 * time.Second
 
 // ServerRecords are what to publish for the server: its addresses, where it has a
-// name, and its mail. dkim are the keys that sign its mail.
+// name, and its mail. dkim are the records of the keys that sign its mail.
 func ServerRecords(s *config.Settings, dkim []mailhost.Record) (out []ServerRecord) {
 	add := func(optional bool, kind, name, value string) {
 		r := mailhost.Record{Name: name, Type: kind, Value: value}
@@ -57,7 +57,7 @@ func ServerRecords(s *config.Settings, dkim []mailhost.Record) (out []ServerReco
 	add(silent, "TXT", "_dmarc."+s.Mail.Domain, "v=DMARC1; p=none")
 	if s.Domain != "" {
 		for _, a := range s.Addresses() {
-			add(true, "PTR", a.String(), s.Mail.Domain) // mail leaves through a relay
+			add(true, "PTR", a.String(), s.Mail.Domain) // optional, because mail leaves through a relay
 		}
 	}
 	return out
@@ -70,7 +70,7 @@ func addressType(a netip.Addr) string {
 	return "AAAA"
 }
 
-// CheckRecords looks the records up.
+// CheckRecords looks all records up at the same time, and fills in what it found.
 func CheckRecords(ctx context.Context, s *config.Settings, records []ServerRecord) {
 	ctx, cancel := context.WithTimeout(ctx, recordsTime)
 	defer cancel()
@@ -81,6 +81,7 @@ func CheckRecords(ctx context.Context, s *config.Settings, records []ServerRecor
 	wg.Wait()
 }
 
+// checkRecord looks up one record and judges it.
 func checkRecord(ctx context.Context, s *config.Settings, v *ServerRecord) {
 	dns := resolver(s.DNSResolver)
 	r := &domain.EmailRecord{Type: v.Type, Name: v.Name, Content: v.Value}
@@ -122,7 +123,8 @@ func checkRecord(ctx context.Context, s *config.Settings, v *ServerRecord) {
 	}
 }
 
-// printable is a text of strangers that may be shown on a terminal.
+// printable replaces what could confuse a terminal. Anybody can publish any text in the
+// DNS.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -133,7 +135,7 @@ func printable(s string) string {
 }
 
 // judgeAddresses accepts our addresses and no others: visitors, and the certificate
-// authority, take any of them.
+// authority, may take any of them.
 func judgeAddresses(ours []netip.Addr, r *domain.EmailRecord, seen []string) (domain.SeenState, string) {
 	for _, text := range seen {
 		if a, err := netip.ParseAddr(text); err != nil || !slices.Contains(ours, a) {
@@ -146,7 +148,7 @@ func judgeAddresses(ours []netip.Addr, r *domain.EmailRecord, seen []string) (do
 	return domain.SeenFound, ""
 }
 
-// judgePTR accepts our name among those of an address.
+// judgePTR accepts our name among the names of an address.
 func judgePTR(r *domain.EmailRecord, seen []string) (domain.SeenState, string) {
 	if slices.Contains(seen, r.Content) {
 		return domain.SeenFound, ""
@@ -154,7 +156,7 @@ func judgePTR(r *domain.EmailRecord, seen []string) (domain.SeenState, string) {
 	return domain.SeenWrong, "Who rents you the address can name it " + r.Content + "."
 }
 
-// mailRecords is the answer of mail.dns.
+// mailRecords is the answer of the task mail.dns.
 func (a *App) mailRecords(ctx context.Context) (any, error) {
 	dkim, err := a.MailHosts.Records(ctx)
 	if err != nil {
@@ -165,7 +167,7 @@ func (a *App) mailRecords(ctx context.Context) (any, error) {
 	return map[string]any{"domain": a.Settings.Mail.Domain, "records": records}, nil
 }
 
-// Sentence tells how a record stands.
+// Sentence says in words whether a record is as it should be.
 func (v *ServerRecord) Sentence() string {
 	if v.State == domain.SeenFound {
 		return fmt.Sprintf("%s %s is %s.", v.Type, v.Name, v.Value)

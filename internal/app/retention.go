@@ -24,7 +24,7 @@ const (
 const overdueEvery = 10 * time.Second
 
 // retention declares the jobs that remove old rows, and those that act when a
-// time has passed.
+// time has passed, such as invoices that become overdue.
 func (a *App) retention() {
 	for _, x := range a.DB.Expiries() {
 		a.sweep(x.Table+".expire", time.Hour, x.Sweep(a.Settings.Retention))
@@ -51,7 +51,8 @@ func (a *App) retention() {
 	})
 }
 
-// sweep declares a periodic job that works in batches until none is left.
+// sweep declares a periodic job that works in batches, one per transaction, until
+// batch reports that nothing is left.
 func (a *App) sweep(kind string, every time.Duration,
 	batch func(context.Context, *db.Tx, clock.Time) (more bool, err error)) {
 	job.HandleTx(a.Jobs, kind, func(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {

@@ -8,7 +8,7 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// Rotated is what a rotation did.
+// Rotated is what a rotation of the sealing key did.
 type Rotated struct {
 	Key      int   `json:"key"` // that now seals
 	Resealed int   `json:"resealed"`
@@ -97,8 +97,9 @@ func (a *App) step(name string) {
 
 const resealBatch = 200
 
-// reseal seals again what a column holds under older keys. It reads on snapshots
-// and writes in small transactions.
+// reseal seals again what a column holds under older keys. It finds the rows on
+// snapshots and writes in small transactions. The first byte of sealed bytes is the
+// number of their key.
 func (a *App) reseal(ctx context.Context, p db.SealedColumn, newest byte, say db.Say) (done int, err error) {
 	old := " AND substr(" + p.Column + ", 1, 1) <> $1"
 	type row struct {

@@ -13,12 +13,12 @@ import (
 
 var _ = db.Declare("sealing_keys", db.Life{})
 
-// seal is the box of keys, and whether it fits the database. The database holds a
-// proof of every key in use, so that a server with the wrong or no key file says
-// so when it starts and not when it needs a secret.
+// seal holds the sealing keys, and knows whether they fit the database. The database
+// has a proof of every key in use, so that a server with the wrong key file, or none,
+// says so when it starts and not when it needs a secret.
 type seal struct {
 	path    string
-	problem error
+	problem error // why the keys do not fit, or nil
 
 	mu   sync.RWMutex
 	box  *secret.Box
@@ -31,14 +31,16 @@ type seal struct {
 const noKey = "the sealing key in %s does not belong to this database; copy the file from the server that made it, " +
 	"or from where you keep it"
 
-// proof is a known word, sealed with a key of the database.
+// proof is a known word, sealed with a key of the database. Whoever can open it has the
+// key.
 type proof struct {
 	Number int    `db:"number"`
 	Sealed []byte `db:"proof"`
 }
 
-const proven = "proof" // the word, and its place
+const proven = "proof" // the word that is sealed, and the place that it is bound to
 
+// proofs reads the proofs of all keys in use.
 func proofs(ctx context.Context, tx *db.Tx) ([]proof, error) {
 	return db.All[proof](ctx, tx, "SELECT number, proof FROM sealing_keys ORDER BY number")
 }
@@ -53,8 +55,9 @@ func keysFit(box *secret.Box, needed []proof) bool {
 	return true
 }
 
-// openSeal reads the key file, and creates it for a database that has none yet. An
-// admin command on another machine may do without it: only sealing fails.
+// openSeal reads the key file, and creates it for a database that has none yet. A
+// missing or wrong file is not an error here, because an admin command on another
+// machine may do without it: only sealing and opening fail.
 func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 	s := &seal{path: path}
 	var needed []proof
@@ -97,7 +100,7 @@ func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 }
 
 // prove records that the database is sealed with the newest key. A rotation
-// that was killed may have left it only in the file.
+// that was killed may have left that key only in the file.
 func prove(ctx context.Context, tx *db.Tx, box *secret.Box) error {
 	sealed, err := box.Seal([]byte(proven), proven)
 	if err != nil {
@@ -112,11 +115,11 @@ func prove(ctx context.Context, tx *db.Tx, box *secret.Box) error {
 	return err
 }
 
-// fits refuses to serve with a key that does not fit the database.
+// fits returns why the keys do not fit the database, or nil.
 func (s *seal) fits() error { return s.problem }
 
-// current returns the box as the key file is now. Another process may have rotated
-// it, and what is sealed with a retired key would be lost with it.
+// current returns the keys as the file has them now. Another process may have rotated
+// them, and what is sealed with a retired key would be lost with it.
 func (s *seal) current() *secret.Box {
 	s.mu.RLock()
 	box, file := s.box, s.file
@@ -134,14 +137,14 @@ func (s *seal) current() *secret.Box {
 	return s.box
 }
 
-// refresh follows a change of the key file in time.
+// refresh notices a change of the key file even while nothing is sealed.
 func (s *seal) refresh() {
 	if s.problem == nil {
 		s.current()
 	}
 }
 
-// set takes the box that a rotation in this process made.
+// set takes the keys that a rotation in this process wrote.
 func (s *seal) set(box *secret.Box) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

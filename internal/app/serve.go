@@ -84,6 +84,8 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 			return socket.Shutdown(ctx)
 		})
 	}
+	// Why a listener ended by itself. Room for the four that may: nobody reads more than
+	// the first.
 	failed := make(chan error, 4)
 	serve := func(address string, h http.Handler, t *tls.Config) (string, error) {
 		l, server, err := a.listen(address, h, t)
@@ -176,13 +178,13 @@ func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listene
 		MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}, nil
 }
 
-// unspoken is how long a connection has for its first request once the server stops,
-// counted from when it was made: a handshake under way ends first.
+// unspoken is how long a new connection has for its first request once the server
+// stops, counted from when it was made: a request may already be on its way.
 const unspoken = 500 * time.Millisecond
 
-// shutdown stops a server as its own Shutdown does, with two differences: a connection
-// that was just made may still send a request, which Shutdown would drop, and it does not
-// wait five seconds for one on which nobody says anything.
+// shutdown returns the function that stops a server as its own Shutdown does, with two
+// differences: a connection that was just made may still send a request, which Shutdown
+// would drop, and it does not wait five seconds for one on which nobody says anything.
 func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
 	var silent sync.Map // of connections to when they were made
 	server.ConnState = func(c net.Conn, state http.ConnState) {
@@ -225,8 +227,9 @@ func (a *App) inTurn(h http.Handler) http.Handler {
 	})
 }
 
-// leave lets balancers notice that this process is going, and send their requests
-// elsewhere, before it stops listening. One process on SQLite has nobody to tell.
+// leave gives load balancers time to notice that this process is going (/readyz says
+// so) and to send their requests elsewhere, before it stops listening. On SQLite there
+// is only this process, and no reason to wait.
 func (a *App) leave(ctx context.Context, failed <-chan error) error {
 	a.ready.set(false)
 	if a.DB.Engine() == db.Postgres && a.Settings.Drain > 0 {
@@ -241,7 +244,7 @@ func (a *App) leave(ctx context.Context, failed <-chan error) error {
 	return nil
 }
 
-// sayGoodbye ends each connection with its answer while the process is leaving, so
+// sayGoodbye closes each connection with its answer while the process is leaving, so
 // that a balancer sends nothing more on one that is about to be closed.
 func (a *App) sayGoodbye(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -266,7 +269,7 @@ func maxConnections() int {
 	return max(int(l.Cur)-spareFiles, int(l.Cur)/2)
 }
 
-// waitFor waits for a function until ctx ends.
+// waitFor waits until a function returns, or ctx ends. The function then goes on alone.
 func waitFor(ctx context.Context, wait func()) error {
 	done := make(chan struct{})
 	go func() { wait(); close(done) }()
@@ -278,7 +281,7 @@ func waitFor(ctx context.Context, wait func()) error {
 	}
 }
 
-// running names the jobs and requests in progress.
+// running names the jobs and requests in progress, for the log.
 func (a *App) running() []string {
 	return slices.Concat(a.Jobs.Running(), a.requests.names())
 }
@@ -286,6 +289,7 @@ func (a *App) running() []string {
 // requests are the requests in progress.
 type requests struct{ open sync.Map }
 
+// count remembers each request while it is served.
 func (r *requests) count(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.open.Store(req, nil)

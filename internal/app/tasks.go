@@ -25,6 +25,8 @@ type (
 	}
 )
 
+// tasks are what the operator's commands have the server do, besides operations. They
+// run long, and tell how far they are.
 func (a *App) tasks() map[string]admin.Task {
 	return map[string]admin.Task{
 		"backup": taskWith(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
@@ -62,7 +64,7 @@ func (a *App) tasks() map[string]admin.Task {
 	}
 }
 
-// taskWith is a task that takes its input as a Go value.
+// taskWith makes a task from a function that takes its input as a Go value.
 func taskWith[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
 	return func(ctx context.Context, input json.RawMessage, say func(string)) (any, error) {
 		var in In

@@ -12,8 +12,8 @@ import (
 	"frontdesk/internal/adapter/certificate"
 )
 
-// openTLS creates what shows the server's certificate. Nothing is obtained before
-// the server listens.
+// openTLS creates what shows the server's certificate: the operator's files, or one from
+// a certificate authority. Nothing is obtained before the server listens.
 func (a *App) openTLS() (err error) {
 	s := &a.Settings
 	if s.Domain == "" {
@@ -43,10 +43,10 @@ func (a *App) openTLS() (err error) {
 	return nil
 }
 
-// hstsAge is a year. Subdomains may be others' and are left out.
+// hstsAge is a year. Subdomains are left out: they may belong to other servers.
 const hstsAge = "max-age=31536000"
 
-// strict tells browsers to use nothing but https from now on.
+// strict tells browsers to use nothing but https from now on (RFC 6797).
 func strict(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Strict-Transport-Security", hstsAge)
@@ -55,7 +55,7 @@ func strict(h http.Handler) http.Handler {
 }
 
 // RedirectHandler is everything on the listener for plain http: it answers the
-// certificate authority and sends everybody else to https.
+// certificate authority's challenges and sends everybody else to https.
 func (a *App) RedirectHandler() http.Handler {
 	h := http.Handler(http.HandlerFunc(a.redirect))
 	if a.certificates != nil {
@@ -65,8 +65,8 @@ func (a *App) RedirectHandler() http.Handler {
 }
 
 // redirect sends a request to the same path of the configured address, whatever
-// name the request gives. A key that came unencrypted may have been read by others,
-// so its sender is told and not quietly helped along.
+// name the request gives. A key that came unencrypted may have been read by others, so
+// its sender is refused and told to replace it.
 func (a *App) redirect(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	if r.Header.Get("Authorization") != "" {
@@ -86,12 +86,13 @@ func (a *App) redirect(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusPermanentRedirect)
 }
 
-// serverLog is where an http.Server writes. What strangers get wrong about TLS is
-// not worth a warning: everybody's scanners do.
+// serverLog is where an http.Server writes. Failed TLS handshakes are only for
+// debugging: scanners cause them all the time.
 func serverLog(l *slog.Logger) *log.Logger {
 	return log.New(serverLines{l}, "", 0)
 }
 
+// serverLines passes the lines of a log.Logger on to a slog.Logger.
 type serverLines struct{ log *slog.Logger }
 
 // Write logs one line.
@@ -107,7 +108,7 @@ func (s serverLines) Write(line []byte) (int, error) {
 	return len(line), s.log.Handler().Handle(ctx, slog.NewRecord(time.Now(), level, text, 0))
 }
 
-// forWeb is the TLS of the https listener.
+// forWeb is the TLS configuration of the https listener, with HTTP/2.
 func forWeb(c *tls.Config) *tls.Config {
 	c = c.Clone()
 	if len(c.NextProtos) == 0 {

@@ -13,11 +13,11 @@ var toolsets = map[string][]string{
 	"sales":  {"customers", "invoices"},
 }
 
-// daily are the tools that a compact list of tools names directly.
+// daily are the tools that a compact list names directly: those of the daily work.
 var daily = []string{"contacts_list", "contacts_get", "contacts_create", "tasks_list", "tasks_create",
 	"threads_list", "messages_list", "messages_get", "messages_create", "invoices_list", "proposals_get"}
 
-// Tools is what the client of an agent with a preset is told of the tools at /mcp
+// Tools is the list of tools that the client of an agent with a preset gets from /mcp
 // with this query.
 func Tools(query, preset string) ([]byte, error) {
 	d := &mcp.Door{Toolsets: toolsets, Daily: daily}

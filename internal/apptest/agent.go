@@ -24,13 +24,13 @@ const Callback = "http://127.0.0.1:7777/callback"
 // Verifier is their PKCE secret.
 const Verifier = "a-verifier-of-at-least-forty-three-characters-long"
 
-// Challenge is what a verifier is compared with.
+// Challenge is the PKCE challenge of a verifier (RFC 7636 §4.2).
 func Challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// NewAgent makes an agent: all, read or none.
+// NewAgent makes an agent with a preset of permissions: all, read or none.
 func (a *App) NewAgent(t testing.TB, v Tenant, preset string) id.ID {
 	t.Helper()
 	return a.Operate(t, "agents.create", "business", v.Business,
@@ -41,7 +41,7 @@ func (a *App) NewAgent(t testing.TB, v Tenant, preset string) id.ID {
 // limits of a day do not begin anew in the middle of a test.
 func (a *App) Midday(t testing.TB, v Tenant) {
 	t.Helper()
-	zone := fmt.Sprintf("Etc/GMT%+d", a.Clock.Now().Std().UTC().Hour()-12) // which is east of Greenwich when negative
+	zone := fmt.Sprintf("Etc/GMT%+d", a.Clock.Now().Std().UTC().Hour()-12) // in these names, minus is east of Greenwich
 	a.Door("action", v)(t, "businesses.update",
 		fmt.Sprintf(`{"id": %q, "timezone": %q}`, v.Business, zone)).OK(t, 200)
 }
@@ -86,8 +86,8 @@ func (a *App) Agents(t testing.TB, method, path, body string, headers ...string)
 	return Result{res.StatusCode, text, res.Header}
 }
 
-// AskURL is the path of an authorization request that is right; more are pairs
-// that replace its parameters, and an empty value leaves one out.
+// AskURL is the path of a valid authorization request. more are pairs of name and
+// value that replace its parameters; an empty value leaves one out.
 func (a *App) AskURL(client string, more ...string) string {
 	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {Callback}, "state": {"a state"},
 		"code_challenge_method": {"S256"},
@@ -131,8 +131,8 @@ func (a *App) Code(t testing.TB, client string, user, agent id.ID, more ...strin
 	return a.Consent(t, r.Header.Get("Location"), user, agent).Query().Get("code")
 }
 
-// Redeem posts a form to the token endpoint; more are pairs that replace its
-// fields, and an empty value leaves one out.
+// Redeem posts a code or refresh token to the token endpoint. more are pairs of
+// name and value that replace fields; an empty value leaves one out.
 func (a *App) Redeem(t testing.TB, client, kind, secret string, more ...string) Result {
 	t.Helper()
 	f := url.Values{"grant_type": {kind}, "client_id": {client}, "resource": {a.Settings.MCPURL + "/mcp"}}
@@ -151,8 +151,8 @@ func (a *App) Redeem(t testing.TB, client, kind, secret string, more ...string) 
 	return a.Agents(t, http.MethodPost, "/oauth/token", f.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// Connect gives a client of its own the right to act as an agent, and returns
-// its tokens.
+// Connect registers a client, gives it the right to act as an agent, and returns
+// its id and tokens.
 func (a *App) Connect(t testing.TB, v Tenant, agent id.ID) (client, access, refresh string) {
 	t.Helper()
 	client = a.NewClient(t)
@@ -242,8 +242,8 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 		}
 		return Result{Status: o.Status, Body: []byte(out.Content[0].Text)}
 	}
-	// Results carry no status; the code implies it, and where it has several
-	// the first that is declared.
+	// A tool's answer has no status. It follows from the code; if several declared refusals have that code, the first
+	// counts.
 	refused := Result{Body: []byte(out.Content[0].Text)}
 	for _, k := range slices.Concat(append([][]*fault.Kind{o.Errors}, slices.Collect(maps.Values(o.Faults()))...)...) {
 		if k.Code == refused.Code() {

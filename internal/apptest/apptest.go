@@ -1,6 +1,15 @@
 // Package apptest starts the real service on a fresh database and speaks to it
 // through each door. Nothing is replaced: the same operations, the same
-// migrations, real SQLite and real PostgreSQL.
+// migrations, real SQLite and real PostgreSQL. Only tests import it.
+//
+// Start reading at EachDoor in this file, which runs a test once per engine and
+// door. It makes an App, the running service, with a Tenant, and a Door, a
+// function that calls an operation. What a call returns is a Result, on which a
+// test insists with OK, Refused or Issues, and whose JSON is a Value (result.go,
+// story.go). Every REST answer is also compared with the OpenAPI document
+// (document.go). agent.go is a client of OAuth and MCP, authenticator.go a
+// passkey, provider.go an identity provider, mail.go delivers mail, and form.go
+// uploads files. Package probe below is a resource that only tests have.
 package apptest
 
 import (
@@ -54,7 +63,8 @@ func Each(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
 }
 
-// EachParallel is Each with the engines at the same time: see dbtest.EachParallel.
+// EachParallel is EachEngine with both engines at the same time: see
+// dbtest.EachEngineParallel.
 func EachParallel(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
 	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
 }
@@ -72,8 +82,8 @@ func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...a
 	})
 }
 
-// EachDoorAlone is EachDoor on a service per door, for what a server has only once,
-// such as a user's address or a domain.
+// EachDoorAlone is EachDoor with a service per door, for what must be unique in a
+// service, such as a user's address or a domain.
 func EachDoorAlone(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
 	dbtest.Each(t, func(t *testing.T, e db.Engine) {
 		eachDoor(t, func(t *testing.T, door string) {
@@ -92,7 +102,8 @@ func eachDoor(t *testing.T, fn func(t *testing.T, door string)) {
 // always is longer than any test's clock runs.
 const always = 1e6 * time.Hour
 
-// A test starts many services, each with an owner who has a password.
+// Tests start many services, each with an owner who has a password. Hashing it at
+// the real cost would take most of their time.
 func init() { secret.PasswordCost = secret.Cost{Memory: 64, Passes: 1, Lanes: 1} }
 
 // Settings are those of a test's service, before it starts.
@@ -111,7 +122,7 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 		MailServer: config.MailServer{Listen: "127.0.0.1:0", MaxBytes: 4 << 20, Limit: 60_000_000, LimitBytes: 1 << 40,
 			Connections: 400},
 		Agreement: config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
-		// Nothing else ends by its age, whichever hour the test crosses and however it turns the clock.
+		// Nothing but idempotency keys ends by its age, however far a test turns the clock.
 		Retention: config.Retention{Idempotency: 24 * time.Hour, Jobs: always, Deliveries: always, Deleted: always,
 			Events: always, Executions: always}}
 	folders := dbtest.Folders(migrations.FS)
@@ -140,7 +151,7 @@ func Start(t testing.TB, e db.Engine, extra ...app.Extra) *App {
 func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
 	t.Helper()
 	logs := &Logs{t: t}
-	// The issuer is a setting, so its address must be known before the start.
+	// The address of the OAuth issuer is a setting, so it must be known before the start.
 	agents := httptest.NewUnstartedServer(nil)
 	if s.MCPURL == "http://127.0.0.1:0" {
 		s.MCPURL = "http://" + agents.Listener.Addr().String()
@@ -190,7 +201,8 @@ func (a *App) NewKey(t testing.TB, v Tenant, permissions ...string) (string, id.
 	return k.Text("key"), k.ID("id")
 }
 
-// Operate runs an admin operation and returns its data.
+// Operate runs an operation through the admin door, as the operator, and returns
+// its data.
 func (a *App) Operate(t testing.TB, operation, noun string, ref id.ID, input string) Value {
 	t.Helper()
 	data, err := a.Admin.Do(context.Background(),
@@ -201,7 +213,8 @@ func (a *App) Operate(t testing.TB, operation, noun string, ref id.ID, input str
 	return parse(t, data)
 }
 
-// keyField is the idempotency key in the input of a Door, as agents send it.
+// keyField is the field of a Door's input that has the idempotency key, as agents
+// send it. The other doors take it out.
 const keyField = "idempotencyKey"
 
 // Door calls an operation with its whole input as one JSON object, the
@@ -226,7 +239,8 @@ func (a *App) Door(name string, v Tenant) Door {
 	return a.viaAction(v)
 }
 
-// viaREST takes the input apart as the operation's route wants it.
+// viaREST distributes the input over path, query and body, as the operation's
+// route wants it.
 func (a *App) viaREST(v Tenant) Door {
 	return func(t testing.TB, operation, input string) Result {
 		t.Helper()
@@ -277,6 +291,7 @@ func (a *App) viaREST(v Tenant) Door {
 	}
 }
 
+// viaAction calls operations as an automation with all permissions.
 func (a *App) viaAction(v Tenant) Door {
 	door := action.New(a.Runner, a.Catalog, op.Automation)
 	return func(t testing.TB, operation, input string) Result {
@@ -298,7 +313,8 @@ func (a *App) viaAction(v Tenant) Door {
 	}
 }
 
-// client has as many idle connections as the races have callers.
+// client keeps as many idle connections as tests of races have callers, and
+// follows no redirects.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 

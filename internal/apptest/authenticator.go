@@ -24,8 +24,8 @@ import (
 // what it claims, so that a test can make it lie.
 type Authenticator struct {
 	Origin    string // where the browser says that it is
-	RP        string // whom the passkey says that it signs for
-	Count     uint32 // of the last signature; one that counts has 1 or more
+	RP        string // the relying party that the passkey says it signs for
+	Count     uint32 // of the last signature; a passkey that counts has 1 or more
 	Counts    bool
 	Verified  bool   // the person proved to the device who they are
 	Challenge string // to sign in place of the one asked for
@@ -120,10 +120,10 @@ func (a *Authenticator) Get(t testing.TB, options string) string {
 		"signature": base64url(signature), "userHandle": base64url(user)})
 }
 
-// Copy is what somebody has who read the secret out of the device.
+// Copy clones the passkey, as a thief could who read the secret out of the device.
 func (a *Authenticator) Copy() *Authenticator { other := *a; return &other }
 
-// Forge takes another secret than the one that was enrolled.
+// Forge replaces the secret by another than the one that was enrolled.
 func (a *Authenticator) Forge() {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *Authenticator) Forge() {
 	a.key = key
 }
 
-// data is the authenticator data: whom it signs for, flags and counter.
+// data makes the authenticator data (WebAuthn §6.1): relying party, flags, counter.
 func (a *Authenticator) data(flags byte) []byte {
 	rp := sha256.Sum256([]byte(a.RP))
 	flags |= 1 // somebody is there
@@ -142,6 +142,7 @@ func (a *Authenticator) data(flags byte) []byte {
 	return binary.BigEndian.AppendUint32(append(rp[:], flags), a.Count)
 }
 
+// client makes the client data, which a browser adds to what the passkey signs.
 func (a *Authenticator) client(t testing.TB, kind, challenge string) []byte {
 	t.Helper()
 	if a.Challenge != "" {
@@ -168,7 +169,8 @@ func (a *Authenticator) answer(t testing.TB, response map[string]any) string {
 	return string(text)
 }
 
-// OneTimeCode is what an app shows at a time, from the secret that was typed into it.
+// OneTimeCode is the code that an authenticator app shows at a time (RFC 6238),
+// from the secret that was typed into it.
 func OneTimeCode(t testing.TB, secret string, at time.Time) string {
 	t.Helper()
 	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ReplaceAll(secret, " ", ""))

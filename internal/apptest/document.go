@@ -17,8 +17,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// described is the OpenAPI document, with its schemas read by a validator
-// that others wrote.
+// described is the OpenAPI document. Its schemas are compiled by an independent
+// validator, so that a mistake of our own schema code shows.
 type described struct {
 	paths     map[string]any
 	responses map[string]any // that operations share
@@ -53,10 +53,10 @@ var document = sync.OnceValues(func() (*described, error) {
 	}, nil
 })
 
-// find gives the template of a path, and the operation.
+// find looks up the path template that matches a path, and its operation.
 func (d *described) find(method, path string) (template string, operation map[string]any) {
 	segments := strings.Split(path, "/")
-	for _, template := range slices.Sorted(maps.Keys(d.paths)) { // words come before {names}
+	for _, template := range slices.Sorted(maps.Keys(d.paths)) { // literal segments sort before {names}
 		parts := strings.Split(template, "/")
 		if len(parts) != len(segments) {
 			continue
@@ -73,7 +73,7 @@ func (d *described) find(method, path string) (template string, operation map[st
 	return "", nil
 }
 
-// response gives an operation's answer with a status, and the pointer to it.
+// response looks up an operation's answer with a status, and the JSON pointer to it.
 func (d *described) response(template, method, status string) (pointer string, answer map[string]any) {
 	method = strings.ToLower(method)
 	operation := d.paths[template].(map[string]any)[method].(map[string]any)
@@ -99,9 +99,9 @@ func (d *described) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// conforms insists that an answer is one that the document describes: its
-// status, its headers and its body. What the document does not have is not
-// its business: unknown paths and methods, and the probe.
+// conforms insists that an answer is as the document describes it: its status, its
+// headers and its body. Paths and methods that the document does not have, and the
+// probe, are not checked.
 func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) {
 	t.Helper()
 	d, err := document()

@@ -12,8 +12,8 @@ import (
 	"frontdesk/internal/resource/message"
 )
 
-// TakeMail has the service's mail server listen until the test ends, and
-// returns its address.
+// TakeMail makes the service's mail server listen until the test ends, and returns
+// its address.
 func (a *App) TakeMail(t testing.TB) string {
 	t.Helper()
 	if err := os.MkdirAll(a.Settings.SpoolPath(), 0o700); err != nil {
@@ -38,8 +38,8 @@ func (a *App) TakeMail(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// Arrive has a mail come in at an address of the organization, as the mail server
-// takes it, and returns the message.
+// Arrive delivers a mail to an address of the organization, as the mail server
+// would, and returns the message. rest is what follows the first headers.
 func (a *App) Arrive(t testing.TB, from, subject, rest string) id.ID {
 	t.Helper()
 	text := "From: " + from + "\r\nTo: info@shop.example\r\nSubject: " + subject + "\r\nMessage-ID: <" +

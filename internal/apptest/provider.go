@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// IdentityProvider is an OpenID Connect provider that does what a test says, also
-// what no honest one would.
+// IdentityProvider is an OpenID Connect provider that does what a test says,
+// including what no honest one would do.
 type IdentityProvider struct {
 	URL    string
 	Client string
@@ -27,8 +27,9 @@ type IdentityProvider struct {
 	Claims map[string]any
 	// UserInfo is what its userinfo endpoint adds.
 	UserInfo map[string]any
-	// Meta changes the discovery document, Redirect what the browser brings back,
-	// Lie the claims of an ID token, and Token the token itself; nil changes nothing.
+	// Meta changes the discovery document, Redirect the parameters that the browser
+	// brings back, Lie the claims of an ID token, and Token replaces the token
+	// itself. Nil changes nothing.
 	Meta     func(doc map[string]any)
 	Redirect func(q url.Values)
 	Lie      func(claims map[string]any)
@@ -79,7 +80,7 @@ func (p *IdentityProvider) discovery(w http.ResponseWriter, _ *http.Request) {
 	p.write(w, doc)
 }
 
-// authorize signs the person in at once.
+// authorize signs the person in at once, and checks the request.
 func (p *IdentityProvider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	for _, name := range []string{"state", "nonce", "code_challenge", "redirect_uri"} {
@@ -101,6 +102,7 @@ func (p *IdentityProvider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
+// token exchanges a code for an ID token, once, and checks client and PKCE.
 func (p *IdentityProvider) token(w http.ResponseWriter, r *http.Request) {
 	client, secret, _ := r.BasicAuth()
 	p.mu.Lock()
@@ -133,7 +135,7 @@ func (p *IdentityProvider) keys(w http.ResponseWriter, _ *http.Request) {
 		"n": base64url(p.key.N.Bytes()), "e": base64url(big.NewInt(int64(p.key.E)).Bytes())}}})
 }
 
-// jwt is the part of a token that is signed.
+// jwt makes the part of a token that is signed: header and claims.
 func (p *IdentityProvider) jwt(alg string, claims map[string]any) string {
 	head, err := json.Marshal(map[string]any{"alg": alg, "kid": "1", "typ": "JWT"})
 	if err != nil {
@@ -160,7 +162,8 @@ func (p *IdentityProvider) Sign(claims map[string]any, key *rsa.PrivateKey) stri
 // Unsigned is a token that nobody signed.
 func (p *IdentityProvider) Unsigned(claims map[string]any) string { return p.jwt("none", claims) + "." }
 
-// WithSecret is a token signed with the client's own secret.
+// WithSecret is a token signed with the client's own secret, which a careless
+// verifier would accept.
 func (p *IdentityProvider) WithSecret(claims map[string]any) string {
 	text := p.jwt("HS256", claims)
 	mac := hmac.New(sha256.New, []byte(p.Secret))

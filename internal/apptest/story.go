@@ -10,9 +10,9 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// Events lists the types of what was written into the organization's log about
-// resources whose type begins with one of these, in order and between spaces.
-// Every event must tell who, through which door and in which request.
+// Events lists the types of the events in the organization's log that begin with
+// one of the prefixes, in order and separated by spaces. It insists that every one
+// says who caused it, through which door and in which request.
 func (a *App) Events(t testing.TB, prefixes ...string) string {
 	t.Helper()
 	type row struct {
@@ -72,7 +72,7 @@ func (r Result) Code() string {
 	return body.Error.Code
 }
 
-// Issues insists on one issue or more at a field of a refused body.
+// Issues insists on a 400 with one issue or more at a field of the input.
 func (r Result) Issues(t testing.TB, field string) {
 	t.Helper()
 	e := r.Refused(t, 400, "VALIDATION_ERROR")

@@ -5,6 +5,10 @@
 // a backup is made of: the file of rows, and the bytes of files. The server knows
 // only the recipient, a public key, so whoever takes over the server can read no
 // archive. Without this program, `age --decrypt -i KEY FILE | tar x` opens one.
+//
+// WriteEncrypted and Extract, in this file, make an archive and open one; shelf.go puts
+// archives on a shelf, lists them and removes old ones. The package makes no backup
+// itself, and knows neither the database nor the files: see internal/app/backups.go.
 package archive
 
 import (
@@ -28,7 +32,7 @@ const (
 	filesFolder = "rows.files" // where a restore looks for the bytes
 )
 
-// Recipient reads a public key.
+// Recipient reads a public key, which backups are encrypted for.
 func Recipient(text string) (age.Recipient, error) {
 	r, err := age.ParseX25519Recipient(strings.TrimSpace(text))
 	if err != nil {
@@ -37,7 +41,8 @@ func Recipient(text string) (age.Recipient, error) {
 	return r, nil
 }
 
-// NewIdentity makes the text of a private key file, and its public key.
+// NewIdentity makes the text of a private key file, as age-keygen writes it, and its
+// public key.
 func NewIdentity(now time.Time) (text, recipient string, err error) {
 	key, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -48,7 +53,7 @@ func NewIdentity(now time.Time) (text, recipient string, err error) {
 	return text, recipient, nil
 }
 
-// Identities reads a private key file.
+// Identities reads a private key file. It may have several keys.
 func Identities(path string) ([]age.Identity, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -62,7 +67,8 @@ func Identities(path string) ([]age.Identity, error) {
 	return out, nil
 }
 
-// Write encrypts a backup: the file of rows, and the folder of files if there is one.
+// Write encrypts a backup: the file of rows, and the folder of files if there is
+// one. It streams, so that nothing of it is on disk unencrypted a second time.
 func Write(w io.Writer, to age.Recipient, rows, files string) error {
 	sealed, err := age.Encrypt(w, to)
 	if err != nil {
@@ -94,6 +100,7 @@ func Write(w io.Writer, to age.Recipient, rows, files string) error {
 	return sealed.Close()
 }
 
+// add puts one file into the tar.
 func add(w *tar.Writer, from, name string) error {
 	f, err := os.Open(from)
 	if err != nil {
@@ -114,8 +121,10 @@ func add(w *tar.Writer, from, name string) error {
 // ErrDamaged says that an archive is not what was written.
 var ErrDamaged = errors.New("the archive is damaged or cut off")
 
-// Extract decrypts an archive into an empty folder, and returns the path of its rows,
-// as a restore takes it.
+// Extract decrypts an archive into an empty folder, and returns the path of its
+// rows, as a restore takes it. An archive comes from outside, so a name in it that
+// leads out of the folder is refused. Until Extract returns, the end of the archive
+// was not checked.
 func Extract(r io.Reader, with []age.Identity, into string) (rows string, err error) {
 	plain, err := age.Decrypt(r, with...)
 	var other *age.NoIdentityMatchError
@@ -155,6 +164,7 @@ func Extract(r io.Reader, with []age.Identity, into string) (rows string, err er
 	return rows, nil
 }
 
+// extract writes one file of the tar.
 func extract(r io.Reader, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
@@ -164,6 +174,7 @@ func extract(r io.Reader, to string) error {
 		return err
 	}
 	if _, err := io.Copy(out, r); err != nil {
+		// As far as the text tells, reading the archive failed, and not writing the file.
 		if errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "age") {
 			err = fmt.Errorf("%w: %w", ErrDamaged, err)
 		}

@@ -14,13 +14,14 @@ import (
 	"frontdesk/internal/kernel/config"
 )
 
-// Shelf is where archives are kept: a folder of another disk or machine, or a bucket.
+// Shelf is where archives are kept: a folder, best on another disk or machine, or a
+// bucket.
 type Shelf struct {
 	store  store
-	prefix string
+	prefix string // before every name, in a bucket
 }
 
-// store keeps bytes. What it has under a key is whole.
+// store keeps bytes by key. What it has under a key is complete.
 type store interface {
 	Put(ctx context.Context, key string, r io.Reader) error
 	Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error)
@@ -39,7 +40,7 @@ func OpenShelf(ctx context.Context, c config.Backup) (*Shelf, error) {
 	return &Shelf{store, prefix}, err
 }
 
-// Put writes an archive. None appears that is not whole.
+// Put writes an archive. Others see it when it is complete, or never.
 func (s *Shelf) Put(ctx context.Context, name string, r io.Reader) error {
 	return s.store.Put(ctx, s.prefix+name, r)
 }
@@ -58,7 +59,7 @@ const (
 // it was killed.
 var nameForm = regexp.MustCompile(`^frontdesk-(\d{8}T\d{6}Z)\.tar\.age(\.\d+\.tmp)?$`)
 
-// Name is that of an archive made at a time.
+// Name is the name of an archive made at a time, to the second.
 func Name(at time.Time) string { return namePrefix + at.UTC().Format(nameTime) + ".tar.age" }
 
 // Entry is an archive on a shelf.
@@ -67,13 +68,14 @@ type Entry struct {
 	At   time.Time `json:"createdAt"`
 }
 
-// List finds the archives on a shelf, the newest first. What else lies there is
-// somebody else's.
+// List finds the archives on a shelf, the newest first. Other files there belong to
+// somebody else and are left alone.
 func (s *Shelf) List(ctx context.Context) ([]Entry, error) {
 	whole, _, err := s.list(ctx)
 	return whole, err
 }
 
+// list also finds the parts of archives that were never finished.
 func (s *Shelf) list(ctx context.Context) (whole, parts []Entry, err error) {
 	keys, err := s.store.List(ctx, s.prefix+namePrefix)
 	if err != nil {
@@ -98,12 +100,12 @@ func (s *Shelf) list(ctx context.Context) (whole, parts []Entry, err error) {
 	return whole, parts, nil
 }
 
-// partsLive is how much older than the newest archive a part is when nobody can
-// still be writing it.
+// partsLive is how much older than the newest archive an unfinished part must be to
+// be removed: by then nobody can still be writing it.
 const partsLive = 24 * time.Hour
 
-// Prune removes all archives but the newest, and returns how many. Parts that were
-// never finished go too.
+// Prune removes all but the newest keep archives, and returns how many files went.
+// Parts that were never finished go too.
 func (s *Shelf) Prune(ctx context.Context, keep int) (removed int, err error) {
 	whole, parts, err := s.list(ctx)
 	if err != nil {

@@ -1,10 +1,21 @@
-// Package clients writes the client libraries in clients/ from the operation
-// list: the same declarations that the OpenAPI document comes from. Each library
-// is a generated part, from a template of ours, over a runtime written by hand.
+// Package clients writes the client libraries in clients/ from the list of
+// operations: the same declarations that the OpenAPI document comes from. Each
+// library is a generated part over a runtime written by hand.
 //
-// Start reading at Describe, which turns the operations into what a client must
-// know of them, then at Generate. The shell below (frontdesk api) uses the same
-// description.
+// Describe (api.go) turns the operations into an API: nouns with their operations,
+// named types and fields, error codes, as a client must know them. Generate
+// (generate.go) runs one template per language over it (templates/);
+// typescript.go, python.go and golang.go have what the templates call. names.go
+// spells the API's names as each language does. example.go and the *Example
+// functions turn an operation's example into a call, for the reference pages and
+// for the samples at /docs.
+//
+// The shell below (frontdesk api) uses the same API to parse commands. Nothing
+// here knows a single resource: whatever is special about one belongs into its
+// declaration. The output must not depend on the order of a map, because it is
+// committed and compared.
+//
+// Start reading at Describe, then Generate.
 package clients
 
 import (
@@ -53,9 +64,9 @@ type Operation struct {
 	List        bool
 	Cursor      bool // the list can be walked by cursor
 	Bytes       bool // answers with a stream
-	TakesKey    bool // Idempotency-Key applies
+	TakesKey    bool // an Idempotency-Key header applies
 	KeyRequired bool
-	Matches     bool // If-Match applies
+	Matches     bool // an If-Match header applies
 	ReadOnly    bool
 	Waits       bool // it can wait for a change of status
 	MayPropose  bool // a proposal can hold it
@@ -73,20 +84,20 @@ type Type struct {
 	Doc    string
 	Fields []*Field
 	Input  bool // sent, and not received: what is absent stays as it is
-	Batch  bool // the result of a row, of which the data's type is known only per noun
+	Batch  bool // BatchResult, which is generic: its data has the type of the noun's rows
 }
 
 // Field is one member of an object, or of a path or query.
 type Field struct {
 	Name     string
-	Wire     string // of a field of the path: its name in there
+	Wire     string // of a field of the path: its name in Operation.Path
 	Doc      string
 	Required bool
 	Default  string
 	Shape
 }
 
-// Kind is what clients tell apart.
+// Kind is a kind of value that clients treat in its own way.
 type Kind string
 
 // The kinds of values.
@@ -114,7 +125,7 @@ type Shape struct {
 	Of   []*Shape // of a Union
 	Enum []string
 	Null bool
-	Row  *Shape // of the result of a batch: what a row is
+	Row  *Shape // of a BatchResult: the type of its data
 }
 
 // Code is an error code.
@@ -148,13 +159,13 @@ func Describe(c *op.Catalog) *API {
 	return d.api
 }
 
-// All lists the operations in the order of the tree.
+// All lists the operations, noun by noun, those of nested nouns first.
 func (a *API) All() (out []*Operation) {
 	a.each(func(n *Noun) { out = append(out, n.Operations...) })
 	return out
 }
 
-// each visits every noun, those below before what holds them.
+// each visits every noun, nested ones before the noun that holds them.
 func (a *API) each(visit func(*Noun)) {
 	var walk func([]*Noun)
 	walk = func(nouns []*Noun) {
@@ -174,13 +185,15 @@ func sortTree(nouns *[]*Noun) {
 	}
 }
 
+// describer collects an API while it goes through the operations.
 type describer struct {
 	api    *API
-	shared op.Schemas
+	shared op.Schemas // the named types that operations refer to
 	nouns  map[string]*Noun
 	codes  map[string]Code
 }
 
+// noun finds a noun by its full name. It adds missing ones, and those above them.
 func (d *describer) noun(full string) *Noun {
 	if n := d.nouns[full]; n != nil {
 		return n
@@ -195,9 +208,9 @@ func (d *describer) noun(full string) *Noun {
 	return n
 }
 
-// place splits a name into noun and verb. Where the noun is an operation itself,
-// domains.registration.transfer beside …transfer.cancel, it becomes part of the
-// verb: domains.registration.cancel_transfer.
+// place splits an operation's name into noun and verb. Where the noun is an operation itself,
+// like domains.registration.transfer beside domains.registration.transfer.cancel, it becomes
+// part of the verb: domains.registration.cancel_transfer.
 func place(name string, names map[string]bool) (noun, verb string) {
 	i := strings.LastIndexByte(name, '.')
 	noun, verb = name[:i], name[i+1:]
@@ -208,6 +221,8 @@ func place(name string, names map[string]bool) (noun, verb string) {
 	return noun, verb
 }
 
+// operation adds an operation to its noun, with its input, its output and its error codes.
+// names are all operations that REST offers.
 func (d *describer) operation(o *op.Op, names map[string]bool) {
 	noun, verb := place(o.Name, names)
 	out := &Operation{
@@ -246,7 +261,8 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 	}
 	if out.Input != nil {
 		out.Input.Doc = "what " + o.Name + " takes"
-		// automations.executions.list is not automation_executions.list.
+		// Two operations may come to the same name, like automations.executions.list and
+		// automation_executions.list. The later one is named after its whole name.
 		if slices.ContainsFunc(d.api.Inputs, func(t *Type) bool { return t.Name == out.Input.Name }) {
 			out.Input.Name = pascal(o.Name) + "Params"
 		}
@@ -256,7 +272,7 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 		out.Output = shapeOf(s)
 	}
 	for status, kinds := range o.Faults() {
-		for _, k := range kinds { // a code may come with several statuses; the first is named
+		for _, k := range kinds { // a code may come with several statuses; the lowest is named
 			if old, ok := d.codes[k.Code]; !ok || status < old.Status {
 				d.codes[k.Code] = Code{k.Code, status, k.Message}
 			}
@@ -264,8 +280,8 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 	}
 }
 
-// types turns what the operations share into types, and tells the results of
-// batches what their rows are.
+// types turns the shared schemas into types, and tells the results of batches what their rows
+// are: the output of the same noun's create.
 func (d *describer) types() {
 	for _, name := range slices.Sorted(maps.Keys(d.shared)) {
 		d.api.Types = append(d.api.Types, &Type{
@@ -289,7 +305,7 @@ func (d *describer) types() {
 	}
 }
 
-// resolve finds the type that an object's name stands for.
+// resolve finds the types that the names of objects in a shape stand for.
 func (d *describer) resolve(s *Shape) {
 	if s == nil {
 		return
@@ -316,6 +332,8 @@ func fieldsOf(s *jsonschema.Schema) (out []*Field) {
 	return out
 }
 
+// shapeOf is the shape of a JSON schema. An object without a name panics, because the
+// libraries could not name its type.
 func shapeOf(s *jsonschema.Schema) *Shape {
 	out := &Shape{}
 	for _, e := range s.Enum {
@@ -358,6 +376,7 @@ func shapeOf(s *jsonschema.Schema) *Shape {
 	return out
 }
 
+// unionOf is the shape of an anyOf. One that only adds null to a schema is no union.
 func unionOf(schemas []*jsonschema.Schema) *Shape {
 	out := &Shape{Kind: Union}
 	for _, s := range schemas {

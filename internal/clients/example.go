@@ -7,26 +7,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object is a JSON object that keeps its order.
+// object is a JSON object that keeps the order of its members, so that examples look as they
+// were written.
 type object struct {
 	names  []string
 	values map[string]any
 }
 
-// exampleOf reads the example of an operation's declaration.
+// exampleOf parses the example of an operation's declaration.
 func exampleOf(o *Operation) *object {
 	if o.Example == "" {
 		return &object{}
 	}
 	v, err := readValue(jsontext.NewDecoder(strings.NewReader(o.Example)))
 	if err != nil {
-		panic("clients: the example of " + o.Name + ": " + err.Error()) // it was checked at start
+		panic("clients: the example of " + o.Name + ": " + err.Error()) // declarations are checked at start
 	}
 	return v.(*object)
 }
 
-// readValue reads objects, lists, texts, booleans and nil. Numbers stay as
-// they are written.
+// readValue reads a JSON value as *orderedObject, []any, string, bool, nil or jsonNumber.
 func readValue(d *jsontext.Decoder) (any, error) {
 	t, err := d.ReadToken()
 	if err != nil {
@@ -69,19 +69,20 @@ func readValue(d *jsontext.Decoder) (any, error) {
 	return number(t.String()), nil
 }
 
-// number is a number as it is written.
+// number is a number exactly as it is written, so that none is rounded.
 type number string
 
 // MarshalJSON writes it as it was.
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
+// text is a member that is a string; empty for any other.
 func (o *object) text(name string) string {
 	s, _ := o.values[name].(string)
 	return s
 }
 
-// rest renders what is not in the path, nil when nothing is left. A file, which
-// no example contains, comes first.
+// rest renders the members that go into the input, which are not part of the path; nil when
+// there are none. A file comes first, which no example contains.
 func (o *object) rest(call *Operation, render func(name string, f *Field, v any) string) (out []string) {
 	if call.Input == nil {
 		return nil
@@ -103,4 +104,5 @@ func (o *object) rest(call *Operation, render func(name string, f *Field, v any)
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// identifier reports whether s can be a property of a JavaScript object without quotes.
 func identifier(s string) bool { return plainName.MatchString(s) }

@@ -12,19 +12,19 @@ import (
 //go:embed templates/*.tmpl
 var templates embed.FS
 
-// language is what one library needs beside its template.
+// language is what one library needs: its template, and the functions that the template calls.
 type language struct {
 	template string
 	file     string // below clients/
 	funcs    template.FuncMap
-	finish   func([]byte) ([]byte, error)
+	finish   func([]byte) ([]byte, error) // changes the finished text; nil for nothing
 	example  func(*Operation) string
-	title    string
+	title    string // of the language, for people
 	fence    string // of code in Markdown
 }
 
-// Generate writes the generated part of every library, by path below the
-// repository.
+// Generate writes the generated file and the reference page of every library. The keys are
+// paths below the repository.
 func Generate(api *API) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, l := range []language{typescript(), python(), golang()} {
@@ -49,6 +49,7 @@ func Generate(api *API) (map[string][]byte, error) {
 	return out, nil
 }
 
+// shared are the functions that all templates call.
 var shared = template.FuncMap{
 	"sentence": sentence,
 	"prose":    prose,
@@ -59,7 +60,7 @@ var shared = template.FuncMap{
 	},
 }
 
-// prose is what a method's comment says.
+// prose is what the comment of an operation's method says.
 func prose(o *Operation) string {
 	if o.Description == "" {
 		return o.Summary
@@ -67,7 +68,7 @@ func prose(o *Operation) string {
 	return o.Summary + " " + o.Description
 }
 
-// reference is a page with an example of every call.
+// reference is a Markdown page with an example of every call.
 func reference(api *API, l language) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Every call from %s\n\nWritten by `make generate` from the operations of the API. ", l.title)

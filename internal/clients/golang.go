@@ -8,6 +8,7 @@ import (
 	"text/template"
 )
 
+// golang is the library for Go.
 func golang() language {
 	return language{
 		template: "go.tmpl",
@@ -24,12 +25,13 @@ func golang() language {
 	}
 }
 
-// goClass is the type of a group of operations.
+// goClass is the Go type that has the operations of a noun.
 func goClass(full string) string { return goName(full) + "Resource" }
 
+// goCode is the constant of an error code: CodeNotFound.
 func goCode(code string) string { return "Code" + goName(strings.ToLower(code)) }
 
-// goType is the type of a value without its being optional.
+// goType is the type of a value; goStructField adds whether it is optional.
 func goType(s *Shape, input bool) string {
 	switch s.Kind {
 	case String, Date:
@@ -60,7 +62,9 @@ func goType(s *Shape, input bool) string {
 	return "json.RawMessage"
 }
 
-// goField is a member of a struct. In a query, what is zero is left out.
+// goField is a member of a struct. An optional one is Opt in an input, so that null and absent
+// differ, and a pointer in an answer. In a query, what is zero is left out, so only a boolean
+// needs Opt.
 func goField(t *Type, f *Field) string {
 	kind := goType(&f.Shape, t.Input)
 	tag := f.Name
@@ -95,6 +99,7 @@ func goComment(o *Operation) string {
 	return "// " + strings.Join(wrap(goName(o.Verb)+": "+prose(o), 110), "\n// ")
 }
 
+// goArgs are the parameters of a method.
 func goArgs(o *Operation) string {
 	out := []string{"ctx context.Context"}
 	for _, f := range o.PathFields {
@@ -106,6 +111,7 @@ func goArgs(o *Operation) string {
 	return strings.Join(append(out, "options ...Option"), ", ")
 }
 
+// goAnswer is the result of a method.
 func goAnswer(o *Operation) string {
 	switch {
 	case o.List:
@@ -120,6 +126,7 @@ func goAnswer(o *Operation) string {
 	return "(*" + goType(o.Output, false) + ", error)"
 }
 
+// goPath is the expression for the path of a call: the literal with its parameters escaped.
 func goPath(o *Operation) string {
 	out := strconv.Quote(o.Path)
 	for _, f := range o.PathFields {
@@ -141,7 +148,7 @@ func goRequest(o *Operation) string {
 	return out + "}"
 }
 
-// goFormFields writes the fields of a form one after the other.
+// goFormFields are the statements that fill a form, one field after the other.
 func goFormFields(o *Operation) (out []string) {
 	for _, f := range o.Input.Fields {
 		name := goName(f.Name)
@@ -159,7 +166,7 @@ func goFormFields(o *Operation) (out []string) {
 	return out
 }
 
-// goExample is a call with the operation's own example.
+// goExample is a call with the operation's example.
 func goExample(o *Operation) string {
 	example := exampleOf(o)
 	args := []string{"ctx"}
@@ -189,7 +196,7 @@ func goExample(o *Operation) string {
 	return out + word + ", err := " + path + "." + verb + "(" + strings.Join(args, ", ") + ")\n"
 }
 
-// answerWord is a variable for what a call answers.
+// answerWord is a variable for what a call answers. It must not be a keyword of Go.
 func answerWord(o *Operation) string {
 	switch {
 	case o.Bytes:

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// goValue is a field's value in a composite literal.
+// goValue is a field's value in a composite literal. An optional one is wrapped in Set, or is
+// Null.
 func goValue(t *Type, f *Field, v any) string {
 	if f.Kind == Bytes {
 		return `frontdesk.Upload{Name: "letter.txt", Reader: strings.NewReader("Dear Ada")}`
@@ -27,6 +28,8 @@ func goValue(t *Type, f *Field, v any) string {
 	return text
 }
 
+// goLiteral is a value as Go writes it. typed is whether an object names its type, which
+// elements of a slice leave out.
 func goLiteral(s *Shape, v any, typed bool) string {
 	switch v := v.(type) {
 	case nil:
@@ -56,6 +59,7 @@ func goLiteral(s *Shape, v any, typed bool) string {
 	return string(text)
 }
 
+// goObject is an object as a struct of its type, or as a map where it has none.
 func goObject(s *Shape, v *object, typed bool) string {
 	var out []string
 	if s.Kind == Object {
@@ -78,7 +82,7 @@ func goObject(s *Shape, v *object, typed bool) string {
 	return "map[string]any{" + strings.Join(out, ", ") + "}"
 }
 
-// goQualified is a type as another package names it.
+// goQualified is a type as other packages name it.
 func goQualified(s *Shape) string {
 	if s.Kind == Object {
 		return "frontdesk." + s.Name

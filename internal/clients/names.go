@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// words takes a name of the API apart: phoneNumbers, phone_numbers and
-// phone-numbers are phone, numbers.
+// words splits a name of the API: phoneNumbers, phone_numbers and phone-numbers become phone,
+// numbers.
 func words(name string) (out []string) {
 	word := ""
 	flush := func() {
@@ -54,6 +54,7 @@ var initialisms = map[string]string{"id": "ID", "ids": "IDs", "url": "URL", "dns
 	"sha256": "SHA256", "spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC", "ttl": "TTL", "iban": "IBAN", "bic": "BIC",
 	"api": "API", "csv": "CSV"}
 
+// goName is an exported Go name: ContactID.
 func goName(name string) (out string) {
 	for _, w := range words(name) {
 		if s := initialisms[w]; s != "" {
@@ -71,11 +72,12 @@ func goLocal(name string) string {
 	return w[0] + goName(strings.Join(w[1:], "_"))
 }
 
-// pythonWords are not available as names.
+// pythonWords are the keywords of Python that occur as names in the API.
 var pythonWords = map[string]bool{"from": true, "import": true, "class": true, "global": true, "in": true, "is": true,
 	"not": true, "or": true, "and": true, "pass": true, "return": true, "def": true, "with": true, "as": true}
 
-// pythonName is snake_case. The runtime turns it back, so it must be possible.
+// pythonName is a name in snake_case. The runtime turns it back into the API's name, so a name
+// for which that fails panics here.
 func pythonName(name string) string {
 	s := snake(name)
 	if camel(s) != name && s != name {
@@ -87,7 +89,7 @@ func pythonName(name string) string {
 	return s
 }
 
-// sentence is a remark of a declaration as a sentence.
+// sentence makes a sentence of the remark about a field.
 func sentence(doc string) string {
 	if doc == "" {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"text/template"
 )
 
+// python is the library for Python.
 func python() language {
 	return language{
 		template: "python.tmpl",
@@ -22,6 +23,7 @@ func python() language {
 	}
 }
 
+// pyQuote is a string literal. JSON's form is valid Python.
 func pyQuote(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -30,7 +32,7 @@ func pyQuote(s string) string {
 	return string(text)
 }
 
-// pyType is a type as it is received, or as it may be sent.
+// pyType is the type hint of a value as it is received, or as it may be sent.
 func pyType(s *Shape, input bool) string {
 	t := ""
 	switch s.Kind {
@@ -99,7 +101,8 @@ func pyField(t *Type, f *Field) string {
 	return name + ": " + kind
 }
 
-// pyArgs are the parameters of a method after self.
+// pyArgs are the parameters of a method. Those of the input are keywords, the required ones
+// first. An optional one of a body can be omitted or None, which clears the field.
 func pyArgs(o *Operation) string {
 	var out []string
 	for _, f := range o.PathFields {
@@ -140,11 +143,12 @@ func pyAnswer(o *Operation) string {
 	return pyType(o.Output, false)
 }
 
-// pyValue is the answer's type where it stands as a value.
+// pyValue is the answer's type where the runtime needs it as a value, with the builtin list.
 func pyValue(o *Operation) string {
 	return strings.ReplaceAll(pyType(o.Output, false), "List[", "list[")
 }
 
+// pyPath is the expression for the path of a call. path_of escapes its parameters.
 func pyPath(o *Operation) string {
 	if len(o.PathFields) == 0 {
 		return pyQuote(o.Path)
@@ -157,13 +161,13 @@ func pyPath(o *Operation) string {
 	return "path_of(" + pyQuote(template) + args + ")"
 }
 
-// pyBody is the input as the wire has it.
+// pyBody is a dict with the input under the API's names.
 func pyBody(o *Operation) string {
 	var out []string
 	for _, f := range o.Input.Fields {
 		name := pythonName(f.Name)
 		value := name
-		// What has names of ours below, or needs another form. A query is put into form by the runtime.
+		// wire renames the keys below, and formats times and dates. The runtime formats a query itself.
 		if o.InBody && !o.Form && slices.Contains([]Kind{Array, Object, Time, Date}, f.Kind) {
 			value = "wire(" + name + ")"
 		}
@@ -172,7 +176,8 @@ func pyBody(o *Operation) string {
 	return "{" + strings.Join(out, ", ") + "}"
 }
 
-// pyFree lists the keys below inputs whose values are not ours to rename.
+// pyFree lists the keys of inputs whose values are the caller's own JSON, so that the runtime
+// does not rename what is inside. A key that is free in one input must be free in all.
 func pyFree(api *API) string {
 	free, ours := map[string]bool{}, map[string]bool{}
 	for _, t := range api.Types {
@@ -199,6 +204,7 @@ func pyFree(api *API) string {
 	return strings.Join(names, ", ")
 }
 
+// pyDoc is the docstring of a method.
 func pyDoc(o *Operation) string {
 	text := strings.ReplaceAll(prose(o), `\`, `\\`)
 	if len(text) < 100 {
@@ -208,7 +214,7 @@ func pyDoc(o *Operation) string {
 	return `"""` + strings.Join(lines, "\n        ") + "\n        \"\"\""
 }
 
-// pyExample is a call with the operation's own example.
+// pyExample is a call with the operation's example.
 func pyExample(o *Operation) string {
 	example := exampleOf(o)
 	var args []string
@@ -233,6 +239,8 @@ func pyExample(o *Operation) string {
 	return out + call + "\n"
 }
 
+// pyLiteral is a value as Python writes it. free is whether it is the caller's own JSON, whose
+// keys stay as they are.
 func pyLiteral(s *Shape, v any, free bool) string {
 	switch v := v.(type) {
 	case nil:
@@ -272,7 +280,7 @@ func pyLiteral(s *Shape, v any, free bool) string {
 	return fmt.Sprint(v)
 }
 
-// pyMember is the shape of a member of an object that has a name.
+// pyMember is the shape of a member of an object; Any where the object has no type.
 func pyMember(s *Shape, name string) *Shape {
 	if s.Type != nil {
 		for _, f := range s.Type.Fields {

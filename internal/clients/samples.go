@@ -7,8 +7,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Samples are calls in the languages of the libraries and of the command line, by
-// the name of the operation, for the reference at /docs.
+// Samples are calls in the languages of the libraries and for the command line, by the name of
+// the operation, for the reference at /docs.
 func Samples(c *op.Catalog) map[string][]docs.Sample {
 	out := map[string][]docs.Sample{}
 	for _, o := range Describe(c).All() {
@@ -21,7 +21,7 @@ func Samples(c *op.Catalog) map[string][]docs.Sample {
 	return out
 }
 
-// withoutComment is an example without the line that says what it does.
+// withoutComment is an example without its first line, which says what it does.
 func withoutComment(example string) string {
 	first, rest, ok := strings.Cut(example, "\n")
 	if ok && (strings.HasPrefix(first, "// ") || strings.HasPrefix(first, "# ")) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ShellExample is the operation's own example as a command.
+// ShellExample is the operation's example as a command.
 func ShellExample(o *Operation) string {
 	example := exampleOf(o)
 	words := []string{"frontdesk", "api"}
@@ -70,7 +70,7 @@ func (o *object) MarshalJSON() ([]byte, error) {
 	return []byte("{" + b.String() + "}"), nil
 }
 
-// shellWord puts quotes around what a shell would take apart.
+// shellWord puts quotes around a word that a shell would split or expand.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,") == "" {
 		return s

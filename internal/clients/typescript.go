@@ -7,6 +7,7 @@ import (
 	"text/template"
 )
 
+// typescript is the library for TypeScript.
 func typescript() language {
 	return language{
 		template: "typescript.tmpl",
@@ -23,7 +24,7 @@ func typescript() language {
 
 func tsQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `\'`) + "'" }
 
-// tsType is a type as it is received, or as it may be sent.
+// tsType is the type of a value as it is received, or as it may be sent.
 func tsType(s *Shape, input bool) string {
 	t := ""
 	switch s.Kind {
@@ -103,7 +104,7 @@ func tsArgs(o *Operation) string {
 	return strings.Join(append(out, "options?: CallOptions"), ", ")
 }
 
-// inputWord is what the argument with the input is called.
+// inputWord is the name of the argument that has the input.
 func (o *Operation) inputWord() string {
 	if o.InBody {
 		return "input"
@@ -123,6 +124,7 @@ func tsAnswer(o *Operation) string {
 	return "Promise<" + tsType(o.Output, false) + ">"
 }
 
+// tsCall is the call of the runtime that a method makes.
 func tsCall(o *Operation) string {
 	path := tsQuote(o.Path)
 	if len(o.PathFields) > 0 {
@@ -156,7 +158,7 @@ func tsCall(o *Operation) string {
 	return verb + "(" + call + " }, options)"
 }
 
-// tsExample is a call with the operation's own example.
+// tsExample is a call with the operation's example.
 func tsExample(o *Operation) string {
 	example := exampleOf(o)
 	var args []string
@@ -183,6 +185,7 @@ func tsExample(o *Operation) string {
 	return out + "await " + call + "\n"
 }
 
+// tsLiteral is a value as TypeScript writes it.
 func tsLiteral(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -57,7 +57,8 @@ func (m *Metadata) check() (*Client, *Error) {
 			"client_name has at most 200 characters, none of them control characters.")
 	}
 	c := &Client{Name: strings.TrimSpace(m.Name), RedirectURIs: m.RedirectURIs}
-	// It is shown to a person as a link, so anything else is left out.
+	// It is shown to a person as a link, so an address that is not http or https is
+	// left out.
 	if u, err := url.Parse(m.URI); err == nil && printable(m.URI, maxURI) && u.Host != "" &&
 		(u.Scheme == "https" || u.Scheme == "http") {
 		c.URI = &m.URI

@@ -56,7 +56,8 @@ type actor struct {
 
 var bySystem = actor{kind: "system", door: "system"}
 
-// end ends a grant, and with it every code, token and session.
+// end ends a grant, and with it every code, token and session: they are checked
+// against their grant. The caller has locked it.
 func (g *Grants) end(ctx context.Context, tx *db.Tx, v *grantRow, reason string, by actor) error {
 	if v.EndedAt != nil {
 		return nil
@@ -75,7 +76,8 @@ func (g *Grants) end(ctx context.Context, tx *db.Tx, v *grantRow, reason string,
 	return g.log(ctx, tx, v, "agent.disconnected", by)
 }
 
-// markConnected records that a client redeemed its grant.
+// markConnected records that a client exchanged the code of its grant. Until then the
+// grant is only a consent, and no list shows it.
 func (g *Grants) markConnected(ctx context.Context, tx *db.Tx, v *grantRow) error {
 	now := g.clock.Now()
 	v.ConnectedAt = &now
@@ -124,7 +126,7 @@ func (g *Grants) EndUser(ctx context.Context, c *op.Call, user id.ID, everywhere
 	return g.endAll(ctx, c, reason, "organization_id = $1 AND user_id = $2", c.Org, user)
 }
 
-// endAll ends the matching grants that are still live.
+// endAll locks and ends the grants that match the condition which and have not ended.
 func (g *Grants) endAll(ctx context.Context, c *op.Call, reason, which string, args ...any) error {
 	text := "SELECT " + rowColumns + " FROM agent_grants WHERE " + which + " AND ended_at IS NULL ORDER BY seq"
 	if c.Tx.Engine() == db.Postgres {

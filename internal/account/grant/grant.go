@@ -9,6 +9,12 @@
 // code and token belongs to a grant and ends with it. Only hashes of secrets
 // are stored, every exchange is one transaction that locks its grant, and
 // permissions are never cached in memory.
+//
+// A connection is made in this order: Register (or a metadata document) makes the
+// client known, Ask stores its request, the console shows it (Request) and calls
+// ApproveRequest or DeclineRequest, ExchangeTokens turns the code into tokens, and
+// LoginInSession finds the agent behind each later call. The package knows no HTTP
+// request or response: door/oauth and door/mcp do.
 package grant
 
 import (
@@ -33,10 +39,10 @@ type Config struct {
 	Events *event.Log
 	// Documents fetches the metadata of clients.
 	Documents Documents
-	// Issuer names this server, {mcp_url}. It never comes from a request. It is
-	// empty where the agent connection is off.
+	// Issuer names this server: the setting mcp_url. It never comes from a request,
+	// which could name another. It is empty where agents cannot connect.
 	Issuer string
-	// Resource is what tokens are for: {mcp_url}/mcp.
+	// Resource is what tokens are for: the address of the MCP endpoint, {mcp_url}/mcp.
 	Resource string
 	// BaseURL is where the console asks for consent.
 	BaseURL string
@@ -54,7 +60,7 @@ type Documents interface {
 	Fetch(ctx context.Context, address string) (text []byte, keep time.Duration, err error)
 }
 
-// Grants is the package's state.
+// Grants is the authorization server: the database and what it needs beside it.
 type Grants struct {
 	db        *db.DB
 	clock     *clock.Clock
@@ -63,12 +69,12 @@ type Grants struct {
 	documents Documents
 
 	mu   sync.Mutex
-	used map[id.ID]clock.Time // grants that were used since FlushUsed
+	used map[id.ID]clock.Time // grants that were used since the last FlushLastUsed
 }
 
 var _ account.Connections = (*Grants)(nil)
 
-// New panics when a required field is missing.
+// New returns the grants of a database. It panics when a required field is missing.
 func New(c Config) *Grants {
 	config.Require(c, "DB", "Clock", "Events", "Documents", "BaseURL")
 	return &Grants{db: c.DB, clock: c.Clock, events: c.Events, documents: c.Documents, config: c}
@@ -76,7 +82,7 @@ func New(c Config) *Grants {
 
 // The scopes.
 const (
-	Transport = "mcp"            // access to the transport
+	Transport = "mcp"            // calls to the MCP endpoint
 	Offline   = "offline_access" // also a refresh token
 )
 
@@ -136,8 +142,9 @@ func locked[T any](ctx context.Context, tx *db.Tx, text string, args ...any) (T,
 	return db.One[T](ctx, tx, text, args...)
 }
 
-// write runs one exchange. A refusal is committed too: a code used twice is
-// refused and ends its grant.
+// write runs one exchange. A refusal (*Error) is committed too, because what fn wrote
+// must stay: a code used twice is refused and ends its grant. Only another error rolls
+// back.
 func (g *Grants) write(ctx context.Context, fn func(context.Context, *db.Tx) (*Error, error)) error {
 	var refused *Error
 	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {

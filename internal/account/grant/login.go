@@ -62,7 +62,9 @@ func (g *Grants) Lookup(ctx context.Context, accessToken string) (*Login, error)
 	return g.LookupIn(ctx, accessToken, "")
 }
 
-// LookupIn also reports whether the session is open and belongs to this token.
+// LookupIn also reports whether the session is open and belongs to this token's grant.
+// It checks that the grant and the agent may still be used; whether the account may
+// act is left to the caller (Disabled, Agreed, Paused).
 func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Login, error) {
 	unknown := refuse(InvalidToken, "The access token is not valid or has expired.")
 	if !secret.WellFormed(AccessPrefix, accessToken) {
@@ -129,7 +131,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
 		Compact: v.ToolList == account.ToolsCompact,
 	}
-	if v.Role != nil { // never more than the person who connected it
+	if v.Role != nil { // never more than the person who connected it may do
 		v.Bound(l.Caller, *v.Role)
 	}
 	agent.Meter(l.Caller, now)
@@ -174,7 +176,7 @@ func (g *Grants) EndSession(ctx context.Context, l *Login, session string) error
 	})
 }
 
-// note remembers that a grant was used, until FlushUsed writes it down.
+// note remembers that a grant was used, until FlushLastUsed writes it down.
 func (g *Grants) note(grant id.ID, now clock.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

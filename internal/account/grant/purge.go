@@ -8,8 +8,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// How long rows are kept after their use. A client that was used is kept for
-// long, because it remembers its id and cannot tell that the server forgot it.
+// How long rows are kept. A client that was ever used is kept for more than a year
+// after its last use: it remembers its id and cannot tell that the server forgot it.
 const (
 	expiredKept    = 24 * time.Hour
 	sessionKept    = 90 * 24 * time.Hour
@@ -17,8 +17,8 @@ const (
 	forgottenAfter = 400 * 24 * time.Hour
 )
 
-// purges delete expired rows, children before their parents. $1 is the moment
-// before which they expired, $2 how many to delete at once.
+// purges delete expired rows, children before their parents, because of the foreign
+// keys. $1 is the moment before which they expired, $2 how many to delete at once.
 var purges = []struct {
 	after     time.Duration
 	statement string
@@ -44,11 +44,13 @@ var purges = []struct {
 	{forgottenAfter, idleClients("c.created_at <= $1 AND c.used_at <= $1")},
 }
 
+// ofExpired deletes the rows of a table that belong to expired grants.
 func ofExpired(table string) string {
 	return "DELETE FROM " + table + " WHERE seq IN (SELECT r.seq FROM agent_grants g JOIN " + table +
 		" r ON r.grant_id = g.id WHERE g.expires_at <= $1 LIMIT $2)"
 }
 
+// idleClients deletes the clients that meet a condition and have no grant.
 func idleClients(idle string) string {
 	return "DELETE FROM oauth_clients WHERE seq IN (SELECT c.seq FROM oauth_clients c WHERE " + idle +
 		" AND NOT EXISTS (SELECT 1 FROM agent_grants g WHERE g.client_id = c.client_id) LIMIT $2)"

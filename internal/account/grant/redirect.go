@@ -65,7 +65,9 @@ func matchesRegistered(registered []string, given string) bool {
 	})
 }
 
-// withoutPort removes the port from a URI of the user's own machine.
+// withoutPort removes the port from a plain http URI of the user's own machine. It is
+// not ok for any other URI. It cuts the string rather than writing a parsed URL, which
+// could differ in spelling.
 func withoutPort(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil || !strings.HasPrefix(s, "http://") || u.User != nil || !peer.IsLoopback(u.Hostname()) ||

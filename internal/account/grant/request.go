@@ -161,6 +161,8 @@ func askedScopes(text string) ([]string, *Error) {
 	return out, nil
 }
 
+// pending refuses a request that was not found, was settled or has expired. It takes
+// the results of the query that reads the request.
 func (g *Grants) pending(r Request, err error) (*Request, error) {
 	if isNone(err) || err == nil && (r.SettledAt != nil || r.ExpiresAt <= g.clock.Now()) {
 		return nil, fault.NotFound.Say("There is no such request, or it has expired. Start again from the application.")
@@ -246,7 +248,7 @@ func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redir
 	return redirectURL, err
 }
 
-// checkChoice refuses an agent that this user may not lend out.
+// checkChoice refuses an agent that this user may not connect a client to.
 func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) (org id.ID, err error) {
 	missing := func(err error) error { return db.Missing(err, "agent") }
 	if org, err = db.One[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",

@@ -15,7 +15,7 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// grantRow is a grant.
+// grantRow is a row of agent_grants.
 type grantRow struct {
 	ID          id.ID       `db:"id"`
 	Org         id.ID       `db:"organization_id"`
@@ -68,6 +68,7 @@ func (g *Grants) endReason(ctx context.Context, tx *db.Tx, v *grantRow) (string,
 	return agentReason(a.Org != v.Org, a.Status, a.Deleted), err
 }
 
+// agentReason returns why an agent can no longer be used, or an empty string.
 func agentReason(moved bool, status account.Status, deleted bool) string {
 	switch {
 	case deleted:
@@ -87,8 +88,9 @@ type Tokens struct {
 	Scopes  []string
 }
 
-// Redeem answers a request to the token endpoint (RFC 6749 §4.1.3 and §6). The
-// caller has read the client from the request.
+// Redeem answers a request to the token endpoint: a code or a refresh token for new
+// tokens (RFC 6749 §4.1.3 and §6). The caller has read the client's id from the form
+// or the Authorization header.
 func (g *Grants) Redeem(ctx context.Context, client string, form url.Values) (*Tokens, error) {
 	for name, values := range form {
 		if len(values) > 1 && name != "resource" { // RFC 6749 §3.2
@@ -298,7 +300,8 @@ func (g *Grants) refresh(ctx context.Context, client string, form url.Values) (o
 	return out, err
 }
 
-// issue creates an access token and, for offline access, a refresh token.
+// issue creates an access token and, for offline access, a refresh token. The grant
+// expires with the longer-lived of them.
 func (g *Grants) issue(ctx context.Context, tx *db.Tx, v *grantRow, scopes []string) (*Tokens, error) {
 	now := g.clock.Now()
 	out := &Tokens{Access: secret.NewToken(AccessPrefix), Scopes: scopes}

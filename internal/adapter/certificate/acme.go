@@ -1,7 +1,14 @@
 // Package certificate gives the server its TLS certificate: one that it obtains
 // and renews by ACME, shared by all processes over the database, or one from the
-// operator's files. It never obtains one for any other name than the configured
-// one. Start reading at ACME.
+// operator's files (files.go).
+//
+// certmagic does the work of ACME. This package gives it a storage in the service's
+// database (store.go), with locks that end when their process dies (lock.go), and
+// passes its log on (log.go). ACME makes the TLS configurations for the web and the
+// mail server from what is stored, and answers the authority's challenges.
+//
+// It never obtains a certificate for any other name than the configured one, and
+// never stores a private key unsealed. Start reading at ACME.Start.
 package certificate
 
 import (
@@ -36,13 +43,13 @@ type Config struct {
 	Seal op.Sealer
 	Log  *slog.Logger
 
-	Domain    string // the one name that has a certificate
-	Directory string // of the certificate authority
-	Email     string // where the authority can reach the operator
-	Root      string // a file with the roots of an authority that is not public
-	Listen    string // where https is served
-	Redirect  string // where http is served; empty for nowhere
-	Check     time.Duration
+	Domain    string        // the one name that has a certificate
+	Directory string        // of the certificate authority
+	Email     string        // where the authority can reach the operator
+	Root      string        // a file with the root certificates of an authority that is not public
+	Listen    string        // where https is served
+	Redirect  string        // where http is served; empty for nowhere
+	Check     time.Duration // between two looks whether the certificate needs renewal
 }
 
 // ACME obtains the certificate of one name and renews it. Of several processes one
@@ -54,11 +61,11 @@ type ACME struct {
 	magic atomic.Pointer[certmagic.Config] // nil until Start
 	cache *certmagic.Cache
 
-	started chan struct{} // closed once a stored certificate can be shown
+	started chan struct{} // closed by Start once a stored certificate is loaded
 	once    sync.Once
 }
 
-// New reads the roots, and starts nothing.
+// New reads the root certificates, and starts nothing.
 func New(c Config) (*ACME, error) {
 	config.Require(c, "DB", "Seal", "Log", "Domain", "Directory", "Listen", "Check")
 	a := &ACME{cfg: c, store: newStore(c.DB, c.Seal, c.Log), started: make(chan struct{})}
@@ -117,7 +124,7 @@ func (a *ACME) issuer(magic *certmagic.Config, log *zap.Logger) (*certmagic.ACME
 	template := certmagic.ACMEIssuer{
 		CA:                   a.cfg.Directory,
 		Email:                a.cfg.Email,
-		Agreed:               true, // the guide says that --domain does
+		Agreed:               true, // to the authority's terms: the guide says that setting --domain agrees
 		TrustedRoots:         a.roots,
 		Logger:               log,
 		DisableHTTPChallenge: a.cfg.Redirect == "",
@@ -143,8 +150,8 @@ func splitAddress(address string) (host string, port int, err error) {
 	return host, port, err
 }
 
-// repair removes a stored certificate whose key is another one's. The two are
-// stored one after the other, and the process may have been killed in between.
+// repair removes a stored certificate that does not match the stored key. certmagic
+// stores the two one after the other, and the process may have been killed in between.
 func (a *ACME) repair(ctx context.Context, issuer string) error {
 	chain, err1 := a.store.Load(ctx, certmagic.StorageKeys.SiteCert(issuer, a.cfg.Domain))
 	key, err2 := a.store.Load(ctx, certmagic.StorageKeys.SitePrivateKey(issuer, a.cfg.Domain))
@@ -191,7 +198,7 @@ func (a *ACME) Web() *tls.Config {
 		MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"h2", "http/1.1", "acme-tls/1"},
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			// Before certmagic sees it, which would look the name up in the database.
+			// Refused before certmagic sees it, which would look any name up in the database.
 			name := strings.TrimSuffix(strings.ToLower(hello.ServerName), ".")
 			if name != "" && name != a.cfg.Domain {
 				return nil, errOtherName
@@ -202,7 +209,7 @@ func (a *ACME) Web() *tls.Config {
 }
 
 // Mail is for STARTTLS. Mail servers ask for the name in the MX record or for any
-// other, and most take what they are shown.
+// other, and most accept whatever certificate they get, so every name gets this one.
 func (a *ACME) Mail() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -214,10 +221,11 @@ func (a *ACME) Mail() *tls.Config {
 	}
 }
 
-// startTime is how long a connection waits for Start. systemd may have held it since
-// before this process began.
+// startTime is how long a connection waits for Start. With socket activation, systemd
+// accepts connections before this process has started.
 const startTime = 10 * time.Second
 
+// get waits for Start, and then asks certmagic for the certificate.
 func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	select {
 	case <-a.started:
@@ -236,8 +244,8 @@ const challengePath = "/.well-known/acme-challenge/"
 
 var challengeToken = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
 
-// Challenges answers the authority, whichever process it began with. Everything
-// else goes to next.
+// Challenges answers the authority's HTTP challenges, also those that another process
+// began. Every other request goes to next.
 func (a *ACME) Challenges(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.URL.Path, challengePath)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Files shows a certificate from files of the operator's. They are read again when
-// they change, so that a renewed certificate needs no restart.
+// Files serves a certificate from the operator's files. They are read again when the
+// certificate's file changes, so that a renewed certificate needs no restart.
 func Files(certFile, keyFile string) (*tls.Config, error) {
 	f := &files{certFile: certFile, keyFile: keyFile}
 	if _, err := f.get(nil); err != nil {
@@ -19,7 +19,7 @@ func Files(certFile, keyFile string) (*tls.Config, error) {
 	return &tls.Config{GetCertificate: f.get, MinVersion: tls.VersionTLS12}, nil
 }
 
-// End tells until when a certificate from files is valid.
+// End returns until when a certificate from files is valid.
 func End(certFile, keyFile string) (time.Time, error) {
 	pair, err := load(certFile, keyFile)
 	if err != nil {
@@ -43,7 +43,7 @@ type files struct {
 	certFile, keyFile string
 
 	mu   sync.Mutex
-	at   time.Time // when the file was changed
+	at   time.Time // the modification time of the certificate that was read
 	pair *tls.Certificate
 }
 
@@ -57,7 +57,7 @@ func (f *files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	pair, err := load(f.certFile, f.keyFile)
 	if err != nil {
 		if f.pair != nil {
-			return f.pair, nil // half of it may be written yet
+			return f.pair, nil // only one of the files may be replaced yet; the old pair still works
 		}
 		return nil, err
 	}

@@ -9,18 +9,18 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// lockLease is how long a lock outlives its process: as long as a job's claim.
+// lockLease is how long a lock outlives its process.
 const lockLease = 15 * time.Second
 
-// lock is one that this process holds. Its row is renewed until it is released.
+// lock is a lock that this process holds. Its row is renewed until it is released.
 type lock struct {
 	holder id.ID
 	stop   context.CancelFunc
 	done   chan struct{}
 }
 
-// Lock waits until nobody else holds a name, then holds it. One that a dead
-// process held is free when its lease has run out.
+// Lock waits until nobody else holds the lock of a name, then takes it. A lock that a
+// dead process held is free when its lease has run out.
 func (s *store) Lock(ctx context.Context, name string) error {
 	for {
 		ok, err := s.TryLock(ctx, name)
@@ -36,7 +36,7 @@ func (s *store) Lock(ctx context.Context, name string) error {
 	}
 }
 
-// TryLock holds a name if nobody does.
+// TryLock takes the lock of a name if nobody holds it.
 func (s *store) TryLock(ctx context.Context, name string) (bool, error) {
 	holder, taken := id.New(), false
 	err := s.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
@@ -97,7 +97,8 @@ func (s *store) renew(ctx context.Context, name string, l *lock) {
 	}
 }
 
-// Unlock releases a name. It leaves the lock of whoever took it over alone.
+// Unlock releases the lock of a name. If another process took the lock over, it stays
+// that process's.
 func (s *store) Unlock(ctx context.Context, name string) error {
 	s.mu.Lock()
 	l := s.held[name]

@@ -7,8 +7,8 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// logCore writes certmagic's log into ours. Its progress is for debugging; what
-// happened to the certificate is told by onEvent.
+// logCore writes certmagic's log, which is zap's, to slog. Its progress is logged for
+// debugging only; what became of the certificate is logged by ACME.logEvent.
 type logCore struct {
 	log    *slog.Logger
 	fields []zapcore.Field
@@ -16,7 +16,7 @@ type logCore struct {
 
 func (c logCore) level(l zapcore.Level) slog.Level {
 	if l >= zapcore.WarnLevel {
-		return slog.LevelWarn // an error is told by onEvent
+		return slog.LevelWarn // errors too: ACME.logEvent logs the failures that matter
 	}
 	return slog.LevelDebug
 }

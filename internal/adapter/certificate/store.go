@@ -70,7 +70,8 @@ func (s *store) Store(ctx context.Context, key string, value []byte) error {
 		return fmt.Errorf("certificate: %s has %d bytes, more than %d", key, len(value), maxValue)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		// Sealed here, so that a rotation of the sealing key waits for it or sees it.
+		// Sealed inside the transaction, so that a rotation of the sealing key either
+		// waits for it or finds the row.
 		sealed, err := s.seal.Seal(value, placePrefix+key)
 		if err != nil {
 			return err
@@ -120,7 +121,8 @@ func (s *store) Delete(ctx context.Context, key string) error {
 	})
 }
 
-// below is the condition of the keys in the folder $2. The table is small.
+// below is the condition of the keys in the folder $2. It uses no index: the table has
+// a few rows.
 const below = "substr(key, 1, length($2)) = $2"
 
 // Exists reports whether there is something at a key or below it.
@@ -136,8 +138,8 @@ type info struct {
 	ChangedAt clock.Time `db:"changed_at"`
 }
 
-// List returns the keys below a path: all of them, or with folders for what lies
-// deeper.
+// List returns the keys and folders below a path: with recursive at any depth,
+// otherwise only those directly in it.
 func (s *store) List(ctx context.Context, prefix string, recursive bool) ([]string, error) {
 	prefix, folder := strings.Trim(prefix, "/"), ""
 	if prefix != "" {
@@ -177,7 +179,7 @@ func (s *store) List(ctx context.Context, prefix string, recursive bool) ([]stri
 	return out, nil
 }
 
-// Stat tells about a key.
+// Stat describes a key, or the folder of that name.
 func (s *store) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
 	key, err := cleanKey(key)
 	if err != nil {
@@ -204,7 +206,8 @@ func (s *store) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error)
 	return certmagic.KeyInfo{Key: key, Modified: r.ChangedAt.Std(), Size: r.Size, IsTerminal: true}, nil
 }
 
-// cleanKey refuses a key that certmagic never makes.
+// cleanKey returns a key, and refuses one that certmagic never makes: empty, too long,
+// or not a clean path.
 func cleanKey(key string) (string, error) {
 	if key == "" || len(key) > 1000 || path.Clean("/"+key) != "/"+key || strings.ContainsRune(key, 0) {
 		return "", fmt.Errorf("certificate: %q is not a key of the storage", key)

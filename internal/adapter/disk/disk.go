@@ -1,4 +1,10 @@
-// Package disk keeps the bytes of files in a folder.
+// Package disk keeps the bytes of files in a folder. It is the blob store (file.Blobs)
+// of a service that uses no bucket; adapter/s3 is the other one.
+//
+// A blob is a file whose path is its key. Put writes it under a temporary name beside
+// its place and renames it, so that nobody sees half a blob; what a dead process left
+// under such a name is removed by Delete. Nothing here runs inside a database
+// transaction (db.Outside). Start reading at Folder.Put.
 package disk
 
 import (
@@ -13,7 +19,7 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// Folder is a store in a folder that nobody else writes to.
+// Folder is a blob store in a folder that no other program writes to.
 type Folder struct{ path string }
 
 var _ file.Blobs = (*Folder)(nil)
@@ -26,7 +32,7 @@ func Open(path string) (*Folder, error) {
 	return At(path), nil
 }
 
-// At is Open for a folder that the first Put creates.
+// At returns the store of a folder that need not exist: the first Put creates it.
 func At(path string) *Folder { return &Folder{path} }
 
 // Put writes a blob beside its place and then renames it, so that it is seen
@@ -39,7 +45,7 @@ func (f *Folder) Put(ctx context.Context, key string, r io.Reader) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(dir, filepath.Base(name)+partPattern) // for the owner alone
+	part, err := os.CreateTemp(dir, filepath.Base(name)+partPattern) // only our user can read it
 	if err != nil {
 		return err
 	}
@@ -55,14 +61,15 @@ func (f *Folder) Put(ctx context.Context, key string, r io.Reader) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(part.Name()))
 	}
-	// The names that lead to it too: its folder may be new as well.
+	// The directory entries must reach the disk too: the blob's, and its folder's, which
+	// may be new.
 	if err := errors.Join(db.SyncDir(dir), db.SyncDir(filepath.Dir(dir))); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
 	return nil
 }
 
-// partPattern is what the name of a part has after that of its blob.
+// partPattern follows the blob's name in the name of its temporary file.
 const partPattern = ".*.tmp"
 
 // Open reads a blob from an offset.
@@ -86,8 +93,8 @@ func (f *Folder) Open(ctx context.Context, key string, offset int64) (io.ReadClo
 func (f *Folder) Delete(ctx context.Context, key string) error {
 	db.Outside(ctx)
 	name := f.name(key)
-	// Looked for by name: the folder's own may have characters that mean
-	// something in a pattern.
+	// Compared by name and not with filepath.Glob: the folder's own path may have
+	// characters that mean something in a pattern.
 	beside, err := os.ReadDir(filepath.Dir(name))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -103,7 +110,7 @@ func (f *Folder) Delete(ctx context.Context, key string) error {
 	return remove(name)
 }
 
-// List finds the keys that begin with a prefix, in the folder itself.
+// List finds the keys that begin with a prefix, directly in the folder and not below it.
 func (f *Folder) List(ctx context.Context, prefix string) (keys []string, err error) {
 	db.Outside(ctx)
 	entries, err := os.ReadDir(f.path)

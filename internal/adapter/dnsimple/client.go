@@ -1,7 +1,15 @@
 // Package dnsimple registers domains and keeps zones in an account at DNSimple,
-// through the second version of their API. It was written from the published description
-// and tested against a server that follows it; it was never tried against the
-// live service, so begin with the address of their own sandbox.
+// through the second version of their API. Client (registrar.go) is a
+// domain.Registrar, DNS (dns.go) a zone.Provider; this file has what they share.
+//
+// DNSimple has no idempotency keys, so everything that costs money first looks whether
+// it has already happened, and an order is followed until it is done or refused. The
+// package never guesses the outcome of an order: without an answer it returns an error
+// that is not a domain.Refusal, and the caller asks again later.
+//
+// It was written from the published description and tested against a server that
+// follows it; it was never tried against the live service, so begin with the address
+// of DNSimple's own sandbox.
 package dnsimple
 
 import (
@@ -19,14 +27,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Client speaks for one account.
+// Client registers domains for one account.
 type Client struct {
 	api     *outbound.Provider
 	endings []string
-	poll    time.Duration // between two looks at what they do in their own time
+	poll    time.Duration // between two looks at an order that is not done yet
 }
 
-// New speaks to the API at address, for example https://api.dnsimple.com.
+// New prepares a client for the API at address, for example https://api.dnsimple.com.
+// endings are the top-level domains that the operator offers.
 func New(address, account, token string, endings []string) *Client {
 	return &Client{api: newProvider(address, account, token, 30*time.Second), endings: endings, poll: time.Second}
 }
@@ -40,7 +49,7 @@ func newProvider(address, account, token string, timeout time.Duration) *outboun
 	})
 }
 
-// apiError is a refusal of theirs.
+// apiError is an error that DNSimple answered.
 type apiError struct {
 	Status  int                 `json:"-"`
 	Message string              `json:"message"`
@@ -49,7 +58,7 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("dnsimple: %d: %s", e.Status, e.sentence()) }
 
-// sentence is their message and what it says about single fields.
+// sentence is DNSimple's message with what it says about single fields.
 func (e *apiError) sentence() string {
 	s := strings.TrimSuffix(e.Message, ".")
 	for field, issues := range e.Errors {
@@ -58,11 +67,12 @@ func (e *apiError) sentence() string {
 	return s + "."
 }
 
-// definite reports whether they understood the request and will not do it.
+// definite reports whether DNSimple understood the request and will not do it. Any
+// other status leaves open whether something happened.
 func (e *apiError) definite() bool { return e.Status == 400 || e.Status == 404 || e.Status == 422 }
 
-// call makes one request below the account. in and out may be nil; out gets
-// what stands in data.
+// call makes one request below the account. in and out may be nil; out gets the
+// member data of the answer.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	if out == nil {
 		return refusal(c.api.Call(ctx, method, path, in, nil))
@@ -79,7 +89,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-// refusal reads their error from an answer that is not a success.
+// refusal reads DNSimple's error from an answer that is not a success.
 func refusal(err error) error {
 	var refused *outbound.StatusError
 	if !errors.As(err, &refused) {

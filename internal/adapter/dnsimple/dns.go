@@ -12,7 +12,7 @@ import (
 	"frontdesk/internal/resource/zone"
 )
 
-// Bounds of a zone's pages.
+// How many records a page has, and how many pages of a zone are read at most.
 const (
 	dnsPage     = 100
 	dnsMaxPages = 100
@@ -40,14 +40,16 @@ type zoneRecord struct {
 	System   bool   `json:"system_record,omitzero"`
 }
 
-// record is what theirs says, in canonical form where ours has one.
+// record converts a record of DNSimple's, to the canonical form if it has one.
 func (r zoneRecord) record(name string) zone.Record {
 	v := zone.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
 	v.BuiltIn = r.System && (r.Type == "SOA" || r.Type == "NS")
 	if r.Type == "MX" || r.Type == "SRV" {
 		v.Priority = r.Priority
 	}
-	// Their bounds of TTL are wider, and an apex NS is no caller's.
+	// Canonical also refuses a TTL outside our bounds, which are narrower than
+	// DNSimple's, so it is asked with a TTL that it accepts. What it refuses for another
+	// reason, such as an NS record at the apex, stays as DNSimple has it.
 	probe := v
 	probe.TTL = zone.DefaultTTL
 	if c, tree := probe.Canonical(name); tree == nil {
@@ -58,6 +60,7 @@ func (r zoneRecord) record(name string) zone.Record {
 	return v
 }
 
+// theirs converts a record to DNSimple's form, in which the apex has an empty name.
 func theirs(r zone.Record) zoneRecord {
 	out := zoneRecord{Name: r.Name, Type: r.Type, Content: r.Content, TTL: r.TTL, Priority: r.Priority}
 	if out.Name == "@" {
@@ -138,7 +141,8 @@ func (d *DNS) list(ctx context.Context, name string, query url.Values) (out []zo
 	return nil, fmt.Errorf("dnsimple: the zone %s has more than %d records", name, dnsPage*dnsMaxPages)
 }
 
-// find looks for a record among those of its name and type. 0 is none.
+// find looks for a record among those of its name and type, and returns DNSimple's id
+// of it, or 0.
 func (d *DNS) find(ctx context.Context, name string, r zone.Record) (int64, error) {
 	rows, err := d.list(ctx, name, url.Values{"name": {theirs(r).Name}, "type": {r.Type}})
 	for _, row := range rows {
@@ -149,7 +153,7 @@ func (d *DNS) find(ctx context.Context, name string, r zone.Record) (int64, erro
 	return 0, err
 }
 
-// mustFind is find for a record that must exist.
+// mustFind is findRecordID for a record that must exist.
 func (d *DNS) mustFind(ctx context.Context, name string, r zone.Record) (int64, error) {
 	number, err := d.find(ctx, name, r)
 	if err == nil && number == 0 {
@@ -158,8 +162,8 @@ func (d *DNS) mustFind(ctx context.Context, name string, r zone.Record) (int64, 
 	return number, err
 }
 
-// Add puts a record into a zone. DNSimple knows no idempotency keys, so it is
-// looked for before.
+// Add puts a record into a zone. DNSimple has no idempotency keys, so it looks for the
+// record first; if it is there, only its TTL is set.
 func (d *DNS) Add(ctx context.Context, name string, r zone.Record) error {
 	number, err := d.find(ctx, name, r)
 	switch {
@@ -171,8 +175,8 @@ func (d *DNS) Add(ctx context.Context, name string, r zone.Record) error {
 	return d.call(ctx, http.MethodPost, records(name), theirs(r), nil)
 }
 
-// Replace changes a record in its place. A type cannot be changed, so another
-// type is one batch, which DNSimple carries out as one.
+// Replace changes a record in its place. DNSimple cannot change a record's type, so a
+// new type is a deletion and a creation in one batch, which happens whole or not at all.
 func (d *DNS) Replace(ctx context.Context, name string, old, r zone.Record) error {
 	number, err := d.mustFind(ctx, name, old)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 
 var _ domain.Registrar = (*Client)(nil)
 
-// DNSimple knows no keys of ours, so whatever costs money asks before it acts.
+// DNSimple has no idempotency keys, so whatever costs money looks whether it has
+// already happened before it acts.
 
 // Name is the registrar's name.
 func (c *Client) Name() string { return "dnsimple" }
@@ -25,6 +26,7 @@ func (c *Client) Name() string { return "dnsimple" }
 // Endings are those that the operator offers.
 func (c *Client) Endings() []string { return slices.Clone(c.endings) }
 
+// registrar is the path of a domain's registration in the API.
 func registrar(name, rest string) string {
 	return "/registrar/domains/" + url.PathEscape(name) + rest
 }
@@ -56,7 +58,7 @@ func (c *Client) Check(ctx context.Context, name string) (*domain.Offer, error) 
 
 func cents(dollars float64) int64 { return int64(math.Round(dollars * 100)) }
 
-// remote is a domain as they have it.
+// remote is a domain as DNSimple has it.
 type remote struct {
 	State     string     `json:"state"` // hosted, registered or expired
 	ExpiresAt *time.Time `json:"expires_at"`
@@ -67,6 +69,7 @@ type remote struct {
 // through it: only its zone is there.
 const hosted = "hosted"
 
+// look reads a domain of the account in any state, or returns domain.ErrNothing.
 func (c *Client) look(ctx context.Context, name string) (*remote, error) {
 	var d remote
 	err := c.call(ctx, http.MethodGet, "/domains/"+url.PathEscape(name), nil, &d)
@@ -80,6 +83,8 @@ func (c *Client) look(ctx context.Context, name string) (*remote, error) {
 	return &d, nil
 }
 
+// find reads a domain that is registered through the account, or returns
+// domain.ErrNothing if it is not in the account at all.
 func (c *Client) find(ctx context.Context, name string) (*remote, error) {
 	d, err := c.look(ctx, name)
 	if err != nil {
@@ -101,12 +106,13 @@ func (d *remote) held() *domain.Held {
 		ExpiresAt: clock.Of(d.ExpiresAt.Truncate(time.Second))}
 }
 
-// has reports whether the registration lasts for so many years.
+// has reports whether the registration lasts for so many years from its beginning, with
+// a month of tolerance between the two dates.
 func (d *remote) has(years int) bool {
 	return d.ExpiresAt.After(d.CreatedAt.AddDate(years, -1, 0))
 }
 
-// contact is a registrant in their words, one to one.
+// contact is a registrant with DNSimple's names of the fields.
 type contact struct {
 	FirstName        string  `json:"first_name"`
 	LastName         string  `json:"last_name"`
@@ -139,7 +145,8 @@ func (c *Client) newContact(ctx context.Context, r domain.Registrant) (id int64,
 	return made.ID, err
 }
 
-// refused turns their definite refusal into ours.
+// refused turns a definite refusal of DNSimple's into a domain.Refusal, which says that
+// nothing happened. Other errors stay as they are: the outcome is unknown.
 func refused(err error) error {
 	var e *apiError
 	if errors.As(err, &e) && e.definite() {
@@ -148,8 +155,8 @@ func refused(err error) error {
 	return err
 }
 
-// Register registers a name for a year, and adds the others: their
-// registration has no period.
+// Register registers a name for a year and then renews it for the other years, because
+// a registration at DNSimple has no period.
 func (c *Client) Register(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
 	d, err := c.find(ctx, a.Name)
 	if errors.Is(err, domain.ErrNothing) {
@@ -163,8 +170,9 @@ func (c *Client) Register(ctx context.Context, key string, a domain.Application)
 	}
 	longer, err := c.Renew(ctx, key, a.Name, a.Years-1, clock.Of(*d.ExpiresAt))
 	if no := (*domain.Refusal)(nil); errors.As(err, &no) {
-		// The name is bought. A refusal would say that nothing happened, and
-		// the money would go back; the operator has to see to it.
+		// The name is bought. A domain.Refusal would say that nothing happened, and the
+		// customer would be refunded; so it is an ordinary error that the operator has to
+		// look into.
 		return nil, fmt.Errorf("dnsimple: %s is registered for a year, and the other %d are refused: %s", a.Name,
 			a.Years-1,
 			no.Message)
@@ -184,7 +192,8 @@ func (c *Client) register(ctx context.Context, a domain.Application) (*remote, e
 	return c.find(ctx, a.Name)
 }
 
-// follow orders something and waits until it is done or refused.
+// follow places an order at path and polls it until it has the state done, is refused,
+// or ctx ends.
 func (c *Client) follow(ctx context.Context, path string, in any, done string) error {
 	var order struct {
 		ID    int64  `json:"id"`

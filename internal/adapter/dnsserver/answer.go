@@ -7,13 +7,13 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxChase bounds how many aliases one answer follows.
+// maxChase bounds how many aliases (CNAME) one answer follows.
 const maxChase = 8
 
-// reply answers a question from a zone that its name belongs to.
+// reply answers a question from the zone that its name belongs to (RFC 1034 §4.3.2).
 func (z *snapshot) reply(m *dns.Msg, q dns.Question) {
 	m.Authoritative = true
-	owner, name := q.Name, strings.ToLower(q.Name) // the owner keeps the caller's letters
+	owner, name := q.Name, strings.ToLower(q.Name) // answers repeat the question's upper and lower case
 	for range maxChase {
 		if cut := z.delegated(name); cut != nil {
 			z.refer(m, cut)
@@ -44,7 +44,7 @@ func (z *snapshot) reply(m *dns.Msg, q dns.Question) {
 		next := strings.ToLower(target)
 		if !dns.IsSubDomain(z.name, next) ||
 			slices.ContainsFunc(m.Answer, func(rr dns.RR) bool { return strings.EqualFold(rr.Header().Name, next) }) {
-			return // another server knows, or it goes round
+			return // the target is in another zone, or the aliases form a loop
 		}
 		owner, name = target, next
 	}
@@ -57,7 +57,7 @@ func (z *snapshot) refer(m *dns.Msg, cut []dns.RR) {
 	z.more(m, cut)
 }
 
-// maxExtra is where an answer stops adding addresses; more would be cut off anyway.
+// maxExtra is where an answer stops adding addresses: more would not fit into it.
 const maxExtra = 100
 
 // more adds the addresses of hosts in this zone that an answer names, once each.
@@ -83,20 +83,23 @@ func (z *snapshot) more(m *dns.Msg, set []dns.RR) {
 	}
 }
 
-// denial is the SOA record that says how long a negative answer may be cached (RFC 2308 §3).
+// denial is the SOA record of a negative answer; its TTL says how long the answer may be
+// cached (RFC 2308 §3).
 func (z *snapshot) denial() dns.RR {
 	soa := *z.soa
 	soa.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
 	return &soa
 }
 
-// minimal is the answer to ANY (RFC 8482 §4.2).
+// minimal is the answer to ANY (RFC 8482 §4.2). All records of a name would be a large
+// answer to a small question, which is what attackers with forged addresses look for.
 func minimal(owner string) dns.RR {
 	return &dns.HINFO{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeHINFO, Class: dns.ClassINET, Ttl: 3600},
 		Cpu: "RFC8482"}
 }
 
-// owned gives records the name that was asked for.
+// owned returns records under the name that was asked for, which may differ in case or
+// stem from a wildcard. It copies what it changes: the zone is shared.
 func owned(set []dns.RR, owner string) []dns.RR {
 	out := make([]dns.RR, len(set))
 	for i, rr := range set {

@@ -21,10 +21,10 @@ import (
 
 // Bounds of the server.
 const (
-	udpSize     = 1232 // what passes everywhere without fragments (DNS Flag Day 2020)
-	atOnce      = 256  // questions
+	udpSize     = 1232 // bytes that pass everywhere without fragments (DNS Flag Day 2020)
+	atOnce      = 256  // questions that are answered at the same time; more get SERVFAIL
 	connections = 256  // over TCP
-	perPeer     = 32   // of them
+	perPeer     = 32   // of these from one peer
 	perConn     = 128  // questions on one connection
 	idleTime    = 5 * time.Second
 	silentTime  = time.Second // after which a connection makes room for another
@@ -32,8 +32,7 @@ const (
 	answerTime  = 2 * time.Second
 )
 
-// Server answers for the zones of a Store. The zero value of the other fields
-// is ready.
+// Server answers for the zones of a Store. Make one with NewServer.
 type Server struct {
 	Store     *Store
 	Log       *slog.Logger
@@ -63,7 +62,7 @@ func (s *Server) Collectors() []prometheus.Collector {
 // Listening is a server at work.
 type Listening struct {
 	Addr    string     // host:port, for UDP and TCP alike
-	Failed  chan error // why it ended, when nobody stopped it
+	Failed  chan error // gets the error of a listener that ended without Stop
 	servers []*dns.Server
 }
 
@@ -95,8 +94,8 @@ func (s *Server) Listen(addr string) (*Listening, error) {
 	return l, nil
 }
 
-// bind takes the same port for both transports. With port 0 a second try may
-// be needed: what is free for one need not be for the other.
+// bind opens the same port for both transports. With port 0 it may need several tries:
+// a port that is free for TCP may be taken for UDP.
 func bind(addr string) (net.Listener, net.PacketConn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -129,13 +128,14 @@ func (l *Listening) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// accept lets everything through that can be answered with more than a
-// guess; the rest is answered by the library or dropped.
+// accept decides by the header what happens to a message: a response is dropped, one
+// without exactly one question or with too many records is refused by the library, the
+// rest is answered here.
 func accept(h dns.Header) dns.MsgAcceptAction {
 	const response = 1 << 15
 	switch {
 	case h.Bits&response != 0:
-		return dns.MsgIgnore // two servers must not answer each other for ever
+		return dns.MsgIgnore // otherwise two servers could answer each other for ever
 	case h.Qdcount != 1 || h.Ancount > 1 || h.Nscount > 1 || h.Arcount > 2:
 		return dns.MsgReject
 	}
@@ -158,7 +158,7 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
 	}
 	size := dns.MaxMsgSize
 	if opt := r.IsEdns0(); opt != nil {
-		m.SetEdns0(udpSize, false) // and no more: what the caller set is not repeated
+		m.SetEdns0(udpSize, false) // without the question's own options and DO bit
 		if !stream {
 			size = max(dns.MinMsgSize, min(int(opt.UDPSize()), udpSize))
 		}
@@ -177,7 +177,8 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
 	s.seconds.Observe(time.Since(begin).Seconds())
 }
 
-// guarded is answer with the server's failures turned into SERVFAIL.
+// guarded answers a question after the address's limit, and turns a panic or an error
+// into SERVFAIL.
 func (s *Server) guarded(m, r *dns.Msg, from net.Addr, stream bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -187,7 +188,8 @@ func (s *Server) guarded(m, r *dns.Msg, from net.Addr, stream bool) {
 		}
 	}()
 	if a, ok := from.(*net.UDPAddr); ok && !stream && s.PerMinute > 0 {
-		// A forged address gets no more back than was sent.
+		// Over the limit, the answer is empty and asks for TCP. The sender's address may be
+		// forged, and its owner must not be flooded with answers larger than the questions.
 		if !s.limiter.Spend(a.AddrPort().Addr(), s.PerMinute, time.Minute, time.Now()).OK {
 			m.Truncated = true
 			return
@@ -200,6 +202,8 @@ func (s *Server) guarded(m, r *dns.Msg, from net.Addr, stream bool) {
 	}
 }
 
+// answer refuses what an authoritative server does not do, finds the zone and answers
+// from it. An error is the server's own failure.
 func (s *Server) answer(m, r *dns.Msg) error {
 	q := r.Question[0]
 	opt := r.IsEdns0()

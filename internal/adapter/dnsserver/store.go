@@ -3,7 +3,13 @@
 // over UDP and TCP. It never resolves anything for anybody, answers only for
 // its own zones, and lets nobody transfer them.
 //
-// Start reading at Store for how zones are stored, and at Server.answer for how
+// Store (store.go) is the zone.Provider: it changes zones in the database and raises
+// their serial with every change. Server (server.go) takes questions, within bounds
+// for a server on the open network, and finds the zone of a name (zone.go), which it
+// keeps in memory for as long as the serial in the database is the same. answer.go
+// answers from such a snapshot as RFC 1034 says.
+//
+// Start reading at Store for how zones are stored, and at Server.answerQuestion for how
 // questions are answered.
 package dnsserver
 
@@ -26,7 +32,8 @@ var (
 	_ = db.Declare("dnsserver_records", db.Life{Parent: db.To("zone_id", "dnsserver_zones")})
 )
 
-// RFC 1912 §2.2: when secondaries ask again, and how long a negative answer is cached.
+// The timers of the SOA record in seconds (RFC 1912 §2.2): when secondary servers ask
+// again, and how long a negative answer is cached.
 const (
 	soaRefresh = 7200
 	soaRetry   = 1800
@@ -56,7 +63,7 @@ type recordRow struct {
 	Type     string `db:"type"`
 	Content  string `db:"content"`
 	TTL      int    `db:"ttl"`
-	Priority int    `db:"priority"`
+	Priority int    `db:"priority"` // -1 for none: a null would never conflict in the unique index
 }
 
 func (r recordRow) record() zone.Record {
@@ -105,8 +112,8 @@ func (s *Store) EmptyZone(ctx context.Context, name string) error {
 	})
 }
 
-// grow raises the serial of a locked zone: to the current time if that is
-// higher, because people read serials as times.
+// grow raises the serial of a locked zone: to the current Unix time if that is higher,
+// because people read serials as times, and by one otherwise.
 func (s *Store) grow(ctx context.Context, tx *db.Tx, z zoneRow) error {
 	_, err := db.Exec(ctx, tx, `
 		UPDATE dnsserver_zones
@@ -189,6 +196,8 @@ func (s *Store) change(ctx context.Context, name string, fn func(context.Context
 	})
 }
 
+// put inserts a record if the others of the zone allow it, and gives all records of its
+// name and type its TTL.
 func put(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
 	rows, err := recordsOf(ctx, tx, z.ID)
 	if err != nil {

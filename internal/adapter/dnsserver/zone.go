@@ -39,10 +39,11 @@ type cached struct {
 	zone   *snapshot
 }
 
-// find returns the zone that answers for a name, or nil when it is none of
-// ours. That is the nearest one above the name, except that a zone of another
-// organization below an active domain answers only where the zone of that
-// domain delegates it: whoever has the parent decides about the child.
+// find returns the zone that answers for a name, or nil when there is none. That is the
+// longest zone name that the name ends in, with one exception: a zone of another
+// organization below somebody's domain answers only where the zone of that domain
+// delegates it. Otherwise anybody could take over a part of a domain by creating a zone
+// for it here.
 func (s *Server) find(ctx context.Context, name string) (z *snapshot, err error) {
 	names := enclosing(name)
 	err = s.Store.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -75,7 +76,8 @@ func (s *Server) find(ctx context.Context, name string) (z *snapshot, err error)
 	return z, err
 }
 
-// enclosing lists the names that a zone of this name may have.
+// enclosing lists the names of all zones that a name could be in: itself and every
+// name above it.
 func enclosing(name string) (out []string) {
 	for name != "." {
 		out = append(out, strings.TrimSuffix(name, "."))
@@ -93,6 +95,8 @@ func parent(name string) string {
 	return name[at:]
 }
 
+// load returns the snapshot of a zone at the serial of row, from memory if that is the
+// one in memory.
 func (s *Server) load(ctx context.Context, tx *db.Tx, row zoneRow) (*snapshot, error) {
 	s.cache.mu.Lock()
 	have, ok := s.cache.zones[row.ID]
@@ -111,13 +115,13 @@ func (s *Server) load(ctx context.Context, tx *db.Tx, row zoneRow) (*snapshot, e
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
 	if s.cache.zones == nil || len(s.cache.zones) >= maxCached {
-		s.cache.zones = map[id.ID]cached{} // all anew is simpler than the oldest, and rare
+		s.cache.zones = map[id.ID]cached{} // dropping all is simpler than dropping the oldest, and rare
 	}
 	s.cache.zones[row.ID] = cached{row.Serial, z}
 	return z, nil
 }
 
-// assemble makes the zone of its rows.
+// assemble builds the snapshot of a zone from its rows.
 func (s *Store) assemble(row zoneRow, rows []recordRow) (*snapshot, error) {
 	z := &snapshot{name: dns.Fqdn(row.Name), nodes: map[string]node{}}
 	for _, rr := range s.builtIn(row) {
@@ -134,7 +138,8 @@ func (s *Store) assemble(row zoneRow, rows []recordRow) (*snapshot, error) {
 	return z, nil
 }
 
-// add puts a record in its place and makes the names above it exist.
+// add puts a record in its place. The names between it and the apex exist from then on,
+// even without records of their own (RFC 4592 §2.2.2).
 func (z *snapshot) add(rr dns.RR) {
 	h := rr.Header()
 	name := h.Name
@@ -150,13 +155,14 @@ func (z *snapshot) add(rr dns.RR) {
 	z.nodes[name][h.Rrtype] = append(z.nodes[name][h.Rrtype], rr)
 }
 
-// delegated finds the nearest name between the apex and name, name itself
-// included, that is delegated to other servers.
+// delegated finds the NS records of the delegation that name lies in, or nil. If there
+// are several on the way up to the apex, the one nearest to the apex counts: below it,
+// this zone has no authority. The name itself may be the delegated one; the apex is not.
 func (z *snapshot) delegated(name string) []dns.RR {
 	var cut []dns.RR
 	for at := name; at != z.name; {
 		if ns := z.nodes[at][dns.TypeNS]; ns != nil {
-			cut = ns // the one nearest to the apex counts
+			cut = ns
 		}
 		at = parent(at)
 	}

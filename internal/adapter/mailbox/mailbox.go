@@ -1,5 +1,7 @@
-// Package mailbox is the embedded mail system: it keeps what would have been
-// sent, and nothing leaves the machine. The console shows it.
+// Package mailbox is the message.Mailer of a service that has no relay: it keeps what
+// would have been sent in the database, and nothing leaves the machine. Two operations
+// show it in the console. Rows end with the retention of deleted data, and are erased
+// with the person they are about. Start reading at Mailbox.Send.
 package mailbox
 
 import (
@@ -36,8 +38,8 @@ var _ message.Mailer = (*Mailbox)(nil)
 // New makes a mailbox.
 func New(d *db.DB, c *clock.Clock) *Mailbox { return &Mailbox{d, c} }
 
-// maxContent is how much of a mail is kept: the rest of it is attachments,
-// which are files of the organization anyway.
+// maxContent is how many bytes of a mail are kept. What is beyond it are attachments,
+// which the organization has as files anyway.
 const maxContent = 1 << 20
 
 // Send keeps the mail.
@@ -60,7 +62,7 @@ func (m *Mailbox) Send(ctx context.Context, mail *message.Mail) ([]message.Refus
 	})
 }
 
-// Check has nothing to try.
+// Check always succeeds: there is no server that could fail.
 func (m *Mailbox) Check(context.Context) error { return nil }
 
 // MailboxMail is a mail that would have been sent.

@@ -17,7 +17,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// listener gives connections their times.
+// listener wraps what it accepts in a conn, which has deadlines.
 type listener struct {
 	*listen.Listener
 	server *Server
@@ -31,8 +31,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return l.server.remember(inner.(*listen.Conn)), nil
 }
 
-// bounds are how many connections there may be. What is too many is turned
-// away before anything is spent on it.
+// bounds are how many connections there may be in total and from one peer. One that is
+// too many is turned away before go-smtp sees it.
 func (s *Server) bounds() listen.Bounds {
 	n := s.config.Connections
 	return listen.Bounds{Total: n, PerPeer: max(n/peerPortion, 1), Silent: silentTime, Refuse: func(c net.Conn) {
@@ -68,11 +68,12 @@ func (s *Server) all() []*conn {
 	return slices.Collect(maps.Keys(s.conns))
 }
 
-// unit is what bytes are counted in.
+// unit is what bytes are counted in: the limiter counts whole units, and a KiB is
+// precise enough.
 const unit = 1 << 10
 
-// fits refuses a mail of so many bytes, as far as its sender tells, that the
-// peer's allowance or the disk has no room for.
+// fits refuses a mail of n bytes if the disk or the peer's allowance has no room for
+// it. n is what the sender announces and may be 0; meteredReader counts what comes.
 func (s *Server) fits(peer netip.Prefix, n int64) error {
 	if s.config.Full != nil && s.config.Full(n) {
 		s.count("disk")
@@ -97,9 +98,9 @@ func (s *Server) tooMuch(v limit.Verdict) error {
 	return refuse(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.", wait)
 }
 
-// metered is the content of a mail, of which every piece is taken from the
-// peer's allowance, and for which there must be room on the disk. Whoever sends
-// more is cut off.
+// metered reads the content of a mail. Every piece is taken from the peer's allowance,
+// and there must be room for it on the disk. A peer that exceeds its allowance gets an
+// error, and its connection ends.
 type metered struct {
 	io.Reader
 	session *session
@@ -124,8 +125,7 @@ func (m *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// conn is a connection that ends when nothing comes for a while, and at some
-// time in any case.
+// conn is a connection that ends when nothing comes for idle, and at until in any case.
 type conn struct {
 	*listen.Conn
 	server *Server
@@ -133,11 +133,11 @@ type conn struct {
 
 	mu      sync.Mutex
 	until   time.Time
-	busy    bool // with a mail's content, which may be finished
-	leaving bool
+	busy    bool // it receives a mail's content, which it may finish although leaving
+	leaving bool // it ends at the next command
 }
 
-// errLeaving looks like a time-out to go-smtp, which says goodbye then.
+// errLeaving looks like a time-out to go-smtp, which then sends the peer a 421.
 var errLeaving = os.ErrDeadlineExceeded
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -158,8 +158,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// transfer begins the content of a mail, which has a time of its own. The
-// function that it returns ends it.
+// transfer begins the content of a mail, which has a time limit of its own. The
+// function that it returns ends it and restores the connection's limit.
 func (c *conn) transfer(d time.Duration) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

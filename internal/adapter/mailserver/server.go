@@ -2,9 +2,12 @@
 // the domains that are hosted here and for nobody else. It relays nothing,
 // knows no passwords, and says 250 only when the mail is stored.
 //
-// Start reading at session: what it refuses, and when. The conversation itself
-// is go-smtp's; this package adds the bounds of a server on the open network
-// (limits.go).
+// go-smtp speaks SMTP and calls session (session.go) for each command: Mail, Rcpt and
+// Data check the sender's limits, the recipients and the size, and hand the mail to
+// the Inbox. limits.go has the bounds of a server on the open network: connections,
+// idle and total times, mails and bytes for each peer, room on the disk.
+//
+// Start reading at session.Mail, Rcpt and Data: what they refuse, and when.
 package mailserver
 
 import (
@@ -26,7 +29,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Inbox is whoever takes the mail.
+// Inbox finds the mailboxes and stores the mail.
 type Inbox interface {
 	// Mailbox finds who receives mail at an address.
 	Mailbox(ctx context.Context, address string) (message.Mailbox, error)
@@ -37,18 +40,19 @@ type Inbox interface {
 
 // Config is how much the server takes.
 type Config struct {
-	Domain    string // that it greets with
+	Domain    string // the host name in the greeting
 	MaxBytes  int64  // of one mail
 	PerMinute int    // mails of one peer
 
-	BytesPerMinute int64              // of one peer; 0 for any
+	BytesPerMinute int64              // of one peer; 0 for no limit
 	Full           func(n int64) bool // whether the disk has no room for so many bytes; may be nil
 
 	Connections int // at a time
 	TLS         *tls.Config
 	Spool       string // a folder for mail that is not stored yet
 
-	// The times of RFC 5321 §4.5.3.2, unless a test is in a hurry.
+	// Time limits. Zero means the default, which follows RFC 5321 §4.5.3.2; tests set
+	// shorter ones.
 	Idle     time.Duration // to wait for the next bytes
 	Transfer time.Duration // for the content of one mail
 	Session  time.Duration // for everything
@@ -57,7 +61,7 @@ type Config struct {
 const (
 	maxRecipients = 100      // of one mail; RFC 5321 §4.5.3.1.8 wants no fewer
 	maxLine       = 64 << 10 // bytes; many programs write more than the 998 of RFC 5322
-	maxRefused    = 20       // recipients, before the line is cut
+	maxRefused    = 20       // recipients that are refused before the connection ends
 
 	writeTime   = time.Minute
 	lookTime    = 10 * time.Second // for a look into the database
@@ -134,13 +138,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("mailserver: stopped with mail still coming from %s", strings.Join(names, ", "))
 }
 
-// complaints are what go-smtp has to say, which is about clients and panics.
+// complaints is go-smtp's error log. It logs bad clients and its own panics.
 type complaints struct{ log *slog.Logger }
 
-// Printf takes a sentence.
+// Printf logs a formatted line.
 func (c complaints) Printf(format string, v ...any) {
 	c.log.Warn("smtp: " + fmt.Sprintf(format, v...)) //nolint:sloglint // the words are go-smtp's
 }
 
-// Println takes words.
+// Println logs its operands.
 func (c complaints) Println(v ...any) { c.Printf("%s", fmt.Sprint(v...)) }

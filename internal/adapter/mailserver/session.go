@@ -34,6 +34,8 @@ type session struct {
 	refusals   int
 }
 
+// session begins the conversation on a connection. After STARTTLS go-smtp begins
+// another one, on the TLS connection around ours.
 func (s *Server) session(c *smtp.Conn) (smtp.Session, error) {
 	inner := c.Conn()
 	wrapped, ok := inner.(interface{ NetConn() net.Conn }) // TLS
@@ -43,13 +45,13 @@ func (s *Server) session(c *smtp.Conn) (smtp.Session, error) {
 	return &session{server: s, conn: inner.(*conn), helo: c.Hostname(), tls: ok}, nil
 }
 
-// refuse answers with a code; RFC 3463 has the second one.
+// refuse is a negative answer. code is that of RFC 5321, enhanced that of RFC 3463.
 func refuse(code int, enhanced smtp.EnhancedCode, format string, args ...any) *smtp.SMTPError {
 	return &smtp.SMTPError{Code: code, EnhancedCode: enhanced, Message: fmt.Sprintf(format, args...)}
 }
 
-// Mail begins a mail. The sender is taken as it is said: whoever it is, no
-// answer goes there.
+// Mail begins a mail. The sender's address is not verified: this server never sends a
+// bounce to it.
 func (s *session) Mail(from string, o *smtp.MailOptions) error {
 	v := s.server.spent.Spend(s.conn.Peer, s.server.config.PerMinute, time.Minute, time.Now())
 	if !v.OK {
@@ -71,7 +73,8 @@ func (s *session) Mail(from string, o *smtp.MailOptions) error {
 // maxAddress is RFC 5321 §4.5.3.1 with its erratum 1690.
 const maxAddress = 254
 
-// sound reports whether an address is valid text; go-smtp accepts any bytes.
+// sound reports whether an address is valid text of a possible length; go-smtp accepts
+// any bytes.
 func sound(address string) bool {
 	return len(address) <= maxAddress && utf8.ValidString(address) &&
 		!strings.ContainsFunc(address, unicode.IsControl)
@@ -91,12 +94,13 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 		return nil
 	}
 	if s.refusals++; s.refusals > maxRefused {
-		s.conn.endWhenIdle() // it guesses addresses
+		s.conn.endWhenIdle() // the peer guesses addresses
 	}
 	return s.answer(ctx, err)
 }
 
-// answer puts what the inbox says into the words of SMTP.
+// answer turns an error of the inbox into an SMTP answer: 5yz tells the sender to give
+// up, 4yz to retry.
 func (s *session) answer(ctx context.Context, err error) error {
 	var f *fault.Fault
 	switch {
@@ -128,10 +132,10 @@ func (s *session) answer(ctx context.Context, err error) error {
 // costs no file.
 const inMemory = 64 << 10
 
-// Data takes the content. What is larger than inMemory goes to a file without
+// Data takes the content. A mail larger than maxInMemory goes to a file without
 // a name, which is gone with the process, and from there to the inbox.
 func (s *session) Data(r io.Reader) error {
-	ctx := context.Background() // a peer that hangs up does not undo what it sent
+	ctx := context.Background() // a peer that hangs up does not cancel storing what it sent
 	done := s.conn.transfer(s.server.config.Transfer)
 	defer done()
 	r = &metered{r, s}
@@ -175,7 +179,8 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-// unnamed opens a file that no other process can find.
+// unnamed opens a temporary file and removes its name at once, so that it is gone with
+// the process, however that ends.
 func unnamed(folder string) (*os.File, error) {
 	f, err := os.CreateTemp(folder, "mail-*")
 	if err != nil {
@@ -196,7 +201,7 @@ func (s *session) peer() netip.Addr {
 	return at.Addr().Unmap()
 }
 
-// interrupted answers a content that ended too early.
+// interrupted turns an error from reading a mail's content into an SMTP answer.
 func (s *session) interrupted(ctx context.Context, err error) error {
 	var known *smtp.SMTPError
 	var network net.Error

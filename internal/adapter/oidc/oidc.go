@@ -1,6 +1,12 @@
 // Package oidc signs people in with an OpenID Connect provider: authorization code
-// with PKCE, state and nonce. It decides whether an answer is certainly meant for
-// this visit and what it says about the person; who that is here decides account.
+// with PKCE, state and nonce. It is the account.IdentityProvider. Address says where to
+// send the browser; Identify takes the code that the browser comes back with, checks
+// that the answer is meant for this visit, and returns what the provider says about the
+// person. Which user that is, account decides.
+//
+// The provider's addresses and keys come from its discovery document, which is read
+// when it is first needed and again every hour. Nothing here runs inside a database
+// transaction, and no redirect of the provider is followed.
 //
 // Start reading at Address, then Identify.
 package oidc
@@ -31,7 +37,7 @@ const (
 	exchangeTime   = 10 * time.Second
 	maxAnswer      = 1 << 20
 	discoveryLife  = time.Hour
-	discoveryPause = 5 * time.Second // after a failure
+	discoveryPause = 5 * time.Second // between two attempts after a failure
 )
 
 // Config is what a client needs. All of it is required.
@@ -50,7 +56,7 @@ type Client struct {
 	mu     sync.Mutex
 	found  *provider
 	until  time.Time
-	failed error // the last attempt, which is not repeated at once
+	failed error // of the last attempt, which is not repeated before again
 	again  time.Time
 }
 
@@ -58,12 +64,12 @@ type Client struct {
 type provider struct {
 	*oidc.Provider
 	style    oauth2.AuthStyle
-	namesIss bool // it promises the parameter iss (RFC 9207 §3)
+	namesIss bool // it promises to send the parameter iss (RFC 9207 §3)
 }
 
 var _ account.IdentityProvider = (*Client)(nil)
 
-// New prepares a client.
+// New prepares a client without contacting the provider.
 func New(c Config) *Client {
 	return &Client{config: c, http: &http.Client{
 		Timeout:       exchangeTime,
@@ -72,7 +78,7 @@ func New(c Config) *Client {
 	}}
 }
 
-// bounded reads no more than an answer can sensibly have.
+// bounded is a transport that reads at most maxAnswerBytes of an answer.
 type bounded struct{ http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -86,14 +92,16 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// Check asks the provider for its addresses, for the doctor.
+// Check asks the provider for its discovery document. The command doctor calls it.
 func (c *Client) Check(ctx context.Context) error {
 	_, err := c.discover(ctx)
 	return err
 }
 
-// discover reads the discovery document, or remembers it. Its issuer must be the
-// one of the settings (OpenID Connect Discovery §4.3).
+// discover reads the discovery document, or returns the one it read within the last
+// hour. Its issuer must be the one of the settings (OpenID Connect Discovery §4.3). If
+// the provider does not answer, an older document is used further. The lock is held
+// while it waits, so that only one request asks the provider.
 func (c *Client) discover(ctx context.Context) (*provider, error) {
 	if db.Inside(ctx) {
 		panic("oidc: called inside a transaction")
@@ -109,7 +117,7 @@ func (c *Client) discover(ctx context.Context) (*provider, error) {
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), c.config.Settings.Issuer)
 	if err != nil {
 		c.again = time.Now().Add(discoveryPause)
-		if c.failed = nil; c.found == nil { // otherwise what it said an hour ago holds
+		if c.failed = nil; c.found == nil { // with an older document, it is no failure
 			c.failed = fmt.Errorf("the identity provider: %w", err)
 		}
 		return c.found, c.failed
@@ -125,7 +133,8 @@ func (c *Client) discover(ctx context.Context) (*provider, error) {
 		return nil, errors.New("the identity provider: its discovery document names no endpoints")
 	}
 	out := &provider{Provider: p, style: oauth2.AuthStyleInHeader, namesIss: more.Iss}
-	// A code works once, so the library must not try both ways.
+	// The library would find out by trying both ways to send the secret. A code works
+	// only once, so the way is chosen here.
 	if c.config.Settings.ClientSecret == "" ||
 		len(more.Methods) > 0 && !slices.Contains(more.Methods, "client_secret_basic") {
 		out.style = oauth2.AuthStyleInParams
@@ -149,6 +158,7 @@ func (c *Client) refuse(ctx context.Context, format string, args ...any) error {
 	return account.ProviderRefused.Because(err)
 }
 
+// oauth is the configuration for one exchange. The scope openid is always the first.
 func (c *Client) oauth(p *provider) *oauth2.Config {
 	s := &c.config.Settings
 	e := p.Endpoint()
@@ -206,7 +216,8 @@ func (c *Client) Identify(ctx context.Context, v account.ProviderVisit, a accoun
 	if err := verified.Claims(&claims); err != nil {
 		return nil, c.refuse(ctx, "the id_token: %w", err)
 	}
-	// OpenID Connect Core §3.1.3.7, 4 and 5.
+	// OpenID Connect Core §3.1.3.7, 4 and 5: the token must be for this client. With
+	// several audiences, azp must name it.
 	azp, named := claims["azp"].(string)
 	if named && azp != c.config.Settings.ClientID || !named && len(verified.Audience) > 1 {
 		return nil, c.refuse(ctx, "the id_token is for %q", azp)
@@ -220,7 +231,8 @@ func (c *Client) Identify(ctx context.Context, v account.ProviderVisit, a accoun
 	return c.identity(verified, claims), nil
 }
 
-// ask adds what only the userinfo endpoint tells.
+// ask adds the claims of the userinfo endpoint, if the id token lacks the address or the
+// groups that the settings need. Claims of the id token win.
 func (c *Client) ask(ctx context.Context, p *provider, token *oauth2.Token, subject string,
 	claims map[string]any) error {
 	s := &c.config.Settings
@@ -232,7 +244,7 @@ func (c *Client) ask(ctx context.Context, p *provider, token *oauth2.Token, subj
 	if err != nil {
 		return c.unavailable(ctx, err)
 	}
-	// OpenID Connect Core §5.3.2: the answer may be another person's.
+	// OpenID Connect Core §5.3.2: the answer may be about another person.
 	if info.Subject != subject {
 		return c.refuse(ctx, "userinfo is about somebody else")
 	}
@@ -240,7 +252,8 @@ func (c *Client) ask(ctx context.Context, p *provider, token *oauth2.Token, subj
 	if err := info.Claims(&more); err != nil {
 		return c.refuse(ctx, "userinfo: %w", err)
 	}
-	// An address and its verification come from one place.
+	// An address and its verification must come from the same source: otherwise a
+	// verified flag of one could vouch for an address of the other.
 	if claims["email"] == nil {
 		delete(claims, "email_verified")
 	} else {
@@ -262,7 +275,7 @@ func (c *Client) identity(t *oidc.IDToken, claims map[string]any) *account.Ident
 	if len(out.Name) > 200 {
 		out.Name = ""
 	}
-	// Some providers write the truth as a text.
+	// Some providers send the boolean as a string.
 	out.Verified = claims["email_verified"] == true || claims["email_verified"] == "true"
 	groups, _ := claimAt(claims, c.config.Settings.GroupClaim)
 	out.Groups, out.Grouped = texts(groups)
@@ -274,7 +287,8 @@ func (c *Client) identity(t *oidc.IDToken, claims map[string]any) *account.Ident
 	return out
 }
 
-// claimAt finds a claim by its name, or by a path with dots.
+// claimAt finds a claim by its name, or by a path with dots such as
+// realm_access.roles. A claim whose name has dots wins.
 func claimAt(claims map[string]any, path string) (any, bool) {
 	if v, ok := claims[path]; ok {
 		return v, true
@@ -286,7 +300,8 @@ func claimAt(claims map[string]any, path string) (any, bool) {
 	return nil, false
 }
 
-// texts reads a claim that is a text or a list of texts.
+// texts reads a claim that is a string or a list of strings. It is not ok for anything
+// else, such as an absent claim.
 func texts(v any) (out []string, ok bool) {
 	switch v := v.(type) {
 	case string:

@@ -1,12 +1,14 @@
 // Package powerdns keeps zones in a PowerDNS Authoritative Server, through its
-// HTTP API, version 4.7 or newer. The server says what is in a zone; nothing
-// is remembered here.
+// HTTP API, version 4.7 or newer. It is a zone.Provider. The server alone knows what
+// is in a zone; nothing is cached here.
 //
 // PowerDNS replaces whole sets of records, those of one name and type. So a
-// change reads the set, and writes it back changed; changes of one zone by
-// this process take turns, and the caller sees to it that only one process
-// changes a zone at a time. Another program that changes the same set in
+// change reads the set (loadSet), changes it and writes it back (patchSets). Changes
+// of one zone by this process take turns, and the caller must see to it that only one
+// process changes a zone at a time. What another program changes in the same set in
 // between is overwritten.
+//
+// Start reading at Client.Add.
 package powerdns
 
 import (
@@ -28,7 +30,7 @@ import (
 type Client struct {
 	api         *outbound.Provider
 	nameservers []string
-	zones       sync.Map // name → *sync.Mutex
+	zones       sync.Map // name → *sync.Mutex, held while a zone is changed
 }
 
 var _ zone.Provider = (*Client)(nil)
@@ -47,6 +49,7 @@ func New(address, key string, nameservers []string) *Client {
 	return c
 }
 
+// set is an RRset of the API: the records of one name and type.
 type set struct {
 	Name       string    `json:"name"`
 	Type       string    `json:"type"`
@@ -73,7 +76,7 @@ func (c *Client) CreateZone(ctx context.Context, name string) error {
 	return err
 }
 
-// EmptyZone makes a zone anew.
+// EmptyZone deletes a zone and creates it again.
 func (c *Client) EmptyZone(ctx context.Context, name string) error {
 	if err := c.DeleteZone(ctx, name); err != nil {
 		return err
@@ -131,7 +134,8 @@ func (c *Client) Remove(ctx context.Context, name string, r zone.Record) error {
 	})
 }
 
-// Replace changes both sets in one request, which PowerDNS carries out as one.
+// Replace puts one record in the place of another. If they are of different sets, both
+// sets are changed in one request, which PowerDNS carries out whole or not at all.
 func (c *Client) Replace(ctx context.Context, name string, old, r zone.Record) error {
 	if old.Type == r.Type && old.Name == r.Name {
 		was := contentOf(name, old)
@@ -162,7 +166,8 @@ func (c *Client) Replace(ctx context.Context, name string, old, r zone.Record) e
 	return c.patch(ctx, name, from, to)
 }
 
-// change reads the set of a record, lets fn change it and writes it back.
+// change reads the set of a record, lets fn change it and writes it back. fn also gets
+// the record's content as the API writes it.
 func (c *Client) change(ctx context.Context, name string, r zone.Record, fn func(*set, content) error) error {
 	unlock := c.lock(name)
 	defer unlock()
@@ -182,7 +187,8 @@ func (c *Client) lock(name string) (unlock func()) {
 	return m.(*sync.Mutex).Unlock
 }
 
-// set reads the set that a record belongs to, and the record as it stands in it.
+// set reads the set that a record belongs to, which may be empty, and returns the
+// record's content as the API writes it.
 func (c *Client) set(ctx context.Context, name string, r zone.Record) (*set, content, error) {
 	mine := contentOf(name, r)
 	s := set{Name: dns.Fqdn(r.Full(name)), Type: r.Type, TTL: r.TTL}
@@ -203,6 +209,7 @@ func (c *Client) sets(ctx context.Context, name, query string) ([]set, error) {
 	return z.Sets, err
 }
 
+// patch writes sets back. A set without records is deleted.
 func (c *Client) patch(ctx context.Context, name string, sets ...*set) error {
 	for _, s := range sets {
 		s.ChangeType = "REPLACE"
@@ -224,8 +231,8 @@ func (s *set) remove(r content) bool {
 	return false
 }
 
-// same compares two contents as the types mean them: others may have written
-// them in other letters or with other quotes.
+// same compares two contents of a type by their meaning: another program may have
+// written the same record in another case or with other quotes.
 func same(kind, a, b string) bool {
 	if a == b {
 		return true
@@ -235,8 +242,8 @@ func same(kind, a, b string) bool {
 	return err == nil && err2 == nil && zone.RecordOf("", x).Same(zone.RecordOf("", y))
 }
 
-// records are those of the set that PowerDNS serves. A type of its own, such
-// as LUA, is passed on as it is.
+// records are those of the set that PowerDNS serves. One of a type that only PowerDNS
+// knows, such as LUA, is passed on as it is.
 func (s set) records(name string) (out []zone.Record) {
 	for _, r := range s.Records {
 		if r.Disabled {
@@ -268,7 +275,7 @@ func parse(name, kind string, ttl int, data string) (dns.RR, error) {
 func contentOf(name string, r zone.Record) content {
 	rr, err := r.RR(name)
 	if err != nil {
-		return content{Content: r.Content} // a type of its own
+		return content{Content: r.Content} // a type that only PowerDNS knows
 	}
 	return content{Content: zone.Data(rr)}
 }

@@ -35,11 +35,11 @@ func newClient(c Config) (*client, error) {
 	out := &client{
 		base:   bucketURL(c),
 		region: c.Region,
-		// S3 signs a path as it is sent.
+		// S3 signs a path as it is sent; other services of Amazon escape it once more.
 		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
 		http: &http.Client{
 			Transport: transport,
-			// A signature is for one address.
+			// A redirect is not followed: the signature is valid for one address only.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -50,9 +50,10 @@ func newClient(c Config) (*client, error) {
 	return out, nil
 }
 
-// bucketURL is where the bucket is. Its name stands before that of the store
-// only where it can: not before one that somebody else named, nor with dots in
-// it, for which no certificate is valid.
+// bucketURL is the address of the bucket. At Amazon the bucket is part of the host
+// name, unless it has dots: Amazon's wildcard certificate would not be valid for that
+// host. At another endpoint the bucket is part of the path, because the host name of
+// the bucket may not resolve there.
 func bucketURL(c Config) string {
 	host := "s3." + c.Region + ".amazonaws.com"
 	if strings.HasPrefix(c.Region, "cn-") {
@@ -119,7 +120,7 @@ func (c *client) completeUpload(ctx context.Context, key, upload string, etags [
 	if err != nil {
 		return fmt.Errorf("s3: %w", err)
 	}
-	// S3 may begin its answer with 200 before it knows, and then refuse.
+	// S3 may send the status 200 before it knows the outcome, and then an error in the body.
 	var out struct {
 		XMLName xml.Name
 		apiError
@@ -142,7 +143,7 @@ type upload struct {
 	UploadID string `xml:"UploadId"`
 }
 
-// listUploads finds the uploads in parts of a key that have not ended.
+// listUploads finds the multipart uploads that have not ended of keys that begin with key.
 func (c *client) listUploads(ctx context.Context, key string) ([]upload, error) {
 	var out struct {
 		Upload []upload
@@ -154,7 +155,7 @@ func (c *client) listUploads(ctx context.Context, key string) ([]upload, error) 
 // list finds the keys that begin with a prefix.
 func (c *client) list(ctx context.Context, prefix string) (keys []string, err error) {
 	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
-	for range 1000 { // pages of 1,000 keys; a store that never ends is broken
+	for range 1000 { // pages of 1,000 keys, so that a broken store cannot keep it busy for ever
 		var out struct {
 			Contents []struct {
 				Key string
@@ -212,8 +213,8 @@ func (c *client) call(
 	return res.Header, nil
 }
 
-// attempts is how often a request is sent whose answer is that it may be sent
-// again, or that does not come.
+// attempts is how often a request is sent if the store does not answer, or says that
+// it may be sent again.
 const attempts = 3
 
 // send sends a request until the answer is final. An error status is an

@@ -22,8 +22,8 @@ import (
 )
 
 // findCredentials takes the configured keys, or those of the machine, in the
-// order that Amazon's own tools look for them: the environment, a role by an
-// identity token, the credentials file, the container's role, the machine's.
+// order in which Amazon's own tools look for them: the environment, a role by an
+// identity token, the credentials file, the container's role, the machine's role.
 func findCredentials(c Config) aws.CredentialsProvider {
 	if c.AccessKey != "" {
 		return credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")
@@ -54,6 +54,8 @@ func findCredentials(c Config) aws.CredentialsProvider {
 	return ec2rolecreds.New()
 }
 
+// containerURL is where a container gets the keys of its role, or empty. The address is
+// that of Amazon's container agent.
 func containerURL() string {
 	if path := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); path != "" {
 		return "http://169.254.170.2" + path
@@ -96,9 +98,9 @@ func fileCredentials() (keys aws.Credentials) {
 	return keys
 }
 
-// webIdentity exchanges a token that the platform keeps in a file for the keys
-// of a role, as Kubernetes on Amazon has it. The SDK's client for this one
-// request would add a megabyte to the binary.
+// webIdentity exchanges a token that the platform keeps in a file for the keys of a
+// role. Kubernetes on Amazon works like that. The SDK's client for this one request
+// would add a megabyte to the binary.
 type webIdentity struct{ address, role, tokenFile string }
 
 func (w *webIdentity) Retrieve(ctx context.Context) (keys aws.Credentials, err error) {

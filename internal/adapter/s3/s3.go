@@ -1,6 +1,12 @@
 // Package s3 keeps the bytes of files in a bucket of Amazon S3, or of another
-// compatible store. api.go makes the nine requests that this
-// needs, signed by the signer of Amazon's SDK; credentials.go finds the keys.
+// compatible store. It is a blob store (file.Blobs), like adapter/disk. api.go makes
+// the few requests that this needs, signed by the signer of Amazon's SDK;
+// credentials.go finds the keys.
+//
+// A small blob is one request. A larger one is a multipart upload, of which one part
+// is in memory at a time; the parts of an upload that failed are removed, because
+// the store charges for them. Nothing here runs inside a database transaction
+// (db.Outside). Start reading at Store.Put.
 package s3
 
 import (
@@ -20,8 +26,8 @@ type Config struct {
 	Bucket   string
 	Endpoint string // empty for Amazon's own
 	Region   string
-	// AccessKey and SecretKey may both be empty: then the machine's own are
-	// used, from its environment, its credentials file or its role.
+	// AccessKey and SecretKey may both be empty: then findCredentials looks for the
+	// machine's own.
 	AccessKey, SecretKey string
 }
 
@@ -40,15 +46,15 @@ func Open(_ context.Context, c Config) (*Store, error) {
 }
 
 const (
-	// partSize is what an upload has in memory: a larger blob is written in
-	// parts, of which S3 takes none that is smaller, and 10,000.
+	// partSize is how much of a blob is in memory. A larger blob is uploaded in parts of
+	// this size: S3 takes no smaller ones, and at most 10,000 of them.
 	partSize = 5 << 20
-	// abortTime bounds the removal of what a failed Put left.
+	// abortTimeout bounds the removal of what a failed Put left.
 	abortTime = 10 * time.Second
 )
 
-// Put writes a blob. If it fails, it removes the parts it wrote, in a context of
-// its own, because the caller's may have ended.
+// Put writes a blob. If it fails, it removes the blob and the parts it wrote, in a
+// context of its own, because the caller's may have ended.
 func (s *Store) Put(ctx context.Context, key string, r io.Reader) error {
 	db.Outside(ctx)
 	err := s.put(ctx, key, r)
@@ -109,8 +115,8 @@ func (s *Store) Open(ctx context.Context, key string, offset int64) (io.ReadClos
 	return r, err
 }
 
-// Delete removes a blob, and the parts that a process that died while writing
-// it left: they are paid for, and nobody else would know of them.
+// Delete removes a blob, and the parts of an upload that a dead process left: the store
+// charges for them, and no row names them.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	db.Outside(ctx)
 	if err := s.api.delete(ctx, key); err != nil && !hasCode(err, "NoSuchKey") {
@@ -134,6 +140,6 @@ func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
 	return s.api.list(ctx, prefix)
 }
 
-// Check tries what a Put and a Delete need, which includes the right to list
-// parts: keys may have all others and lack it, and then no deletion ever ends.
+// Check tries what Put and Delete need, among it the right to list uploads. Keys may
+// have every other right and lack this one, and then every deletion fails.
 func (s *Store) Check(ctx context.Context) error { return file.CheckBlobs(ctx, s) }

@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// Payments charges cards that are only names.
+// Payments charges cards that are only names: the name says what a charge does.
 type Payments struct {
 	db    *db.DB
 	clock *clock.Clock
@@ -19,13 +19,13 @@ type Payments struct {
 
 var _ domain.Payments = (*Payments)(nil)
 
-// NewPayments opens the ledger.
+// NewPayments returns the payment provider. Its ledger is in the database.
 func NewPayments(d *db.DB, c *clock.Clock) *Payments { return &Payments{d, c} }
 
 // Name is the provider of the cards.
 func (p *Payments) Name() string { return Name }
 
-// declines are the cards that pay nothing, and what their bank says.
+// declines are the cards that are declined, and the bank's reasons.
 var declines = map[string]string{
 	"card_declined":     "The card was declined.",
 	"card_insufficient": "The card has insufficient funds.",

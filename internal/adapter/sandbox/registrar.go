@@ -1,8 +1,14 @@
 // Package sandbox is a registrar and a payment provider that live in the
 // service's own database, so that everything can be tried without an account
-// anywhere. Both are deterministic: what a name or a card is called says what
-// it does. Their books are tables of their own, which no resource reads; tests
-// compare them with what the service believes.
+// anywhere. Both are deterministic: the beginning of a domain's name and the name of
+// a card say what happens. A domain that begins with taken is taken, premium is
+// premium, fail is refused, slow takes five seconds, and flaky is registered but the
+// answer gets lost, which the service must find out by itself.
+//
+// Registrar (registrar.go) is a domain.Registrar, Payments (payments.go) a
+// domain.Payments. Their records are tables of their own, which no resource may read;
+// tests compare them with what the service believes. Every key works once, as at a
+// real provider.
 package sandbox
 
 import (
@@ -18,7 +24,8 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// What the world outside would remember: nothing of it belongs to an organization.
+// The records of the providers. At a real provider they would be outside, so no row
+// belongs to an organization.
 var (
 	_ = db.Declare("sandbox_registrations", db.Life{})
 	_ = db.Declare("sandbox_renewals", db.Life{})
@@ -29,7 +36,7 @@ var (
 // Name is what both providers are called.
 const Name = "sandbox"
 
-// slowness is how long what is called slow takes.
+// slowness is how long a domain or a card takes whose name begins with slow.
 const slowness = 5 * time.Second
 
 // transferTime is how long a name takes to leave for another registrar.
@@ -38,7 +45,7 @@ const transferTime = 5 * 24 * time.Hour
 // graceTime is how long an expired name is kept for its former holder.
 const graceTime = 30 * 24 * time.Hour
 
-// errTimeout is what a caller sees who hung up before the answer came.
+// errTimeout stands for an answer that got lost after the work was done.
 var errTimeout = errors.New("sandbox: no answer in time")
 
 type prices struct {
@@ -46,7 +53,7 @@ type prices struct {
 	first, renewal int64
 }
 
-// endings are what is offered, in cents of a US dollar.
+// endings are the top-level domains on offer, with prices in cents of a US dollar.
 var endings = []prices{{"com", 1200, 1500}, {"net", 1400, 1600}, {"org", 1100, 1300}, {"dev", 1400, 1600},
 	{"app", 1600, 1800},
 	{"io", 3900, 4500}, {"ai", 7900, 8900}, {"co", 2500, 2900}, {"me", 1900, 2100}, {"to", 4900, 4900}}
@@ -59,7 +66,7 @@ type Registrar struct {
 
 var _ domain.Registrar = (*Registrar)(nil)
 
-// NewRegistrar opens the registrar's books.
+// NewRegistrar returns the registrar. Its registrations are in the database.
 func NewRegistrar(d *db.DB, c *clock.Clock) *Registrar { return &Registrar{d, c} }
 
 // Name is the registrar's name.
@@ -88,7 +95,7 @@ func (v *row) held() *domain.Held {
 	return &domain.Held{RegisteredAt: v.RegisteredAt, ExpiresAt: v.ExpiresAt, Verified: true}
 }
 
-// left reports whether a name is at another registrar by now.
+// left reports whether a transfer to another registrar is complete.
 func (v *row) left(now clock.Time) bool {
 	return v.TransferAt != nil && v.TransferAt.Add(transferTime) <= now
 }
@@ -181,7 +188,7 @@ func (r *Registrar) Register(ctx context.Context, key string, a domain.Applicati
 	return v.held(), nil
 }
 
-// wait is what a slow name does.
+// wait waits if the name begins with slow.
 func wait(ctx context.Context, name string) error {
 	if !strings.HasPrefix(name, "slow") {
 		return nil
@@ -267,7 +274,7 @@ func (r *Registrar) Renewed(ctx context.Context, key, name string, _ clock.Time)
 	return held, err
 }
 
-// change updates one registration.
+// change sets one column of a registration.
 func (r *Registrar) change(ctx context.Context, name, set string, value any) error {
 	return r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := db.Exec(ctx, tx, "UPDATE sandbox_registrations SET "+set+" = $2 WHERE name = $1", name, value)
@@ -291,7 +298,8 @@ func (r *Registrar) ChangeContact(ctx context.Context, name string, c domain.Reg
 	return r.change(ctx, name, "contact", c)
 }
 
-// BeginTransfer lets a name go.
+// BeginTransfer begins a transfer, which is complete after transferPeriod, and returns
+// a code for the other registrar.
 func (r *Registrar) BeginTransfer(ctx context.Context, name string) (string, error) {
 	if err := r.change(ctx, name, "transfer_at", r.clock.Now()); err != nil {
 		return "", err
@@ -299,12 +307,12 @@ func (r *Registrar) BeginTransfer(ctx context.Context, name string) (string, err
 	return rand.Text(), nil
 }
 
-// EndTransfer keeps it.
+// EndTransfer withdraws a transfer.
 func (r *Registrar) EndTransfer(ctx context.Context, name string) error {
 	return r.change(ctx, name, "transfer_at", (*clock.Time)(nil))
 }
 
-// Left reports whether a name has gone.
+// Left reports whether a name has been transferred to another registrar.
 func (r *Registrar) Left(ctx context.Context, name string) (bool, error) {
 	v, err := r.look(ctx, name)
 	if err != nil {

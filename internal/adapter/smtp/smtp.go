@@ -1,5 +1,10 @@
-// Package smtp hands mail to an SMTP relay (RFC 5321). It opens one connection
-// for each mail and signs nothing: the mail it gets is ready to send.
+// Package smtp hands mail to an SMTP relay (RFC 5321). It is a message.Mailer: Send
+// opens a connection, signs in, offers the mail to each recipient and waits until the
+// relay has taken it. There is one connection for each mail, and none inside a database
+// transaction. It changes and signs nothing: the mail it gets is ready to send.
+//
+// A negative answer of the relay is a message.Refusal, temporary or for good. Any other
+// error leaves open whether the mail was taken. Start reading at Relay.Send.
 package smtp
 
 import (
@@ -23,8 +28,8 @@ import (
 
 // How the connection is protected.
 const (
-	StartTLS      = "starttls"      // or not at all
-	Opportunistic = "opportunistic" // where the relay offers it
+	StartTLS      = "starttls"      // required: without it, no mail is sent
+	Opportunistic = "opportunistic" // STARTTLS where the relay offers it
 	Implicit      = "tls"           // from the first byte
 	Plain         = "none"
 )
@@ -35,8 +40,8 @@ type Config struct {
 	Port               int
 	Username, Password string // empty if the relay needs no sign-in
 	TLS                string
-	Helo               string      // how we name ourselves
-	Trust              *tls.Config // nil for the system's; tests bring their own
+	Helo               string      // the name in the greeting
+	Trust              *tls.Config // nil to trust the system's roots; tests have their own
 }
 
 // Relay is an SMTP server that forwards our mail.
@@ -129,7 +134,8 @@ func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
 	var conn net.Conn
 	options := []mail.Option{mail.WithPort(r.config.Port), mail.WithTimeout(dialTime), mail.WithHELO(r.config.Helo),
 		mail.WithTLSConfig(r.trust()),
-		// We keep the connection, because the library does not close one that it cannot use.
+		// The connection is kept here, because the library does not close one after a
+		// failure.
 		mail.WithDialContextFunc(func(ctx context.Context, network, address string) (_ net.Conn, err error) {
 			if r.config.TLS == Implicit {
 				conn, err = (&tls.Dialer{Config: r.trust()}).DialContext(ctx, network, address)
@@ -196,6 +202,7 @@ func (r *Relay) signIn(c *smtp.Client) error {
 	return fmt.Errorf("the relay offers no sign-in mechanism that we know: %q", offered)
 }
 
+// trust is the TLS configuration for the relay.
 func (r *Relay) trust() *tls.Config {
 	if r.config.Trust != nil {
 		return r.config.Trust

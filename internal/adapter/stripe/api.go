@@ -13,11 +13,11 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// APIVersion is the version of the API that this package is written for; an
-// account's own may differ.
+// APIVersion is the version of the API that this package is written for. Every request
+// names it, because an account may have another default.
 const APIVersion = "2026-03-25.dahlia"
 
-// form holds the fields of a request, as Stripe spells them.
+// form holds the fields of a request under Stripe's names.
 type form map[string]string
 
 func (f form) values() url.Values {
@@ -28,7 +28,8 @@ func (f form) values() url.Values {
 	return out
 }
 
-// post sends a request, with our key if it creates something.
+// post sends a request. key is the idempotency key, or empty for a request that may be
+// repeated without one.
 func (c *Client) post(ctx context.Context, path, key string, in form, out any) error {
 	api := c.api
 	if key != "" {
@@ -44,10 +45,12 @@ func (c *Client) get(ctx context.Context, path string, query form, out any) erro
 	return explain(c.api.Call(ctx, http.MethodGet, path, nil, out))
 }
 
-// listed is an element of a list. The id of the last one leads to the next page.
+// listed is an element of a list. The id of the last element on a page asks for the
+// next page.
 type listed interface{ identity() string }
 
-// list goes through the pages of a list, newest first.
+// list goes through the elements of a list, newest first, and reads its pages as they
+// are needed. It changes query.
 func list[T listed](ctx context.Context, c *Client, path string, query form) iter.Seq2[T, error] {
 	query["limit"] = "100"
 	return func(yield func(T, error) bool) {
@@ -94,7 +97,8 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("%d %s %s: %s", e.Status, e.Type, e.Code, e.Message)
 }
 
-// explain reads Stripe's error from an answer that is not a success.
+// explain reads Stripe's error from an answer that is not a success. It returns an
+// error without an answer, or with another body, unchanged.
 func explain(err error) error {
 	var refused *outbound.StatusError
 	if !errors.As(err, &refused) {
@@ -152,7 +156,7 @@ type session struct {
 	ClientReferenceID string `json:"client_reference_id"`
 }
 
-// setupSession is one with its SetupIntent and PaymentMethod expanded.
+// setupSession is a Checkout Session with its SetupIntent and PaymentMethod expanded.
 type setupSession struct {
 	session
 	SetupIntent *struct {

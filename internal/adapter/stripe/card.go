@@ -96,7 +96,7 @@ func (c *Client) CardPage(ctx context.Context, page string) (*account.CardPageSt
 	err := c.get(ctx, "/v1/checkout/sessions/"+url.PathEscape(page),
 		form{"expand[0]": "setup_intent.payment_method"}, &found)
 	if isRefusal(err) {
-		return &account.CardPageState{}, nil // it has no owner
+		return &account.CardPageState{}, nil // unknown to Stripe: the caller finds that it is not its own
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stripe: checkout: %w", err)

@@ -1,9 +1,14 @@
-// Package stripe saves cards on Stripe's own pages (card.go) and charges them
-// off session through PaymentIntents. Every charge and refund carries our key
+// Package stripe saves cards on Stripe's own pages (card.go, the account.CardProvider)
+// and charges them off session, without their owner present, through PaymentIntents
+// (this file, the domain.Payments). Every charge and refund carries our key
 // twice: as the idempotency key, so that repeating a request does nothing new,
 // and in the metadata, so that it can be found when no answer came. api.go has
 // the few requests this needs; Stripe's own library has a thousand more and
 // would be a tenth of the binary.
+//
+// A definite refusal is a domain.Refusal. Any other error leaves the outcome unknown,
+// and the caller asks with Charged or Refunded; the client never retries by itself. No
+// card number ever passes through here. Start reading at Client.Charge.
 package stripe
 
 import (
@@ -31,7 +36,7 @@ const (
 // timeout bounds one request, not counting the caller's retries.
 const timeout = 40 * time.Second
 
-// lookBack is how many of a customer's payments are searched for a key.
+// lookBack is how many of a customer's newest payments are searched for a key.
 const lookBack = 300
 
 // Config is the account and Stripe's address, which differs in tests.
@@ -49,7 +54,7 @@ type Client struct {
 
 var _ domain.Payments = (*Client)(nil)
 
-// New prepares a client. It never retries: the code that keeps the order
+// New prepares a client. It never retries: package domain, which keeps the order,
 // decides about that.
 func New(cfg Config) *Client {
 	return &Client{checkout: cfg.CheckoutURL, api: outbound.NewProvider(outbound.ProviderConfig{
@@ -120,7 +125,9 @@ func settled(v *intent) (string, error) {
 	return "", fmt.Errorf("stripe: the payment %s is %s", v.ID, v.Status)
 }
 
-// outcome tells a definite refusal from an error that leaves the outcome unknown.
+// outcome turns a definite refusal into a domain.Refusal; any other error leaves the
+// outcome unknown. A rejected API key, a conflict or a rate limit says nothing about
+// the card.
 func outcome(err error) error {
 	var e *apiError
 	if errors.As(err, &e) && e.Status != http.StatusUnauthorized &&
@@ -130,6 +137,7 @@ func outcome(err error) error {
 	return fmt.Errorf("stripe: %w", err)
 }
 
+// refusal is what the customer reads when a card is not charged.
 func refusal(e *apiError) *domain.Refusal {
 	r := &domain.Refusal{Code: e.Code, Message: "The card was declined."}
 	switch {
@@ -177,9 +185,10 @@ func (c *Client) Refunded(ctx context.Context, key, payment string) (string, err
 	return "", domain.ErrNothing
 }
 
+// returned tells how a Refund ended.
 func returned(r *refund) (string, error) {
 	if r.Status == "failed" || r.Status == "canceled" {
 		return "", &domain.Refusal{Code: r.FailureReason, Message: "The bank refused the refund."}
 	}
-	return r.ID, nil // pending ones arrive
+	return r.ID, nil // a pending refund counts as done: the bank pays it out later
 }

@@ -1,7 +1,11 @@
-// Package probe is a resource that only tests register: it shows what the
-// kernel promises before any real resource needs it. Boxes hold items with
-// gapless numbers, a capacity that is never exceeded and unique tags; the
-// last box cannot be deleted; a charge is a Flow through a fake provider.
+// Package probe is a resource that only tests register. With it they test what the
+// kernel promises, independently of any real resource.
+//
+// Boxes hold items with gapless numbers, a capacity that is never exceeded and
+// unique tags, and the last box cannot be deleted: these rules break if writes are
+// not locked as they should be. A charge is a Flow through Provider, a fake payment
+// provider, which can be slow, fail, or answer after the deadline: it shows whether
+// an interrupted Flow is repeated without charging twice.
 package probe
 
 import (
@@ -183,6 +187,8 @@ type itemAdd struct {
 	Tag    *string `json:"tag"`
 }
 
+// addItem numbers an item and checks the capacity. Both are only right because the box
+// is locked.
 func addItem(ctx context.Context, c *op.Call, in itemAdd) (*Item, error) {
 	box, err := boxes.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -237,14 +243,16 @@ type Provider struct {
 	charged map[id.ID]int
 	busy    map[id.ID]bool // attempts that met a busy database once
 	Calls   int
-	// Hold, when set, is waited for in the middle of a charge.
+	// Hold, if it is set, makes a charge wait in the middle until it can be received from.
 	Hold chan struct{}
-	// Began is told when a charge waits.
+	// Began is sent a value when a charge begins to wait.
 	Began chan struct{}
 }
 
 var errTimeout = errors.New("probe: the provider did not answer in time")
 
+// call charges an attempt. Repeating one changes nothing, as a real provider with
+// idempotency keys does.
 func (p *Provider) call(attempt id.ID, amount int, outcome string) error {
 	p.mu.Lock()
 	p.Calls++
@@ -268,12 +276,12 @@ func (p *Provider) call(attempt id.ID, amount int, outcome string) error {
 	}
 	p.charged[attempt] = amount
 	if outcome == "flaky" && !again {
-		return errTimeout // it worked, but nobody heard
+		return errTimeout // the charge was made, but its answer got lost
 	}
 	return nil
 }
 
-// told reports whether an attempt got this far before.
+// told reports whether it was called with an attempt before.
 func (p *Provider) told(attempt id.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

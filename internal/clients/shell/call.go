@@ -18,7 +18,8 @@ import (
 	frontdesk "frontdesk.example/go"
 )
 
-// client makes the calls, as the flags, the environment or login say.
+// client is a Go client for the server and key that the flags, the environment or a login
+// name.
 func (c *command) client() (*frontdesk.Client, error) {
 	baseURL, key, err := c.server()
 	if err != nil {
@@ -98,6 +99,7 @@ func (c *command) call(ctx context.Context) error {
 	return c.print(o.Output, data)
 }
 
+// countArguments names the arguments that an operation takes, for a usage error.
 func countArguments(o *clients.Operation) string {
 	if len(o.PathFields) == 0 {
 		return "no arguments"
@@ -128,13 +130,13 @@ func query(input map[string]any) url.Values {
 	return out
 }
 
-// list prints a page, or all of them.
+// list prints one page, or with --all all of them.
 func (c *command) list(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
 	options []frontdesk.Option) error {
 	rows := c.rows(c.operation.Output)
 	everything := c.has("all")
 	if !everything && !r.Query.Has("limit") {
-		r.Query.Set("limit", "10") // the server's own; a walk takes more at once
+		r.Query.Set("limit", "10") // the server's default; without it the client asks for larger pages
 	}
 	for page, err := range client.Pages(ctx, r.Path, r.Query, c.operation.Cursor && everything, options...) {
 		if err != nil {
@@ -155,6 +157,7 @@ func (c *command) list(ctx context.Context, client *frontdesk.Client, r frontdes
 	return rows.end()
 }
 
+// download writes a file to standard output, or with --save to a path.
 func (c *command) download(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
 	options []frontdesk.Option) error {
 	file, err := client.Download(ctx, r, options...)
@@ -170,7 +173,7 @@ func (c *command) download(ctx context.Context, client *frontdesk.Client, r fron
 	return save(path, file)
 }
 
-// save writes a file in full or not at all.
+// save writes a file completely or not at all, by renaming a temporary one.
 func save(path string, from io.Reader) (err error) {
 	to, err := os.CreateTemp(filepath.Dir(path), ".frontdesk-*")
 	if err != nil {
@@ -186,7 +189,8 @@ func save(path string, from io.Reader) (err error) {
 	return os.Rename(to.Name(), path)
 }
 
-// form is the parts of a form, the file opened.
+// form builds the parts of a form, and opens the file to upload. closeFile must be called in
+// any case.
 func (c *command) form(input map[string]any) (parts []frontdesk.Part, closeFile func(), err error) {
 	closeFile = func() {}
 	for _, f := range c.operation.Input.Fields {
@@ -212,7 +216,8 @@ func (c *command) form(input map[string]any) (parts []frontdesk.Part, closeFile 
 	return parts, closeFile, nil
 }
 
-// rehearse shows what a call would do, as a proposal that is withdrawn again.
+// rehearse shows what a call would do. It creates a proposal, which the server rehearses, and
+// withdraws it again.
 func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input map[string]any) error {
 	for i, f := range c.operation.PathFields {
 		input[f.Wire] = c.arguments[i]
@@ -241,7 +246,7 @@ func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input 
 	return nil
 }
 
-// wait prints what became of a proposal.
+// wait waits until a proposal is decided and carried out, and prints it.
 func (c *command) wait(ctx context.Context) error {
 	if len(c.arguments) != 1 {
 		return usage("%s takes ID", c.line())
@@ -261,6 +266,7 @@ func (c *command) wait(ctx context.Context) error {
 	return c.print(&clients.Shape{Kind: clients.Object}, text)
 }
 
+// verifyFlags are the flags of webhooks verify. All are required.
 var verifyFlags = []flag{
 	{name: "secret", doc: "the webhook's secret, whsec_…"},
 	{name: "id", doc: "the header webhook-id"},
@@ -269,7 +275,7 @@ var verifyFlags = []flag{
 	{name: "file", doc: "the body as it arrived, or - for standard input"},
 }
 
-// verify says whether a webhook request is genuine.
+// verify checks the signature of a webhook request, and prints its body if it is genuine.
 func (c *command) verify() error {
 	for _, f := range verifyFlags {
 		if !c.has(f.name) {

@@ -6,13 +6,16 @@ import (
 	"strings"
 )
 
-// completeCommand is what the completion of a shell calls. The words follow,
-// the last of them not finished.
+// completeCommand is what the completion scripts call. The words typed so far
+// follow; the last one is not finished.
 const completeCommand = "__complete"
 
+// scripts are the completion scripts, one per shell.
+//
 //go:embed completion.*
 var scripts embed.FS
 
+// completion prints the completion script of a shell.
 func (c *command) completion() error {
 	if len(c.arguments) != 1 || !slices.Contains([]string{"bash", "zsh", "fish"}, c.arguments[0]) {
 		return usage("for which shell? Say frontdesk api completion bash, zsh or fish")
@@ -33,7 +36,8 @@ func (c *command) complete(words []string) (out []string) {
 	last := words[len(words)-1]
 	before := words[:len(words)-1]
 	if c.parse(slices.DeleteFunc(slices.Clone(before), func(w string) bool { return w == "" })) != nil {
-		// A flag whose value is being typed is no error.
+		// The command before the last word does not parse if it ends with a flag whose value is being
+		// typed. That is no error.
 		if len(before) == 0 || !strings.HasPrefix(before[len(before)-1], "--") {
 			return nil
 		}
@@ -47,6 +51,8 @@ func (c *command) complete(words []string) (out []string) {
 	return out
 }
 
+// candidates lists everything that may stand in the place of the last word: the values of a
+// flag, flags, or words.
 func (c *command) candidates(before []string, last string) (out []string) {
 	flags := c.flags()
 	if len(before) > 0 {

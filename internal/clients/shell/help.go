@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/clients"
 )
 
+// about is the beginning of the help for frontdesk api alone.
 const about = `Every operation of a Frontdesk server, from the command line.
 
   frontdesk api login                                    keep a server and a key
@@ -35,7 +36,7 @@ func (c *command) line() string {
 	return strings.Join(words, " ")
 }
 
-// help says what there is, or what an operation takes.
+// help prints what there is, or what an operation takes.
 func (c *command) help() error {
 	w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
 	switch {
@@ -53,6 +54,7 @@ func (c *command) help() error {
 	return w.Flush()
 }
 
+// ownUsage describes the commands that are not operations. The texts follow the command line.
 var ownUsage = map[string]string{
 	"login":      ": asks for a key, tries it, and keeps it for this user alone",
 	"logout":     ": forgets the key of a server",
@@ -61,6 +63,7 @@ var ownUsage = map[string]string{
 	"wait":       " ID: waits until it is decided and carried out",
 }
 
+// nounHelp lists the operations and nouns below what was typed.
 func (c *command) nounHelp(w *tabwriter.Writer) {
 	nouns := c.API.Nouns
 	if n := c.last(); n != nil {
@@ -91,7 +94,7 @@ func arguments(o *clients.Operation) (out string) {
 	return out
 }
 
-// argument is how help writes a value of the path: CONTACT-ID.
+// argument is how help writes an argument: CONTACT-ID.
 func argument(f *clients.Field) string { return strings.ToUpper(clients.Kebab(f.Name)) }
 
 func (c *command) operationHelp(w *tabwriter.Writer) {
@@ -128,6 +131,7 @@ func printFlags(w *tabwriter.Writer, flags []flag) {
 	}
 }
 
+// valueWord is how help writes the value of a flag.
 func valueWord(f flag) string {
 	if f.field == nil {
 		return "VALUE"

@@ -16,13 +16,14 @@ import (
 	frontdesk "frontdesk.example/go"
 )
 
-// credentials is the file of login. A key is sent to no other server than its
-// own.
+// credentials is the file that login writes. Keys are kept by server, so that a
+// key is never sent to another one.
 type credentials struct {
 	BaseURL string            `json:"baseUrl"` // where calls go unless they say otherwise
 	Keys    map[string]string `json:"keys"`    // by base URL
 }
 
+// load reads the credentials. A file that does not exist is empty.
 func (s *Shell) load() (*credentials, error) {
 	out := &credentials{}
 	text, err := os.ReadFile(s.Credentials)
@@ -38,7 +39,7 @@ func (s *Shell) load() (*credentials, error) {
 	return out, nil
 }
 
-// store writes the file for this user alone.
+// store writes the credentials so that only this user can read them.
 func (s *Shell) store(c *credentials) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -47,7 +48,8 @@ func (s *Shell) store(c *credentials) error {
 	if err := os.MkdirAll(filepath.Dir(s.Credentials), 0o700); err != nil {
 		return err
 	}
-	// Written beside, so that the file is never half written, nor readable by others for a moment.
+	// A new file is renamed, so that the credentials are never half written. It is removed first: an old
+	// one might be readable by others, and WriteFile would keep its mode.
 	beside := s.Credentials + ".new"
 	if err := os.Remove(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -58,7 +60,8 @@ func (s *Shell) store(c *credentials) error {
 	return os.Rename(beside, s.Credentials)
 }
 
-// server finds out where a call goes, and with which key.
+// server finds out where a call goes, and with which key: flags come before the environment,
+// and that before the credentials.
 func (c *command) server() (baseURL, key string, err error) {
 	stored, err := c.load()
 	if err != nil {
@@ -77,9 +80,10 @@ func (c *command) server() (baseURL, key string, err error) {
 	return baseURL, key, nil
 }
 
+// tidy is a URL without spaces around it and slashes at its end.
 func tidy(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
 
-// whole refuses an address that does not say how to speak to its server.
+// whole refuses a server's URL without http:// or https://.
 func whole(url string) error {
 	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") {
 		return nil
@@ -87,7 +91,7 @@ func whole(url string) error {
 	return usage("%q is not the address of a server: it begins with https:// or http://", url)
 }
 
-// login asks for a key, tries it, and keeps it.
+// login asks for a server and a key, tries the key, and stores it.
 func (c *command) login(ctx context.Context) error {
 	stored, err := c.load()
 	if err != nil {
@@ -125,7 +129,7 @@ func (c *command) login(ctx context.Context) error {
 	return nil
 }
 
-// logout forgets the key of a server.
+// logout removes the key of a server from the credentials. It does not revoke the key.
 func (c *command) logout() error {
 	stored, err := c.load()
 	if err != nil {
@@ -143,6 +147,7 @@ func (c *command) logout() error {
 	return c.store(stored)
 }
 
+// ask prints a question and reads the line that is typed.
 func ask(c *command, in *bufio.Reader, question string) (string, error) {
 	fmt.Fprint(c.Err, question)
 	line, _ := in.ReadString('\n') // the last line may have no end
@@ -152,7 +157,8 @@ func ask(c *command, in *bufio.Reader, question string) (string, error) {
 	return line, nil
 }
 
-// hideTyping turns off the echo of a terminal, and returns what turns it on.
+// hideTyping turns off the echo of the terminal, and returns what turns it on again. Where
+// input is no terminal, neither does anything.
 func hideTyping(c *command) (restore func()) {
 	terminal, ok := c.In.(*os.File)
 	if !ok {

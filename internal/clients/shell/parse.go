@@ -15,13 +15,13 @@ import (
 type flag struct {
 	name     string // in kebab-case
 	doc      string
-	field    *clients.Field // nil for those that every command has
-	values   []string       // that it may have
+	field    *clients.Field // of the operation's input; nil for the shell's own flags
+	values   []string       // the values it accepts; nil for any
 	switchOn bool           // it needs no value
 }
 
 // common are the flags that every operation has. Where an operation has a field
-// of the same name, the field is meant.
+// of the same name, the field comes first in its flags and wins.
 var common = []flag{
 	{name: "output", doc: "how to print the answer", values: []string{"table", "json", "csv"}},
 	{name: "columns", doc: "which fields a table or CSV shows, with commas between them"},
@@ -32,7 +32,8 @@ var common = []flag{
 	{name: "help", doc: "say what the command does", switchOn: true},
 }
 
-// flagsOf lists the flags of an operation: its fields, then the common ones.
+// flagsOf lists the flags of an operation: its fields, then those that fit what it does, then
+// the common ones.
 func flagsOf(o *clients.Operation) (out []flag) {
 	if o.Input != nil {
 		for _, f := range o.Input.Fields {
@@ -59,7 +60,8 @@ func flagsOf(o *clients.Operation) (out []flag) {
 	return append(out, common...)
 }
 
-// parse finds out what was typed. Flags may stand anywhere after the nouns.
+// parse finds out what was typed: first nouns and an operation, then arguments and flags in
+// any order.
 func (c *command) parse(args []string) error {
 	nouns := c.API.Nouns
 	i := 0
@@ -88,6 +90,7 @@ func (c *command) last() *clients.Noun {
 	return c.nouns[len(c.nouns)-1]
 }
 
+// find finds the operation under a noun that a word names, or else the noun.
 func find(nouns []*clients.Noun, under *clients.Noun, word string) (*clients.Noun, *clients.Operation) {
 	if under != nil {
 		for _, o := range under.Operations {
@@ -104,7 +107,7 @@ func find(nouns []*clients.Noun, under *clients.Noun, word string) (*clients.Nou
 	return nil, nil
 }
 
-// ownCommands are those beside the operations.
+// ownCommands lists the commands that are not operations and may follow what was typed.
 func (c *command) ownCommands() []string {
 	switch n := c.last(); {
 	case n == nil:
@@ -117,7 +120,7 @@ func (c *command) ownCommands() []string {
 	return nil
 }
 
-// words are what may follow.
+// words lists what may follow what was typed so far.
 func (c *command) words() (out []string) {
 	nouns := c.API.Nouns
 	if n := c.last(); n != nil {
@@ -132,7 +135,7 @@ func (c *command) words() (out []string) {
 	return append(out, c.ownCommands()...)
 }
 
-// flags are those of the command as far as it is known.
+// flags lists the flags of the command, as far as it is known.
 func (c *command) flags() []flag {
 	switch {
 	case c.operation != nil:
@@ -143,6 +146,8 @@ func (c *command) flags() []flag {
 	return common
 }
 
+// parseFlags sorts the rest of the command into flags and arguments. After -- everything is an
+// argument.
 func (c *command) parseFlags(args []string) error {
 	flags := c.flags()
 	for len(args) > 0 {
@@ -186,8 +191,8 @@ func (c *command) parseFlags(args []string) error {
 	return nil
 }
 
-// input is what the flags and the file say, by field. A file to upload is not
-// in it.
+// input collects the operation's input by field: from --file, then from flags, which win, then
+// from --null. A file to upload is not part of it.
 func (c *command) input() (map[string]any, error) {
 	out := map[string]any{}
 	if c.operation.Input == nil {
@@ -229,7 +234,7 @@ func (c *command) input() (map[string]any, error) {
 	return out, nil
 }
 
-// value reads what was typed for a field.
+// value parses what was typed for a field, as its kind demands.
 func (c *command) value(f *clients.Field, given []string) (any, error) {
 	last := given[len(given)-1]
 	wrong := func(what string) error {
@@ -278,11 +283,12 @@ func (c *command) value(f *clients.Field, given []string) (any, error) {
 	return json.RawMessage(text), nil
 }
 
+// scalar reports whether values of a shape are typed as plain text, without JSON.
 func scalar(s *clients.Shape) bool {
 	return s.Kind == clients.String || s.Kind == clients.Time || s.Kind == clients.Date
 }
 
-// read reads a file, or standard input.
+// read reads a file, or standard input for -.
 func (c *command) read(path string) ([]byte, error) {
 	if path == "-" {
 		return readAll(c.In)

@@ -15,15 +15,16 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
+// How much a table shows.
 const (
 	tableColumns = 6
-	cellWidth    = 48
+	cellWidth    = 48 // characters
 )
 
-// unseen are fields that a table leaves out unless they are asked for.
+// unseen are the fields that are left out unless --columns names them.
 var unseen = []string{"organizationId", "deletedAt", "updatedAt"}
 
-// print writes one answer: an object, or a list that is no page.
+// print writes one answer: an object, or a list that is not paged.
 func (c *command) print(shape *clients.Shape, data json.RawMessage) error {
 	switch output := c.one("output"); {
 	case output == "json":
@@ -76,8 +77,8 @@ func object(data json.RawMessage) (map[string]json.RawMessage, error) {
 	return out, err
 }
 
-// names are the fields to print: those that --columns names, or the type's own
-// in their order, but for what a reader does not look for.
+// names lists the fields to print: those that --columns names, or those of the type in their
+// order, without hiddenFields.
 func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage) (out []string) {
 	if text := c.one("columns"); text != "" {
 		return strings.Split(text, ",")
@@ -93,8 +94,8 @@ func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage) (ou
 	return out
 }
 
-// columns are the first fields that have a value in a row which fits into a
-// cell. The time of creation comes last.
+// columns chooses the columns of a table: the first fields that have a value in some row which
+// fits into a cell. The time of creation comes last.
 func (c *command) columns(shape *clients.Shape, rows []map[string]json.RawMessage) (out []string) {
 	names := c.names(shape, rows[0])
 	if c.has("columns") {
@@ -114,7 +115,8 @@ func (c *command) columns(shape *clients.Shape, rows []map[string]json.RawMessag
 	return out
 }
 
-// rows prints rows as they come. A table waits for all of them.
+// rows prints rows as they come. Only a table waits for all of them, because their values
+// decide about its columns.
 type rows struct {
 	c       *command
 	shape   *clients.Shape
@@ -129,6 +131,7 @@ func (c *command) rows(shape *clients.Shape) *rows {
 	return &rows{c: c, shape: shape, output: cmp.Or(c.one("output"), "table"), csv: csv.NewWriter(c.Out)}
 }
 
+// write prints a row, or keeps it for the table.
 func (r *rows) write(row json.RawMessage) error {
 	r.n++
 	if r.output == "json" {
@@ -160,6 +163,8 @@ func (r *rows) write(row json.RawMessage) error {
 	return r.csv.Write(cells)
 }
 
+// end prints what can only be printed after the last row: the end of a JSON list, or the whole
+// table.
 func (r *rows) end() error {
 	switch r.output {
 	case "json":
@@ -190,7 +195,8 @@ func (r *rows) end() error {
 	return w.Flush()
 }
 
-// cell is a value as text: a string without its quotes, nothing for null.
+// cell is a value as text: a string without its quotes, nothing for null, and JSON for
+// anything else.
 func cell(v json.RawMessage) string {
 	var s string
 	switch {
@@ -202,8 +208,8 @@ func cell(v json.RawMessage) string {
 	return string(v)
 }
 
-// plain takes out what could steer a terminal: names and subjects are
-// strangers' words.
+// plain takes control characters out of a text, which could steer a terminal. Names and
+// subjects may be written by anybody.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

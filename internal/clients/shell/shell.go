@@ -1,8 +1,18 @@
 // Package shell is frontdesk api: every operation of a server from the command
-// line, with help, flags and completion from its own declaration.
+// line, with help, flags and completion from the operation's own declaration.
+//
+// Shell.Run parses what was typed into a command (parse.go): the nouns, the
+// operation or one of a few builtin commands, its arguments and flags. call.go
+// makes the call, login.go finds the server and the key, print.go writes the
+// answer as a table, JSON or CSV, and help.go and complete.go describe what can be
+// typed.
 //
 // It knows no resource. Calls are made by the Go client, so retries, pages and
-// errors are the same as in a program. Start reading at Shell.Run.
+// errors are the same as in a program. Text from the server is printed to a
+// terminal only after control characters are taken out (stripControls), and a key
+// is sent to no other server than the one it was stored for.
+//
+// Start reading at Shell.Run.
 package shell
 
 import (
@@ -19,7 +29,7 @@ import (
 	frontdesk "frontdesk.example/go"
 )
 
-// Shell runs commands.
+// Shell runs commands against a server.
 type Shell struct {
 	API      *clients.API
 	In       io.Reader
@@ -29,7 +39,7 @@ type Shell struct {
 	Credentials string
 }
 
-// usageError is a command that cannot be understood; the exit status is 2.
+// usageError is a command that cannot be understood; its exit status is 2.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
@@ -52,14 +62,14 @@ func (s *Shell) Run(ctx context.Context, args []string) int {
 	return 1
 }
 
-// command is what a person typed.
+// command is what a person typed, as far as it was parsed.
 type command struct {
 	*Shell
-	nouns     []*clients.Noun // that were named
+	nouns     []*clients.Noun // from the top down, as typed
 	operation *clients.Operation
-	own       string // login, logout, completion, verify, wait: what is not an operation
+	own       string // a command that is not an operation: login, logout, completion, verify, wait
 	arguments []string
-	values    map[string][]string // flags by name
+	values    map[string][]string // what each flag was given, by its name
 }
 
 func (c *command) run(ctx context.Context, args []string) error {
@@ -89,9 +99,10 @@ func (c *command) run(ctx context.Context, args []string) error {
 	return c.call(ctx)
 }
 
+// has reports whether a flag was given.
 func (c *command) has(flag string) bool { return len(c.values[flag]) > 0 }
 
-// one is the last value of a flag.
+// one is the last value of a flag; empty if it was not given.
 func (c *command) one(flag string) string {
 	if v := c.values[flag]; len(v) > 0 {
 		return v[len(v)-1]
@@ -99,7 +110,7 @@ func (c *command) one(flag string) string {
 	return ""
 }
 
-// printError says what was refused, and why. Scripts that read JSON get JSON.
+// printError says what was refused, and why. With --output json it writes JSON, for scripts.
 func (s *Shell) printError(err error, output string) {
 	var e *frontdesk.Error
 	if !errors.As(err, &e) {
@@ -128,7 +139,7 @@ func (s *Shell) printError(err error, output string) {
 	}
 }
 
-// codeOf names what went wrong here, and not at the server.
+// codeOf is the code of an error that did not come from the server.
 func codeOf(err error) frontdesk.Code {
 	var lost *frontdesk.ConnectionError
 	switch {

@@ -2,6 +2,14 @@
 // server runs that owns the embedded database, the command goes through a
 // socket in the data folder, which only the server's user can open. Otherwise
 // the command opens the database itself. Whoever can do either is the operator.
+//
+// There are two kinds of work. A command is an operation of the catalog, with an
+// answer (admin.go). A task, such as a backup, is a function that may take long and
+// reports its progress line by line (task.go). Both run the same way here (Door) and
+// through the socket (Client). There is no other check of who calls: the file
+// permissions of the socket and the data folder are the check.
+//
+// Start reading at Door.Do.
 package admin
 
 import (
@@ -27,8 +35,8 @@ import (
 // Request is one admin command.
 type Request struct {
 	Operation string `json:"operation"`
-	// Noun and Ref name something whose organization the command is about,
-	// unless the operation needs none.
+	// Noun and Ref name a thing, such as an agent and its id. Its organization is the
+	// one that the command acts in. They are empty for an operation that needs none.
 	Noun  string          `json:"noun,omitempty"`
 	Ref   string          `json:"ref,omitempty"`
 	Input json.RawMessage `json:"input"`
@@ -47,8 +55,8 @@ type Door struct {
 // data. It may take long, and reports its progress.
 type Task func(ctx context.Context, input json.RawMessage, say func(line string)) (any, error)
 
-// Doer runs admin commands, here or through the socket. It returns the data of
-// the answer, without its envelope.
+// Doer runs commands and tasks, in this process or through the socket. It returns the
+// data of the answer, without its envelope.
 type Doer interface {
 	Do(context.Context, Request) (json.RawMessage, error)
 	Run(ctx context.Context, task string, input any, say func(line string)) (json.RawMessage, error)
@@ -98,7 +106,8 @@ func (d *Door) Listen(path string) (*http.Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("admin socket: %w", err)
 	}
-	// From the start, only our user can open it.
+	// With this mask, only our user can open the socket from the moment it exists. A
+	// chmod afterwards would leave a gap.
 	mask := syscall.Umask(0o177)
 	l, err := net.Listen("unix", path)
 	syscall.Umask(mask)
@@ -107,7 +116,8 @@ func (d *Door) Listen(path string) (*http.Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", d)
-	// A task may take longer than a stopping server can wait.
+	// Shutdown waits for requests, but a task may take longer than a stopping server can
+	// wait. So it is canceled.
 	life, stop := context.WithCancel(context.Background())
 	mux.HandleFunc("POST /tasks/{name}", func(w http.ResponseWriter, r *http.Request) { d.serveTask(life, w, r) })
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}

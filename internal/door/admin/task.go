@@ -33,7 +33,8 @@ func (d *Door) run(ctx context.Context, task string, input json.RawMessage, say 
 	return json.Marshal(out)
 }
 
-// message is one line of a task's answer through the socket.
+// message is one line of a task's answer through the socket: progress, the result or an
+// error. A result or an error is the last line.
 type message struct {
 	Say   string          `json:"say,omitempty"`
 	Data  json.RawMessage `json:"data,omitempty"`
@@ -65,6 +66,7 @@ func (d *Door) serveTask(life context.Context, w http.ResponseWriter, r *http.Re
 	send(message{Data: data})
 }
 
+// sentence is a fault as a sentence with its code, and any other error as it is.
 func sentence(err error) string {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind != fault.Internal {

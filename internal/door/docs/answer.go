@@ -10,8 +10,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// sampleAnswer is an answer as the operation would give it, made of its schema and
-// of the values of its example, and of that of the operation that creates such.
+// sampleAnswer is an answer as the operation could give it. It is made from the schema
+// of the answer. Where a field has a value in the operation's example, or in that of
+// the operation that creates the record, the value is used.
 func (d *Door) sampleAnswer(o *op.Op, s *jsonschema.Schema, list bool) string {
 	given := map[string]any{}
 	for _, from := range []*op.Op{d.catalog.Named(o.Name[:strings.LastIndexByte(o.Name, '.')] + ".create"), o} {
@@ -48,8 +49,9 @@ const (
 	sampleTime = "2026-05-14T09:30:00.000000Z"
 )
 
-// writeSample writes a value of a schema. given are the values of the example, by
-// the name of their field.
+// writeSample writes a value that fits a schema. name is the field's name, given are the
+// example's values by field, depth is how deep the field is nested: deep objects and
+// arrays are left empty, because a sample should fit on a screen.
 func writeSample(b *strings.Builder, name string, s *jsonschema.Schema, given map[string]any, depth int) {
 	kind := s.Type
 	nullable := false

@@ -11,12 +11,13 @@ type Sample struct{ Language, Text string }
 // call is an example of a call.
 type call struct {
 	Method, URL, Body string
-	Form              [][2]string // of name and text; @ names a file
-	Open              bool        // it needs no API key
+	Form              [][2]string // pairs of name and text; a text that begins with @ names a file
+	Open              bool        // it is public and needs no API key
 	Key               bool        // it needs an idempotency key
 	Bytes             bool        // it answers with a file
 }
 
+// curl is the call as a command for a shell.
 func (c *call) curl() string {
 	method := "-X " + c.Method + " "
 	if c.Method == "GET" {

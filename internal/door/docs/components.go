@@ -17,7 +17,7 @@ type components struct {
 	codes     map[string]bool           // every refusal's code in the document
 
 	references  map[string]object // to what is shared, by its content
-	queryFields map[string]int    // how many operations have a field of the query in these words
+	queryFields map[string]int    // how many operations have exactly this query parameter, by its JSON
 }
 
 func newComponents() *components {
@@ -60,6 +60,7 @@ func (c *components) share(kind, name string, v any, others ...string) any {
 	return v
 }
 
+// withoutExample encodes a value without its member example, for comparison.
 func withoutExample(v any) []byte {
 	if o, ok := v.(object); ok {
 		o = maps.Clone(o)

@@ -1,9 +1,15 @@
-// Package docs is the reference at /docs, generated on the server from the same
-// declarations as the document at /v1/openapi.json, and the guide. It works
-// without JavaScript; with it, a person can try a call with a key.
+// Package docs serves the documentation: the OpenAPI document at /v1/openapi.json, the
+// reference and the guide at /docs. The first two are generated from the declarations
+// of the operations; the guide is the Markdown under docs/. The pages work without
+// JavaScript; with it, a person can try a call with a key.
 //
-// Start reading at Mount. A noun of the reference is made in reference.go, its
-// sample answers in answer.go; the guide is in guide.go.
+// The OpenAPI document is made in openapi.go: responses.go describes the answers,
+// components.go collects what operations share, layout.go breaks the JSON into lines.
+// A page of the reference is made in reference.go, its sample answers in answer.go, its
+// curl command in code.go. The same declarations always give the same bytes, so that a
+// diff of the committed document shows what changed in the contract.
+//
+// Start reading at Door.Mount for the pages, and at OpenAPI for the document.
 package docs
 
 import (
@@ -43,11 +49,11 @@ type Door struct {
 	guide    func() ([]*chapter, error)
 
 	mu   sync.Mutex
-	kept map[string][]byte // pages by their address
+	kept map[string][]byte // rendered pages by their address
 }
 
-// New prepares the documents. They are generated on first request. samples are the
-// calls of the libraries, by the name of the operation.
+// New prepares the documents. They are generated on first request. samples returns, for
+// each operation, how to call it with the client libraries.
 func New(c *op.Catalog, baseURL string, samples func(*op.Catalog) map[string][]Sample) *Door {
 	d := &Door{catalog: c, baseURL: baseURL, kept: map[string][]byte{}}
 	d.samples = sync.OnceValue(func() map[string][]Sample { return samples(c) })
@@ -105,7 +111,7 @@ type view struct {
 	Hits    []hit
 }
 
-// show answers with a page. One without a query is written once.
+// show answers with a page. One without a search query is rendered once and kept.
 func (d *Door) show(w http.ResponseWriter, v view) {
 	w.Header().Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; "+
@@ -140,7 +146,7 @@ type hit struct{ Text, Faint, Href string }
 
 const maxQuery = 200
 
-// start shows what there is, or what a search finds.
+// start shows the list of pages, or what a search finds.
 func (d *Door) start(w http.ResponseWriter, r *http.Request) {
 	v := view{Title: "API reference", Page: "start", At: "/docs", Query: strings.TrimSpace(r.URL.Query().Get("query"))}
 	if len(v.Query) > maxQuery {
@@ -191,7 +197,7 @@ func (d *Door) nounPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *Door) guidePage(w http.ResponseWriter, r *http.Request) {
-	chapters, _ := d.guide() // an error is shown by write
+	chapters, _ := d.guide() // its error is answered where a page is rendered (renderPage)
 	for _, c := range chapters {
 		if c.Key == r.PathValue("page") {
 			d.show(w, view{Title: c.Title, Page: "chapter", At: c.Path(), Chapter: c})

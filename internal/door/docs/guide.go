@@ -30,11 +30,11 @@ type section struct{ Title, Anchor, Text string }
 // Path is the address of the page.
 func (c *chapter) Path() string { return "/docs/guide/" + c.Key }
 
-// listed finds the chapters in the guide's own list.
+// listed finds the links to chapters in the guide's README.
 var listed = regexp.MustCompile(`\]\(([a-z-]+)\.md\)`)
 
-// readGuide reads the chapters in the order of the guide's list, then the contract
-// and the codes.
+// readGuide reads the chapters in the order of the guide's README, then the pages about
+// the contract and the error codes.
 func readGuide() (out []*chapter, err error) {
 	list, err := pages.Pages.ReadFile("guide/README.md")
 	if err != nil {
@@ -58,7 +58,7 @@ func readGuide() (out []*chapter, err error) {
 	return out, nil
 }
 
-// markdown renders the guide. It is our own text; HTML in it is not passed on.
+// markdown renders the guide. HTML in the Markdown is not passed on.
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
@@ -108,7 +108,7 @@ func (c *chapter) read(source []byte) error {
 		return err
 	}
 	flush()
-	for _, link := range gone { // what is only in the repository stays as words
+	for _, link := range gone { // a link to a file that the server does not have becomes plain text
 		parent := link.Parent()
 		for child := link.FirstChild(); child != nil; child = link.FirstChild() {
 			parent.InsertBefore(parent, link, child)
@@ -117,7 +117,7 @@ func (c *chapter) read(source []byte) error {
 	}
 	var b bytes.Buffer
 	err = markdown.Renderer().Render(&b, source, document)
-	// A wide table scrolls by itself.
+	// A wide table scrolls in a box of its own. With tabindex, the keyboard can scroll it.
 	body := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>",
 		"<pre>", `<pre tabindex="0">`).
 		Replace(b.String())

@@ -11,8 +11,8 @@ import (
 const columns = 120
 
 // layout breaks JSON into lines. A value that fits takes one line, so that one
-// change is one line of diff. Lines are not indented: that was an eighth of the
-// document.
+// change is one line of diff. Lines are not indented: indentation was an eighth of
+// the document.
 func layout(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err := layoutValue(&out, text)

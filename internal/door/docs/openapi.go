@@ -66,6 +66,7 @@ func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
 	return layout(text)
 }
 
+// operation is the Operation Object of an operation.
 func (c *components) operation(o *op.Op) object {
 	out := object{
 		"operationId": o.Name,
@@ -122,9 +123,9 @@ func (c *components) operation(o *op.Op) object {
 	return out
 }
 
-// parameter describes a field of the path or the query. A row's id and what
-// several operations have in the same words are shared, with the example of the
-// first operation.
+// parameter describes a field of the path or the query. Path parameters, and query
+// parameters that several operations have in exactly the same form, are shared
+// components, with the example of the first operation.
 func (c *components) parameter(o *op.Op, p op.Parameter, example json.RawMessage) any {
 	v := parameterObject(o, p)
 	if example != nil {
@@ -143,7 +144,8 @@ func (c *components) parameter(o *op.Op, p op.Parameter, example json.RawMessage
 	return c.share("parameters", name+"InQuery", v, Pascal(Singular(o.Segments()[0]))+name+"InQuery")
 }
 
-// listFields are in every list.
+// listFields are the query parameters that every list has. Their components go by the
+// plain name.
 var listFields = []string{"limit", "offset", "sortOrder", "cursor", "ids", "createdAfter", "createdBefore",
 	"updatedAfter", "updatedBefore"}
 
@@ -163,7 +165,8 @@ func parameterObject(o *op.Op, p op.Parameter) object {
 
 var nounWords = strings.NewReplacer("dns", "DNS", "opt-in", "opt-in", "-", " ")
 
-// countQueryFields finds out which fields of the query are worth sharing.
+// countQueryFields counts in how many operations each query parameter occurs. Those that
+// occur once are not shared.
 func (c *components) countQueryFields(operations []*op.Op) {
 	for _, o := range operations {
 		for _, p := range o.Parameters(c.fromTypes) {
@@ -174,6 +177,7 @@ func (c *components) countQueryFields(operations []*op.Op) {
 	}
 }
 
+// key is the header Idempotency-Key as a parameter.
 func (c *components) key(required bool) any {
 	name, text := "IdempotencyKey", "The same request with the same key happens once."
 	if required {
@@ -188,7 +192,8 @@ func (c *components) key(required bool) any {
 	})
 }
 
-// prose is what there is to say beyond the summary.
+// prose is the description of an operation: its own, the permissions it needs, and the
+// events it emits.
 func prose(o *op.Op) string {
 	var paragraphs []string
 	if o.Description != "" {

@@ -39,8 +39,8 @@ type operation struct {
 	Key, KeyRequired                                bool
 	Answer                                          string
 	Output                                          []fieldLine
-	Same                                            *operation // whose answer has the same fields
-	Sample                                          string     // an answer
+	Same                                            *operation // the one on the page that lists the same output fields
+	Sample                                          string     // a sample answer
 	Refusals                                        []refusal
 }
 
@@ -58,7 +58,8 @@ type refusal struct {
 	Message string
 }
 
-// makeNouns describes all operations, by the first part of their path.
+// makeNouns describes all operations of the REST door, grouped into pages by the first
+// part of their path.
 func (d *Door) makeNouns() (nouns []*noun) {
 	common := d.commonCodes()
 	for _, o := range d.catalog.All() {
@@ -88,7 +89,7 @@ func (d *Door) makeNouns() (nouns []*noun) {
 	return nouns
 }
 
-// share lists the fields of an answer once on a page: other operations refer to it.
+// share lists equal output fields once on a page: later operations refer to the first.
 func (n *noun) share() {
 	first := map[string]*operation{}
 	for _, g := range n.Groups {
@@ -104,8 +105,8 @@ func (n *noun) share() {
 	}
 }
 
-// commonCodes are the refusals that nearly every operation has. They are explained
-// once.
+// commonCodes are the refusals that at least nine of ten operations have. The pages
+// explain them once and leave them out of the operations.
 func (d *Door) commonCodes() map[string]bool {
 	seen, all := map[string]int{}, 0
 	for _, o := range d.catalog.All() {
@@ -202,7 +203,8 @@ func (d *Door) describe(o *op.Op) operation {
 	return v
 }
 
-// plainText is a value of an example as an address has it: a list with commas.
+// plainText is a value of an example as it is written in an address: a list is joined
+// by commas.
 func plainText(value json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(value, &list) == nil {
@@ -239,8 +241,8 @@ func optionsOf(s *jsonschema.Schema) (out []string) {
 	return out
 }
 
-// lines lists the fields of an object, with those of nested objects below
-// theirs.
+// lines lists the fields of an object, each followed by the fields inside it, down to
+// three levels.
 func lines(s *jsonschema.Schema, in string, depth int) (out []fieldLine) {
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]

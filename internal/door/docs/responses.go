@@ -72,7 +72,8 @@ func headersOf(o *op.Op, status int) object {
 	return out
 }
 
-// headerComponent is a short name, because it stands in every response.
+// headerComponent is the name of a header's component: the last part of the header's
+// name, because it is repeated in every response.
 func headerComponent(header string) string { return header[strings.LastIndexByte(header, '-')+1:] }
 
 // success is the answer of a successful operation.
@@ -115,7 +116,8 @@ func envelope(data *jsonschema.Schema, list bool) object {
 	}
 }
 
-// refusal is the shared error with the codes that it has under this status.
+// refusal is the response for a status: the shared ApiError, limited to the codes that
+// the operation has under this status.
 func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
 	var codes, lines []string
 	for _, k := range kinds {
@@ -164,8 +166,7 @@ func refusalName(kinds []*fault.Kind) string {
 	return strings.Join(parts, "Or")
 }
 
-// usualRefusals have one name together, because nearly every operation has
-// them.
+// usualRefusals are refusals that nearly every operation has together, under one name.
 var usualRefusals = map[string][]*fault.Kind{
 	"BadRequest":  {fault.BadInput, fault.Invalid},
 	"Forbidden":   {fault.AccountDisabled, fault.AgreementNeeded, fault.Forbidden},

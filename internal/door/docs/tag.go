@@ -6,7 +6,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// nounOf is the page that an operation is on: the first part of its path.
+// nounOf is the key of the page that an operation is on: the first part of its path, or
+// of its name if it is public and outside /v1.
 func nounOf(o *op.Op) string {
 	if !strings.HasPrefix(o.Path, "/v1/") {
 		first, _, _ := strings.Cut(o.Name, ".")

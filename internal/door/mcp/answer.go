@@ -6,10 +6,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// withAnswers are the operations whose tools describe their answers in the list:
-// those that get a record which other tools work with. Tools that create, change or
-// list such a record answer alike. With all answers the list would be two and a half
-// times as long; tools_describe has them.
+// withAnswers are the operations whose tools describe their results in the list: those
+// that get a record which other tools work with. Tools that create, change or list such
+// a record answer with the same fields. If every tool described its result, the list
+// would be two and a half times as long; tools_describe shows them.
 var withAnswers = []string{
 	"contacts.get", "customers.get", "businesses.get", "tasks.get", "messages.get", "invoices.get",
 	"domains.get",
@@ -29,8 +29,8 @@ func answerSchema(o *op.Op) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"data": s}}
 }
 
-// outline keeps the names and types of a record's fields. Bounds matter only
-// when writing, and nested fields show when they arrive.
+// outline keeps the names and types of a record's fields. Bounds matter only when
+// writing, and a model sees nested fields when it gets a record.
 func outline(s *jsonschema.Schema) *jsonschema.Schema {
 	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, PropertyOrder: s.PropertyOrder,
 		Properties: make(map[string]*jsonschema.Schema, len(s.Properties))}

@@ -17,11 +17,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// allowed reports whether a caller sees the tool: it may use it, or propose to.
+// allowed reports whether a caller sees the tool: the caller may use it, or propose to.
 func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions | c.Asks) }
 
-// callTool counts the call against the allowance and finds the tool. One that the
-// agent may not use, or did not ask to see, is unknown.
+// callTool answers tools/call. It takes the call from the organization's allowance and
+// finds the tool. One that the agent may not use, or that its client's view leaves out,
+// is unknown.
 func (d *Door) callTool(ctx context.Context, q *request) (result, error) {
 	c := q.login.Caller
 	v := d.allowance.SpendMany(ctx, c.Organization, 1, d.Allowances[c.Plan], time.Minute, time.Now())
@@ -72,7 +73,8 @@ func (d *Door) call(ctx context.Context, t *tool, q *request) (result, error) {
 	if waiting != nil {
 		body, sight = waiting.Body, waiting.Sight
 	}
-	// What strangers wrote is marked, and noted before the model reads it.
+	// If the answer shows text that people outside wrote, that is noted before the model
+	// reads it: from then on the guard holds. Below, the answer is marked.
 	if err := d.Note(ctx, q.login.Caller, sight); err != nil {
 		return d.refusal(ctx, t, trace, err), nil
 	}
@@ -97,11 +99,13 @@ func (d *Door) call(ctx context.Context, t *tool, q *request) (result, error) {
 	return out, nil
 }
 
-// run has the operation done, or a person decide it.
+// run carries out the operation, or makes a proposal of the call if the agent must ask
+// a person for it, or if a limit or the guard refused it. waiting is the proposal, new
+// or from an equal call before.
 func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op.Answer, waiting *Proposal,
 	err error) {
 	defer func() {
-		if v := recover(); v != nil { // an agent is told like of any other failure
+		if v := recover(); v != nil { // answered and logged like any other failure
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
@@ -129,7 +133,7 @@ func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op
 		waiting, err = d.Proposals.Find(ctx, t.op, q)
 		return waiting != nil || err != nil
 	}
-	if q.Key != "" && look() { // it may have waited for a person when it was made first
+	if q.Key != "" && look() { // a repeated call, which became a proposal the first time
 		return a, waiting, err
 	}
 	because, text := "ask", "The agent may do this only after asking a person."
@@ -147,8 +151,8 @@ func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op
 	return op.Answer{}, waiting, err
 }
 
-// refusal is the API's error object. An error that is not a refusal is logged
-// once, here.
+// refusal is a result with the API's error object. An error that is not a refusal is
+// logged once, here.
 func (d *Door) refusal(ctx context.Context, t *tool, trace string, err error) result {
 	f := fault.Of(err)
 	if ctx.Err() != nil && f.Kind == fault.Internal {

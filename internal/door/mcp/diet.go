@@ -1,5 +1,8 @@
 package mcp
 
+// How the schemas of tools are shortened. A client puts the whole list before its
+// model, so every byte of it costs its user in each conversation.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -11,13 +14,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// everyList are the arguments that lists share. The instructions tell them once.
+// everyList are the arguments that all lists share. The instructions describe them once.
 var everyList = []string{"limit", "offset", "cursor", "sortBy", "sortOrder", "ids", "createdAfter", "createdBefore",
 	"updatedAfter", "updatedBefore"}
 
-// lean is a tool's input as the full list tells it: without what the instructions
-// say of all lists, without what the tool that creates the same says already, and
-// without bounds that a refusal states.
+// lean is a tool's input schema for the full list. It leaves out the arguments that the
+// instructions describe for all lists, the details of fields that the tool creating
+// the same record has already, and bounds, which a refusal states. creates is the
+// operation of that tool, or nil.
 func lean(whole *jsonschema.Schema, o, creates *op.Op) *jsonschema.Schema {
 	c := *whole
 	c.Properties = make(map[string]*jsonschema.Schema, len(whole.Properties))
@@ -65,14 +69,14 @@ func unbound(s *jsonschema.Schema) *jsonschema.Schema {
 	return &c
 }
 
-// same reports whether two inputs take the same, but for null.
+// same reports whether two schemas accept the same, apart from null.
 func same(a, b *jsonschema.Schema) bool {
 	x, errX := json.Marshal(slim(a, false))
 	y, errY := json.Marshal(slim(b, false))
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// shape keeps the type of a field.
+// shape keeps only the type of a field.
 func shape(s *jsonschema.Schema) *jsonschema.Schema {
 	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, AnyOf: s.AnyOf}
 	if s.Items != nil {
@@ -81,8 +85,8 @@ func shape(s *jsonschema.Schema) *jsonschema.Schema {
 	return c
 }
 
-// brief is a tool's input as a compact list tells it: names and types, and what a
-// field may be where that is not said by them. tools_describe has the rest.
+// brief is a tool's input schema for a compact list: the names, types and enums of its
+// fields. tools_describe has the rest.
 func brief(s *jsonschema.Schema) *jsonschema.Schema {
 	c := *s
 	c.Properties = make(map[string]*jsonschema.Schema, len(s.Properties))
@@ -105,7 +109,7 @@ func orderOf(s *jsonschema.Schema) []string {
 	return slices.DeleteFunc(slices.Clone(s.PropertyOrder), func(name string) bool { return s.Properties[name] == nil })
 }
 
-// firstSentence is enough of a description for those who can ask for the rest.
+// firstSentence is the description in a compact list; tools_describe has all of it.
 func firstSentence(text string) string {
 	first, _, _ := strings.Cut(text, ". ")
 	return strings.TrimSuffix(first, ".") + "."

@@ -4,10 +4,13 @@
 // built from their declarations (tool.go).
 //
 // Start reading at Door.ServeHTTP. It identifies the caller, and decides what
-// must be decided before any message is read: the token, the backstop, the
-// session, the account, the agreement. Messages then go to dispatch (protocol.go),
-// which knows the protocol's versions and methods, and calls of tools (call.go) from
-// there to the Runner. A method of the protocol is a line in its table of methods.
+// must be decided before any message is read: the token, the rate limit, the
+// session, the account, the agreement. Messages (message.go) then go to
+// dispatchMessage (protocol.go), which knows the protocol's versions and methods, and
+// calls of tools (call.go) from there to the Runner. A method of the protocol is a line
+// in its table of methods. What an agent may not do alone becomes a proposal
+// (proposal.go). Which tools a client is told of is in view.go, how they are described
+// in tool.go and diet.go, and search.go finds tools that a compact list leaves out.
 //
 // Nothing in memory decides who may do what. Every HTTP request looks up its
 // caller again, even inside a session. Sessions are rows in the database, so
@@ -41,7 +44,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Door serves every operation that agents may enter.
+// Door serves every operation that is declared for agents.
 type Door struct {
 	Runner *op.Runner
 	Grants *grant.Grants
@@ -54,15 +57,17 @@ type Door struct {
 	Allowances map[string]int
 	// Proposals has people decide calls that an agent may not make alone.
 	Proposals Proposals
-	// Note keeps what an answer shows an agent, for the guard.
+	// Note stores, for the guard, that an answer shows an agent text of people outside.
 	Note func(context.Context, *op.Caller, op.Sight) error
-	// Seal binds the state of a call that a client is to repeat.
+	// Seal seals the state of a call that a client keeps and sends back (pendingState).
 	Seal op.Sealer
-	// Backstop is HTTP requests per minute, for each user and client.
+	// Backstop is HTTP requests per minute, of any kind, for each user and client.
+	// Allowances count calls of tools only.
 	Backstop int
-	// Toolsets are names for several resources together, beside the resources' own.
+	// Toolsets are named groups of resources that a client can ask for. Every resource is
+	// a toolset of its own, too.
 	Toolsets map[string][]string
-	// Daily are the tools that a compact list names directly.
+	// Daily are the tools that a compact list shows directly, by name.
 	Daily []string
 
 	build     func()  // runs buildTools once
@@ -99,8 +104,9 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	mux.Handle(path, d)
 }
 
-// buildTools makes a tool of each operation. The first request does it, because
-// many servers have no agents; how a tool is described is written when a list has it.
+// buildTools makes a tool of each operation. The first request does it and not the
+// start, because many servers have no agents. A tool's description is written when it
+// is first shown.
 func (d *Door) buildTools(c *op.Catalog) {
 	d.collect(c)
 	d.collectSets()
@@ -112,8 +118,8 @@ func (d *Door) buildTools(c *op.Catalog) {
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	// Access depends on a token that a page must have, never on a cookie, so
-	// pages of every origin may try.
+	// Access depends on a token that a page must already have, never on a cookie, so
+	// pages of every origin may call.
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After")
 	if r.Method == http.MethodOptions {
@@ -165,8 +171,9 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hostFits refuses requests that reached this machine under a name that is not
-// ours, such as from a page whose name was pointed here (DNS rebinding).
+// hostFits reports whether the Host header names this server. It matters only on a
+// loopback address: there a web page whose host name was pointed at this machine could
+// reach a server that is not on the network (DNS rebinding).
 func (d *Door) hostFits(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || !peer.IsLoopback(local.String()) {
@@ -209,6 +216,8 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	answer(w, http.StatusUnauthorized, encode(map[string]string{"error": e.Code, "error_description": e.Description}))
 }
 
+// tooMany answers 429. It reads the body only for the message's id, which the answer
+// repeats.
 func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Duration) {
 	var ref jsontext.Value
 	if text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err == nil {
@@ -225,13 +234,14 @@ func throttled(text string, retry time.Duration) *rpcError {
 	return &rpcError{codeThrottled, fmt.Sprintf("%s Wait %d seconds.", text, n), map[string]int{"retryAfter": n}}
 }
 
-// gate is why an account may not act although its token is valid.
+// gate is the reason why an account may not act although its token is valid.
 type gate struct {
 	name, text string
 	code       int
 	url        string
 }
 
+// gate returns why the account may not act, or nil.
 func (d *Door) gate(l *grant.Login) *gate {
 	switch {
 	case l.Disabled:
@@ -244,8 +254,8 @@ func (d *Door) gate(l *grant.Login) *gate {
 	return nil
 }
 
-// body is the refusal of a new connection. Authorizing again would not help, so
-// nothing asks for it.
+// body is the HTTP answer to a request without a session. It is a 403 and not a 401,
+// because authorizing again would not help.
 func (g *gate) body() map[string]string {
 	out := map[string]string{"error": g.name, "error_description": g.text}
 	if g.url != "" {
@@ -254,7 +264,7 @@ func (g *gate) body() map[string]string {
 	return out
 }
 
-// refusal is the same inside an open connection.
+// refusal is the same inside an open session, as an answer to a message.
 func (g *gate) refusal() *rpcError {
 	e := refuse(g.code, "%s", g.text)
 	if g.url != "" {
@@ -263,6 +273,8 @@ func (g *gate) refusal() *rpcError {
 	return e
 }
 
+// post reads the message or the batch of a request, answers each message, and writes the
+// answers. Only a single message decides about the HTTP status.
 func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
 	invalid := func(status, code int, text string) {
 		answer(w, status, failure(nil, refuse(code, "%s", text)))

@@ -49,7 +49,7 @@ func refuse(code int, format string, args ...any) *rpcError {
 }
 
 // success answers the message with this id. Members that are JSON already are copied:
-// to check a list of tools again would take longer than everything else.
+// encoding a list of tools again would take longer than everything else.
 func success(ref jsontext.Value, r result) []byte {
 	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{`, ref)
 	for i, name := range slices.Sorted(maps.Keys(r)) {
@@ -73,7 +73,7 @@ func failure(ref jsontext.Value, e *rpcError) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, ref, encode(e))
 }
 
-// encode writes what we made ourselves, which cannot fail.
+// encode encodes a value of this package's own, which cannot fail.
 func encode(v any) []byte {
 	text, err := json.Marshal(v, json.Deterministic(true), lenient)
 	if err != nil {
@@ -82,8 +82,8 @@ func encode(v any) []byte {
 	return text
 }
 
-// lenient accepts names that come twice and broken text inside params: the operation
-// refuses them with better words.
+// lenient accepts duplicate names and invalid UTF-8 inside params: the operation refuses
+// them with a message that names the field.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // parse reads the envelope of one message, or of a batch.
@@ -117,6 +117,7 @@ func parse(text []byte) (messages []message, batch bool, err error) {
 	return messages, true, end(d)
 }
 
+// end refuses what follows the message.
 func end(d *jsontext.Decoder) error {
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows it")
@@ -182,9 +183,10 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 	return m, err
 }
 
-// takeKey takes the idempotency key out of a tool's arguments. ok is false when
-// it is not a string. Everything else stays as written, because a retry is
-// compared by its text.
+// takeKey takes the idempotency key out of a tool's arguments and returns the rest. ok
+// is false when the key is not a string, or is given twice. Arguments that are not an
+// object are returned as they are, for the operation to refuse. The values stay as
+// written, because a retry is compared with the first call by its text.
 func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 	if !bytes.Contains(arguments, []byte(keyArgument)) {
 		return arguments, "", false, true

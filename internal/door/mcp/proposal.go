@@ -31,7 +31,8 @@ type Proposal struct {
 	Sight   op.Sight
 }
 
-// whyAsk is why a person may allow what was refused, or nothing.
+// whyAsk is why a refused call may be proposed to a person: limit or guard. It is empty
+// for a success, and for a refusal that no person can lift.
 func whyAsk(err error) string {
 	switch {
 	case err == nil:
@@ -46,8 +47,8 @@ func whyAsk(err error) string {
 // stateTime is how long a client may take to show a person the address.
 const stateTime = 15 * time.Minute
 
-// pendingState is what a client keeps between the two halves of a call. It is sealed
-// for one agent and one tool.
+// pendingState is what a client keeps while a person decides, and sends back with the
+// same call. It is sealed for one agent and one tool.
 type pendingState struct {
 	Proposal id.ID     `json:"proposal"`
 	Until    time.Time `json:"until"`
@@ -55,9 +56,10 @@ type pendingState struct {
 
 func statePlace(agent id.ID, tool string) string { return "mcp/ask/" + string(agent) + "/" + tool }
 
-// pending answers a call that waits for a person. The answer is an ordinary
-// result that a model understands. A client that can show a person an address is
-// asked to, once, when the proposal is new; its second try gets the result.
+// pending answers a call that waits for a person. plain is an ordinary result that a
+// model understands. A client that can show a person an address (URL elicitation) is
+// asked to do so once, when the proposal is new; when it repeats the call, it gets
+// plain. Versions without sessions ask in a result, older ones in an error.
 func (d *Door) pending(t *tool, q *request, p *Proposal, plain result) (result, error) {
 	if q.in.RequestState != "" {
 		return plain, d.checkState(q, t, p)

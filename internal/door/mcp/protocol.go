@@ -14,9 +14,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The versions of the protocol. With sessions, a client initializes one and says there
-// who it is and what it can do. Since 2026-07-28 there is no session: each call says it
-// anew in _meta, and repeats its method and the name of its tool in headers, for proxies.
+// The versions of the protocol. Up to 2025-11-25, a client initializes a session and says
+// there what it can do. Since 2026-07-28 there is no session: each call says so in _meta,
+// and repeats its method and the name of its tool in headers, for proxies. Versions are
+// dates, so they compare as strings.
 const (
 	sessionless = "2026-07-28" // the first version without sessions
 	lastSession = "2025-11-25" // the newest version with them
@@ -33,8 +34,8 @@ const (
 	nameHeader    = "Mcp-Name"
 )
 
-// The codes of refusals inside the JSON-RPC envelope: those of JSON-RPC, of the
-// protocol, and our own.
+// The codes of refusals inside the JSON-RPC envelope: those of JSON-RPC (-326xx and
+// -32700), of the protocol (-32020 to -32042), and our own.
 const (
 	codeParse           = -32700
 	codeInvalid         = -32600
@@ -68,11 +69,11 @@ var serverInfo = map[string]string{"name": "frontdesk", "title": "Frontdesk", "v
 // empty, and no list announces that it changed.
 var capabilities = map[string]any{"tools": map[string]any{}}
 
-// method is how a method is answered.
+// method is a method of the protocol, and how it is answered.
 type method struct {
 	run             func(*Door, context.Context, *request) (result, error)
 	needsParams     bool
-	named           bool // params have a name, which a header repeats
+	named           bool // params have a name, which the header Mcp-Name repeats
 	onlySessions    bool // versions without sessions do not have it
 	onlySessionless bool // versions with sessions do not have it
 }
@@ -90,7 +91,7 @@ var methods = map[string]method{
 	"resources/templates/list": {run: emptyList("resourceTemplates")},
 }
 
-// request is a message with who sent it and how.
+// request is a message together with its sender and the HTTP request it came in.
 type request struct {
 	message
 	in      params
@@ -127,8 +128,8 @@ func (q *request) version() string { return q.header.Get(versionHeader) }
 
 func (q *request) sessionless() bool { return q.version() >= sessionless }
 
-// checkHeaders reports what is wrong with the headers of a POST, or 0. Answers are
-// JSON, but a client must be ready for a stream of events: the protocol says so.
+// checkHeaders reports what is wrong with the headers of a POST, or 0. Answers here are
+// always JSON, but the protocol requires clients to accept a stream of events as well.
 func checkHeaders(h http.Header) (status int, text string) {
 	if mediaType(h.Get("Content-Type")) != "application/json" {
 		return http.StatusUnsupportedMediaType, "Content-Type must be application/json."
@@ -137,7 +138,8 @@ func checkHeaders(h http.Header) (status int, text string) {
 		return http.StatusBadRequest, "Accept must name application/json and text/event-stream."
 	}
 	v := h.Get(versionHeader)
-	if v != "" && v < sessionless && !slices.Contains(versions, v) { // later ones are refused with what there is
+	// checkVersionHeaders refuses later versions, with a list of those that there are.
+	if v != "" && v < sessionless && !slices.Contains(versions, v) {
 		return http.StatusBadRequest, versionHeader + " must be one of " + strings.Join(versions, ", ") + "."
 	}
 	return 0, ""
@@ -163,8 +165,8 @@ func mediaType(text string) string {
 	return strings.ToLower(strings.TrimSpace(text))
 }
 
-// handle answers a message, with the HTTP status for one that came alone. A notification
-// is not answered, nor is a client's answer.
+// handle answers a message, and returns the HTTP status for one that is not in a batch.
+// A notification gets no answer, nor does a message that is itself an answer.
 func (d *Door) handle(ctx context.Context, q *request) (text []byte, status int) {
 	out, err := d.dispatch(ctx, q)
 	switch {
@@ -204,7 +206,8 @@ func (q *request) status(code int) int {
 func (d *Door) dispatch(ctx context.Context, q *request) (result, error) {
 	notification := strings.HasPrefix(q.method, "notifications/")
 	switch {
-	case q.gate != nil && q.id != nil && q.method != "" && q.method != "ping": // whatever is wrong with it
+	// First, because nothing else about the message matters then.
+	case q.gate != nil && q.id != nil && q.method != "" && q.method != "ping":
 		d.metrics.refused.WithLabelValues(q.gate.name).Inc()
 		return nil, q.gate.refusal()
 	case q.jsonrpc != "2.0":
@@ -237,7 +240,8 @@ func (d *Door) dispatch(ctx context.Context, q *request) (result, error) {
 
 func (q *request) noMethod() error { return refuse(codeNoMethod, "There is no method %q.", q.method) }
 
-// checkVersion compares what a call says about itself with its headers.
+// checkVersion compares what a call says in _meta and params with its headers: a proxy
+// may have decided by the headers.
 func (q *request) checkVersion(m method) error {
 	version, meta := q.version(), &q.in.Meta
 	switch {
@@ -263,8 +267,8 @@ func (q *request) checkVersion(m method) error {
 	return nil
 }
 
-// initialize begins a session. A client that wants a version that we do not speak is
-// told the newest that has sessions, and decides.
+// initialize begins a session. A client that wants a version that this door does not
+// speak is offered the newest one with sessions, and may leave.
 func (d *Door) initialize(ctx context.Context, q *request) (result, error) {
 	if q.session == "" {
 		session, err := d.Grants.OpenSession(ctx, q.login, q.in.Capabilities.Elicitation.URL != nil)
@@ -281,7 +285,7 @@ func (d *Door) initialize(ctx context.Context, q *request) (result, error) {
 		"serverInfo": serverInfo}, nil
 }
 
-// discover is what initialize answers, for clients without a session.
+// discover answers what initialize does, for versions without sessions.
 func (d *Door) discover(context.Context, *request) (result, error) {
 	return private(result{"supportedVersions": versions, "capabilities": capabilities,
 		"instructions": instructions}), nil
@@ -297,8 +301,8 @@ func emptyList(what string) func(*Door, context.Context, *request) (result, erro
 	return func(_ *Door, _ context.Context, q *request) (result, error) { return q.list(what, []byte("[]")) }
 }
 
-// list answers with all there is of something. There is never a second page, because
-// clients put all pages before their model anyway.
+// list answers a list method with everything on one page. Clients put all pages before
+// their model anyway.
 func (q *request) list(what string, items []byte) (result, error) {
 	if q.in.Cursor != "" {
 		return nil, refuse(codeBadParams, "No page has the cursor %q.", q.in.Cursor)
@@ -306,7 +310,7 @@ func (q *request) list(what string, items []byte) (result, error) {
 	return private(result{what: jsontext.Value(items)}), nil
 }
 
-// private says that an answer is this agent's alone, and soon out of date.
+// private marks an answer as valid for this agent only and not to be cached.
 func private(r result) result {
 	r["ttlMs"], r["cacheScope"] = 0, "private"
 	return r

@@ -16,8 +16,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The three tools of a compact list that lead to all others. tools_describe answers
-// the clients of every list.
+// The three tools of a compact list that lead to all others. tools_describe can be called
+// with every list, the other two only with a compact one.
 const (
 	searchName   = "tools_search"
 	describeName = "tools_describe"
@@ -25,9 +25,9 @@ const (
 )
 
 const (
-	maxFound     = 5
-	maxDescribed = 20
-	maxQuery     = 400
+	maxFound     = 5   // tools that a search answers
+	maxDescribed = 20  // tools in one tools_describe
+	maxQuery     = 400 // bytes
 )
 
 var describeText = []byte(`{"name":"` + describeName + `","description":"Show all that tools do, take and answer.",` +
@@ -38,8 +38,8 @@ var callText = []byte(`{"name":"` + callName + `","description":"Call a tool tha
 	`same result.","inputSchema":{"type":"object","properties":{"name":{"type":"string"},` +
 	`"arguments":{"type":"object"}},"required":["name"]}}`)
 
-// describeSearch is tools_search as clients receive it, with what there is to be
-// found for this caller.
+// describeSearch is the description of tools_search for the list. It says how many tools
+// of each resource this caller can find, so that a model knows what to search for.
 func (d *Door) describeSearch(v view, c *op.Caller) []byte {
 	counts := map[string]int{}
 	for _, t := range d.tools {
@@ -58,7 +58,7 @@ func (d *Door) describeSearch(v view, c *op.Caller) []byte {
 		searchName, text)
 }
 
-// described shows tools whole, with the shape of their results.
+// described is a result with the full descriptions of tools.
 func described(found []*tool) result {
 	text := []byte(`{"tools":[`)
 	for i, t := range found {
@@ -87,7 +87,7 @@ func (d *Door) describe(v view, c *op.Caller, arguments []byte) (result, error) 
 	return described(found), nil
 }
 
-// unwrap puts the tool that a tools_call names in its place, so that everything
+// unwrap replaces a tools_call by the call of the tool that it names, so that everything
 // after it is as if the tool had been called directly.
 func unwrap(p *params) error {
 	var in struct {
@@ -103,7 +103,7 @@ func unwrap(p *params) error {
 	return nil
 }
 
-// Where a word of a query is found says how much it counts.
+// How much a word of a query counts, by where it is found in a tool.
 const (
 	inName    = 4
 	inSummary = 3
@@ -111,10 +111,10 @@ const (
 	inText    = 1
 )
 
-// index is the words of every tool.
+// index has the words of every tool.
 type index struct {
-	words []map[string]float64 // by tool: how much a word counts
-	found map[string]int       // in how many tools a word is
+	words []map[string]float64 // for each tool, how much a word counts
+	found map[string]int       // in how many tools a word occurs
 }
 
 func (d *Door) buildIndex() (x index) {
@@ -142,7 +142,8 @@ func (d *Door) buildIndex() (x index) {
 	return x
 }
 
-// search answers tools_search: the best tools for words, the best first.
+// search answers tools_search with the best tools for a query, the best first. A word
+// counts more the fewer tools have it (inverse document frequency).
 func (d *Door) search(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Query string }
 	if json.Unmarshal(arguments, &in) != nil || strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
@@ -164,7 +165,7 @@ func (d *Door) search(v view, c *op.Caller, arguments []byte) (result, error) {
 				score += weight * math.Log(float64(len(d.tools))/float64(index.found[w]))
 			}
 		}
-		if score > 0 { // of two alike, the one with fewer words fits better
+		if score > 0 { // of two equal hits, the tool with the shorter name comes first
 			hits = append(hits, hit{t, score / (1 + 0.02*float64(len(t.name)))})
 		}
 	}
@@ -176,7 +177,7 @@ func (d *Door) search(v view, c *op.Caller, arguments []byte) (result, error) {
 	return described(found), nil
 }
 
-// alike are words that people use for the words of tools.
+// alike maps words that people use to the words that tools use.
 var alike = stems(map[string]string{
 	"add": "create", "new": "create", "make": "create", "open": "create", "write": "create", "issue": "create",
 	"change": "update", "edit": "update", "modify": "update", "rename": "update", "set": "update",
@@ -200,12 +201,12 @@ func stems(words map[string]string) map[string]string {
 	return out
 }
 
-// wordsOf are the words of a text: lower case, without endings, and with what
-// people also call them.
+// wordsOf are the words of a text: lower case, stemmed, and each followed by the word
+// that tools use for it.
 func wordsOf(text string) (words []string) {
 	var spaced strings.Builder
 	lower := false
-	for _, r := range text { // phoneNumbers is two words
+	for _, r := range text { // splits phoneNumbers into two words
 		if unicode.IsUpper(r) && lower {
 			spaced.WriteByte(' ')
 		}
@@ -224,7 +225,7 @@ func wordsOf(text string) (words []string) {
 	return words
 }
 
-// stem cuts the commonest endings of English words.
+// stem cuts the most common endings of English words.
 func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
@@ -232,7 +233,7 @@ func stem(w string) string {
 	case len(w) > 5 && strings.HasSuffix(w, "sses"):
 		return w[:len(w)-2]
 	case len(w) > 5 && strings.HasSuffix(w, "ed"):
-		return w[:len(w)-1] // changed, like change
+		return w[:len(w)-1] // changed becomes change
 	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us"):
 		return w[:len(w)-1]
 	}

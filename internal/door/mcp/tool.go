@@ -13,28 +13,28 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// keyArgument is an argument of tools that create. It never reaches the
-// operation.
+// keyArgument is an argument of tools whose operation takes an idempotency key. It is
+// taken out before the operation sees the arguments.
 const keyArgument = "idempotencyKey"
 
 // tool is an operation as agents see it.
 type tool struct {
 	op    *op.Op
 	name  string
-	texts func() texts // written when somebody first asks
+	texts func() texts // written on the first call
 	reads bool         // it changes nothing
 	calls *outcomes
 }
 
-// texts are a tool as clients receive it.
+// texts are the descriptions of a tool, as JSON.
 type texts struct {
-	listed []byte // in the list
+	listed []byte // in the full list
 	short  []byte // in a compact list
-	whole  []byte // with everything that is known of it
+	whole  []byte // in tools_describe, with everything there is to say
 }
 
-// collect turns every operation that agents may enter into a tool. Uploads and
-// downloads are left out.
+// collect makes a tool of every operation that is declared for agents. Uploads and
+// downloads are left out: a tool has no bytes.
 func (d *Door) collect(c *op.Catalog) {
 	d.byName = map[string]*tool{}
 	byOp := map[string]*op.Op{}
@@ -57,9 +57,10 @@ func (d *Door) collect(c *op.Catalog) {
 	}
 }
 
-// describe writes a tool. A client pays for every byte of the list, so it says
-// what a model needs to choose and call it, and no more. What applies to all
-// tools is in the server's instructions.
+// describe writes the descriptions of a tool. Every byte of the list costs the client's
+// user, so they say what a model needs to choose and call the tool, and no more. What
+// applies to all tools is in the server's instructions. creates is the operation that
+// creates the same record, or nil.
 func (t *tool) describe(creates *op.Op) (out texts) {
 	o := t.op
 	schema := slim(o.InputSchema(), o.Changes())
@@ -93,8 +94,9 @@ func (t *tool) describe(creates *op.Op) (out texts) {
 	return out
 }
 
-// hints say what a call does. What equals the protocol's default is left out,
-// but a tool that changes something always says whether it destroys.
+// hints are the annotations of the protocol, which say what a call does. What equals
+// the protocol's default is left out, but a tool that changes something always says
+// whether it is destructive.
 type hints struct {
 	ReadOnly    bool  `json:"readOnlyHint,omitempty"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -134,7 +136,8 @@ func (t *tool) encode(text string, input, output *jsonschema.Schema) []byte {
 	return raw
 }
 
-// Bounds that a model hardly reaches; a refusal states them.
+// Bounds from which on a schema does not state them: a model hardly reaches them, and
+// the refusal states them.
 const (
 	commonLength  = 100
 	commonItems   = 100
@@ -146,8 +149,8 @@ const (
 const shortQueries = "; 1-2 letters match word starts"
 
 // slim removes from a schema what a model does not need: common bounds, the
-// refusal of other keys and of blank text, the format of ids, and null where it
-// means absent.
+// refusal of other keys and of blank text, the format of ids, and, unless nulls, null
+// where it means absent. In an update null clears a field, so there it stays.
 func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	if s == nil {
 		return nil
@@ -197,6 +200,7 @@ func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	return &c
 }
 
+// isFalse reports whether a schema is false, which the library writes as {"not": {}}.
 func isFalse(s *jsonschema.Schema) bool {
 	return s != nil && s.Not != nil && s.Type == "" && s.Properties == nil
 }

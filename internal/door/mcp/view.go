@@ -12,13 +12,13 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// view is the part of its tools that a client asks for, by the address it uses or
-// by headers: a client pays for every tool it is told of. Each request says it
-// anew, so a list never changes inside a connection by itself.
+// view is the part of the tools that a client asks for, in the query of its address or
+// by headers. Every tool it is told of costs its user. Each request says it again, so
+// the list does not change by itself within a session.
 type view struct {
 	compact  bool            // a few tools, and three that lead to all others
-	readOnly bool            // none that changes anything
-	sets     map[string]bool // the resources it is for; nil for all
+	readOnly bool            // only tools that change nothing
+	sets     map[string]bool // the resources whose tools are shown; nil for all
 }
 
 const (
@@ -26,7 +26,8 @@ const (
 	readOnlyHeader = "X-MCP-Readonly"
 )
 
-// viewOf reads what a request asks for, or else what its agent has. The error is a sentence for the client.
+// viewOf reads the view that a request asks for. byDefault is the agent's own setting,
+// for a request that does not say tools. The error is part of a sentence for the client.
 func (d *Door) viewOf(r *http.Request, byDefault view) (v view, err error) {
 	q := r.URL.Query()
 	switch mode := q.Get("tools"); mode {
@@ -66,11 +67,12 @@ func either(a, b string) string {
 	return b
 }
 
-// collectSets names the toolsets: every resource, and what Door.Toolsets puts together.
+// collectSets collects the toolsets: every resource, and the groups of Door.Toolsets. It
+// panics when a setting names a resource or a tool that does not exist.
 func (d *Door) collectSets() {
 	d.sets = map[string][]string{}
 	for _, t := range d.tools {
-		if t.op.Resource != op.Free { // those belong to every set
+		if t.op.Resource != op.Free { // tools without a resource are in every toolset
 			d.sets[t.op.Resource] = []string{t.op.Resource}
 		}
 	}
@@ -96,10 +98,11 @@ func (v view) reaches(t *tool, c *op.Caller) bool {
 	return fits && t.allowed(c) && (!v.readOnly || t.reads)
 }
 
-// usualSize is about what a tool takes in the list.
+// usualSize is about how many bytes a tool takes in the list.
 const usualSize = 512
 
-// visible is the list as the caller may use it and asked for it, in catalog order, as JSON.
+// visible is the list of tools that the caller may use and asked for, in catalog order,
+// as JSON.
 func (d *Door) visible(v view, c *op.Caller) []byte {
 	text := append(make([]byte, 0, usualSize*len(d.tools)), '[')
 	add := func(tool []byte) {
@@ -125,8 +128,8 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 	return append(text, ']')
 }
 
-// List is what a client with these rights is told of the tools at an address with
-// this query, such as tools=compact: the list of tools/list, as JSON.
+// List returns the answer of tools/list, as JSON, for a client with these permissions
+// whose address has this query, such as tools=compact. The door need not be mounted.
 func (d *Door) List(c *op.Catalog, query string, rights op.Permissions) ([]byte, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {

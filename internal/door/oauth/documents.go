@@ -26,8 +26,9 @@ type documents struct{ client *outbound.Client }
 
 var _ grant.Documents = (*documents)(nil)
 
-// Documents fetches client metadata documents from public addresses. insecure
-// permits http and this machine.
+// Documents returns a fetcher of client metadata documents. It connects to public
+// addresses only, so that a client's id cannot make the server read its own network;
+// insecure permits http and this machine.
 func Documents(insecure bool) grant.Documents {
 	return &documents{outbound.New(outbound.Options{Timeout: documentTime, MaxBytes: documentBytes,
 		AtOnce:   documentsOnce,

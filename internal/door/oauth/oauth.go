@@ -1,7 +1,14 @@
-// Package oauth is the HTTP side of the authorization server, on the agent
-// listener: the metadata documents, registration, authorization, tokens and
+// Package oauth is the HTTP side of the authorization server, on the listener for
+// agents: the metadata documents, registration, authorization, tokens and
 // revocation. account/grant holds its rules; consent is given on the console's
-// pages, to which /oauth/authorize sends the browser.
+// pages, to which /oauth/authorize sends the browser. documents.go fetches the
+// metadata documents of clients that have an address instead of a registration.
+//
+// Each endpoint takes a request from the address's limit, reads the form or the query,
+// calls grant.Grants, and turns its grant.Error into the answer that the RFC asks for.
+// Nothing depends on cookies, so pages of any origin may call all endpoints but
+// /oauth/authorize. That one never sends a browser to an address that the client did
+// not register.
 //
 // Start reading at Door.Mount.
 package oauth
@@ -31,7 +38,7 @@ import (
 type Door struct {
 	Grants  *grant.Grants
 	Log     *slog.Logger
-	Issuer  string // {mcp_url}, from the configuration and never from a request
+	Issuer  string // the setting mcp_url; never taken from a request
 	Proxies peer.Proxies
 	// RegisterLimit and TokenLimit are requests per IP address in any 60
 	// seconds.
@@ -47,7 +54,7 @@ const (
 	maxBody  = 16 << 10
 )
 
-// Resource is what tokens are for.
+// Resource is the address that tokens are for, that of the MCP endpoint.
 func Resource(issuer string) string { return issuer + "/mcp" }
 
 // MetadataURL is where the protected resource describes itself (RFC 9728 §3.1):
@@ -56,6 +63,7 @@ func MetadataURL(issuer string) string {
 	return wellKnown(Resource(issuer), "oauth-protected-resource")
 }
 
+// wellKnown puts the well-known part between the host and the path of an address.
 func wellKnown(address, name string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -141,6 +149,7 @@ func (d *Door) serverMetadata() any {
 	}
 }
 
+// document serves a value as JSON, which is encoded once.
 func (d *Door) document(v any) http.HandlerFunc {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -321,7 +330,7 @@ var pages = template.Must(template.New("").Parse(`{{define "head"}}<!doctype htm
 	connected.</p></main></body></html>
 {{end}}`))
 
-// page tells a person, or a program that asks for JSON, what is wrong.
+// page answers with a refusal: as a page for a person, as JSON for a program.
 func (d *Door) page(w http.ResponseWriter, r *http.Request, status int, e *refusal) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		answer(w, status, e)
@@ -350,7 +359,8 @@ func (d *Door) write(w http.ResponseWriter, r *http.Request, status int, name st
 	}
 }
 
-// form reads a request to the token or revocation endpoint, and who makes it.
+// form reads the form of a request to the token or revocation endpoint, and the id of
+// its client. If it is not ok, the request has been answered.
 func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, client string, ok bool) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if !isType(r, "application/x-www-form-urlencoded") || r.ParseForm() != nil {

@@ -7,8 +7,8 @@ import (
 	"frontdesk/internal/kernel/limit"
 )
 
-// headers shows what is left of the allowance. The names are spelled as in the
-// specification, not as Go would spell them.
+// headers sets the headers that show what is left of an allowance. It writes to the map
+// directly: Set would spell the names X-Ratelimit-….
 func headers(v limit.Verdict, h http.Header) {
 	h["X-RateLimit-Limit"] = []string{strconv.Itoa(v.Limit)}
 	h["X-RateLimit-Remaining"] = []string{strconv.Itoa(v.Remaining)}

@@ -25,8 +25,8 @@ func newMetrics() *metrics {
 	}
 }
 
-// figures are one operation's metrics. The counter of successes is looked up
-// once.
+// figures are one operation's metrics. The counters of successes are looked up once, at
+// start, so that most requests do not pay for it.
 type figures struct {
 	all     *metrics
 	name    string

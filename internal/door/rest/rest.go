@@ -1,6 +1,13 @@
 // Package rest is the door for programs: JSON over HTTP under /v1, with an API
-// key. It identifies the caller, applies the rate limit, finds the route and
-// takes the request apart. The Runner does everything after that.
+// key. It identifies the caller, applies the rate limit, finds the route (router.go)
+// and takes the request apart. op.Runner does everything after that: permissions,
+// validation, idempotency, the transaction and the events.
+//
+// A few operations are public (public.go): their path has a token instead of a key.
+// Uploads and downloads are streams with a deadline that progress extends (stream.go).
+// The door knows no operation by name; it mounts whatever the catalog declares for
+// REST. Every refusal is written in one place, Door.writeRefusal, which also logs what
+// is not the caller's fault.
 //
 // Start reading at Door.ServeHTTP, which follows the order of checks.
 package rest
@@ -32,7 +39,7 @@ import (
 // MaxBody is the largest JSON body.
 const MaxBody = 1 << 20
 
-// Door serves every operation that REST may enter.
+// Door serves every operation that is declared for REST.
 type Door struct {
 	Runner   *op.Runner
 	Accounts *account.Accounts
@@ -51,7 +58,7 @@ type Door struct {
 	metrics *metrics
 }
 
-// Mount adds the operations.
+// Mount adds the operations of the catalog that are declared for REST.
 func (d *Door) Mount(c *op.Catalog) {
 	d.metrics = newMetrics()
 	d.limiter.Name, d.limiter.Ledger = "requests", limit.Share(d.Runner.DB)
@@ -90,20 +97,23 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answerPanic answers for a bug of ours that no transaction caught.
+// answerPanic answers 500 after a panic that no transaction caught. It is deferred, so
+// recover works here.
 func (d *Door) answerPanic(w http.ResponseWriter, r *http.Request, request string) {
 	switch v := recover(); v {
 	case nil:
-	case http.ErrAbortHandler: // an answer that must not look complete
+	case http.ErrAbortHandler: // from abortConnection: the answer must not look complete
 		panic(v)
 	default:
 		d.metrics.refused(d.refuse(w, r, request, &db.PanicError{Value: v, Stack: debug.Stack()}))
 	}
 }
 
+// serve answers a request and returns its route, or nil if it reached none, and the
+// status.
 func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*route, int) {
 	refuse := func(rt *route, err error) (*route, int) { return rt, d.refuse(w, r, request, err) }
-	var buffer [4]string
+	var buffer [4]string // room for the path's values, so that most requests allocate none
 	caller, node, values, err := d.enter(w, r, buffer[:0])
 	if err != nil {
 		return refuse(nil, err)
@@ -118,6 +128,8 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		return refuse(nil, fault.MethodNotAllowed.Say("This path accepts %s.", node.allow))
 	}
 	q := op.Request{Caller: caller, Door: op.REST, ID: request, Path: values}
+	// What is wrong with the request is answered by the Runner, after the permission: a
+	// caller without it learns nothing else.
 	q.Malformed = d.takeApart(w, r, rt.op, &q)
 	if key, ok := r.Header["Idempotency-Key"]; ok {
 		q.Key, q.HasKey = key[0], true
@@ -142,8 +154,8 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 	return rt, d.answer(w, r, request, rt.op, answer)
 }
 
-// takeApart reads the path's values and the query, and says what is wrong with
-// the request before its body is read.
+// takeApart decodes the path's values and the query into q, and returns what is wrong
+// with the request before its body is read.
 func (d *Door) takeApart(w http.ResponseWriter, r *http.Request, o *op.Op, q *op.Request) (err error) {
 	if err := checkContentType(o, r); err != nil {
 		return err
@@ -163,11 +175,11 @@ func (d *Door) takeApart(w http.ResponseWriter, r *http.Request, o *op.Op, q *op
 	return nil
 }
 
-// maxIgnored bounds how many parameters are named.
+// maxIgnored bounds how many ignored parameters the header names.
 const maxIgnored = 20
 
-// nameIgnored names the unknown parameters in a header: a misspelt filter would
-// otherwise look like one that finds everything.
+// nameIgnored lists unknown query parameters in a header: without it, a misspelt filter
+// would look like a filter that matches everything.
 func nameIgnored(h http.Header, o *op.Op, query url.Values) {
 	var names []string
 	for name := range query {
@@ -186,7 +198,7 @@ func badQuery(err error) error {
 	return (*fault.Tree)(nil).Add("The query is not well formed: " + err.Error()).Fault(fault.BadInput)
 }
 
-// NotFound answers a program that asks for a path that nobody serves.
+// NotFound answers a program that asks for a path that no door serves.
 func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
 	request := string(id.OfRequest())
 	w.Header()["X-Request-ID"] = []string{request}
@@ -223,7 +235,8 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*
 	return login.Caller, node, values, nil
 }
 
-// spend takes requests from an organization's allowance.
+// spend takes requests from an organization's allowance and shows what is left in the
+// headers. A batch takes one for each of its rows (op.Request.Spend).
 func (d *Door) spend(ctx context.Context, h http.Header, c *op.Caller, times int) error {
 	v := d.limiter.SpendMany(ctx, c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
 	headers(v, h)
@@ -243,6 +256,7 @@ func (d *Door) login(r *http.Request) (*account.Login, error) {
 	return d.Accounts.ByKey(r.Context(), strings.TrimSpace(token))
 }
 
+// takesJSON reports whether requests of a method have a body.
 func takesJSON(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
@@ -273,6 +287,8 @@ func checkContentType(o *op.Op, r *http.Request) error {
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
+// readBody reads a body of at most MaxBody into buf. The result is valid until buf goes
+// back to the pool.
 func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte, error) {
 	buf.Reset()
 	tooLarge := fault.TooLarge.Say("The request body is larger than 1 MiB.")
@@ -307,6 +323,8 @@ func send(w http.ResponseWriter, status int, body []byte) int {
 
 var noStore = []string{"no-store"}
 
+// answer writes the answer of an operation. A resource that has a version gets an ETag,
+// and a GET whose client has that version is answered 304.
 func (d *Door) answer(w http.ResponseWriter, r *http.Request, request string, o *op.Op, a op.Answer) int {
 	if a.Replay {
 		w.Header()["Idempotency-Replay"] = []string{"true"}

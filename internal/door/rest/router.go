@@ -8,15 +8,17 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// router finds an operation by the segments of a path. It takes paths
-// literally: "//" and ".." are segments that no route has.
+// router is a node of a tree of path segments, at whose end are the operations of a
+// path by method. It takes paths literally: "//" and ".." are segments that no route
+// has.
 type router struct {
-	literal map[string]*router
-	param   *router
-	methods map[string]*route
-	allow   string
+	literal map[string]*router // by segment; it wins over param
+	param   *router            // a segment like {id}
+	methods map[string]*route  // nil where no path ends
+	allow   string             // the header Allow
 }
 
+// add puts a route into the tree and computes the header Allow of its path anew.
 func (n *router) add(r *route) {
 	for _, segment := range strings.Split(r.op.Path, "/")[1:] {
 		if strings.HasPrefix(segment, "{") {
@@ -49,8 +51,8 @@ func (n *router) add(r *route) {
 	n.allow = strings.Join(names, ", ")
 }
 
-// find walks the path and collects the values of its parameters. Nil means that
-// there is no such path.
+// find walks the path and appends the values of its parameters, still escaped, to
+// values. A nil node means that there is no such path.
 func (n *router) find(path string, values []string) (*router, []string) {
 	path = strings.TrimPrefix(path, "/")
 	for {

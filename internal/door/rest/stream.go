@@ -29,12 +29,13 @@ func (d *Door) paceTime() time.Duration {
 // pace renews a deadline as bytes pass.
 type pace struct {
 	extend func(time.Time) error
-	time   time.Duration
-	since  int // bytes since then
-	begun  bool
+	time   time.Duration // from one renewal to the deadline
+	since  int           // bytes since the last renewal
+	begun  bool          // the deadline was set at least once
 }
 
-// passing is called before each read and write.
+// passing is called before each read and write. It renews the deadline at the start and
+// after every paceBytes.
 func (p *pace) passing() error {
 	if p.begun && p.since < paceBytes {
 		return nil
@@ -47,7 +48,7 @@ func (p *pace) passing() error {
 	return err
 }
 
-// pacedReader is a request body.
+// pacedReader is the body of an upload.
 type pacedReader struct {
 	io.Reader
 	pace
@@ -55,7 +56,8 @@ type pacedReader struct {
 
 func (d *Door) pacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
 	c := http.NewResponseController(w)
-	// The server's deadline would end a long upload before its answer.
+	// The server's own write deadline would pass during a long upload, and the answer
+	// could not be written.
 	c.SetWriteDeadline(time.Time{}) //nolint:errcheck // a test has no connection
 	return &pacedReader{r.Body, pace{extend: c.SetReadDeadline, time: d.paceTime()}}
 }
@@ -69,7 +71,7 @@ func (p *pacedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pacedWriter is an answer. It keeps the status for the metrics.
+// pacedWriter is the answer of a download. It keeps the status for the metrics.
 type pacedWriter struct {
 	http.ResponseWriter
 	pace
@@ -81,8 +83,8 @@ func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
 		http.StatusOK}
 }
 
-// WriteHeader holds back the refusal of a range, which is answered like any
-// other refusal.
+// WriteHeader holds back the status 416 of net/http, whose body is plain text. The
+// range is then refused with the usual error envelope.
 func (p *pacedWriter) WriteHeader(status int) {
 	p.status = status
 	if !p.refused() {
@@ -109,8 +111,8 @@ func (p *pacedWriter) end() {
 	p.extend(time.Time{}) //nolint:errcheck // the connection is gone
 }
 
-// serveContent answers with bytes: partially when the client asks for it, and
-// never as something a browser would run.
+// serveContent answers with bytes: partially when the client asks for a range, and
+// with headers that keep a browser from running what others uploaded.
 func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request string, c *op.Content) int {
 	if c.Write == nil {
 		defer c.Close()
@@ -141,7 +143,8 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	return out.status
 }
 
-// writeContent answers with a text as it comes.
+// writeContent answers with content that is produced while it is sent, such as an
+// export. Its length is not known beforehand, so there are no ranges.
 func (d *Door) writeContent(w *pacedWriter, r *http.Request, request string, c *op.Content) int {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
@@ -154,7 +157,8 @@ func (d *Door) writeContent(w *pacedWriter, r *http.Request, request string, c *
 	return w.status
 }
 
-// cutOff ends the connection: the client must not mistake the part for the whole.
+// cutOff ends the connection after an error in the middle of an answer: the client must
+// not take the part for the whole.
 func (d *Door) cutOff(r *http.Request, request string, err error) {
 	if r.Context().Err() == nil {
 		d.Log.ErrorContext(r.Context(), "an answer was cut off", "trace_id", request, "path", redacted(r.URL.Path),
@@ -163,7 +167,7 @@ func (d *Door) cutOff(r *http.Request, request string, err error) {
 	panic(http.ErrAbortHandler)
 }
 
-// watched keeps the error that ServeContent does not report.
+// watched keeps the read error that http.ServeContent does not report.
 type watched struct {
 	io.ReadSeeker
 	err error

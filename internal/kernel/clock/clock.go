@@ -1,5 +1,9 @@
-// Package clock is the service's clock, and the one representation of a moment:
-// microseconds since 1970 in UTC, written with milliseconds.
+// Package clock is the service's clock, and the one representation of a moment: Time, microseconds since 1970 in UTC,
+// which both databases store as an integer and callers see as RFC 3339 with milliseconds (ADR 0006). Date is a calendar
+// day without a time.
+//
+// A Clock can be shifted, to rehearse what happens later, and follows the database's clock where several processes
+// share one. Operations do not read it: they use op.Call.Now, so that everything in a call has the same time.
 package clock
 
 import (
@@ -10,10 +14,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Clock tells the time, shifted by a fixed offset to rehearse expiries. Processes
-// that share a database follow its clock (Correct), so that they agree.
+// Clock tells the time. A fixed offset shifts it, to rehearse expiries on a copy of the data. Processes that share a
+// database correct their clocks by the database's (CorrectDrift), so that they agree.
 type Clock struct {
-	machine func() time.Time
+	machine func() time.Time // time.Now, or a test's
 	offset  time.Duration
 	drift   atomic.Int64 // how far the database's clock is ahead of the machine's, in nanoseconds
 }
@@ -21,7 +25,7 @@ type Clock struct {
 // New returns a clock that is offset ahead of the machine's.
 func New(offset time.Duration) *Clock { return On(time.Now, offset) }
 
-// On is New with another machine's time.
+// On is New with another source of time than time.Now, for tests.
 func On(machine func() time.Time, offset time.Duration) *Clock {
 	return &Clock{machine: machine, offset: offset}
 }
@@ -29,14 +33,14 @@ func On(machine func() time.Time, offset time.Duration) *Clock {
 // Now is the present moment.
 func (c *Clock) Now() Time { return Of(c.machine().Add(c.offset + time.Duration(c.drift.Load()))) }
 
-// Offset says how far the clock is ahead of the true time.
+// Offset is how far the clock is shifted ahead of the true time.
 func (c *Clock) Offset() time.Duration { return c.offset }
 
-// Machine is the machine's own time.
+// Machine is the time of the source alone, without offset and correction.
 func (c *Clock) Machine() time.Time { return c.machine() }
 
-// Correct follows a clock that is drift ahead of the machine's, give or take
-// tolerance, and reports whether that changed anything.
+// Correct sets how far the database's clock is ahead of the machine's. A difference of up to tolerance is taken
+// for an error of the measurement and changes nothing. It reports whether the clock was changed.
 func (c *Clock) Correct(drift, tolerance time.Duration) bool {
 	if (drift - time.Duration(c.drift.Load())).Abs() <= tolerance {
 		return false
@@ -57,7 +61,7 @@ func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
 // Add returns the moment d later.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 
-// Sub returns the time since u, at most 292 years, which is the longest Duration.
+// Sub returns the time since u. It is at most 292 years, the longest Duration.
 func (t Time) Sub(u Time) time.Duration { return t.Std().Sub(u.Std()) }
 
 const layout = "2006-01-02T15:04:05.000Z"
@@ -85,7 +89,8 @@ func (t *Time) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// Parse reads an RFC 3339 time between the years 1 and 9999.
+// Parse reads an RFC 3339 time. Years other than 1 to 9999, in UTC, are refused, because they could not be written
+// back.
 func Parse(s string) (Time, error) {
 	v, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -100,7 +105,7 @@ func Parse(s string) (Time, error) {
 // Date is a calendar day, "2006-01-02". The empty value is no day.
 type Date string
 
-// After reports whether the day begins after a moment, in UTC.
+// After reports whether the day is later than the day of a moment in UTC.
 func (d Date) After(t Time) bool { return string(d) > t.Std().Format(time.DateOnly) }
 
 // ParseDate reads a calendar day.

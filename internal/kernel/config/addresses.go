@@ -6,10 +6,11 @@ import (
 	"net/netip"
 )
 
-// carrierNAT is shared by a provider's customers (RFC 6598).
+// carrierNAT is the network that customers of an internet provider share (RFC 6598): not private by name, but nobody
+// can reach an address in it from outside.
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
-// settleAddresses refuses what is no address.
+// settleAddresses refuses entries of --public-addresses that are no IP addresses.
 func (s *Settings) settleAddresses() error {
 	for _, text := range s.PublicAddresses {
 		if _, err := netip.ParseAddr(text); err != nil {
@@ -19,8 +20,8 @@ func (s *Settings) settleAddresses() error {
 	return nil
 }
 
-// Addresses are those by which others reach this server: the given ones or, without
-// any, the public ones of its interfaces.
+// Addresses are the IP addresses by which others reach this server: those of --public-addresses or, without any, the
+// public ones of its network interfaces.
 func (s *Settings) Addresses() (out []netip.Addr) {
 	for _, text := range s.PublicAddresses {
 		if a, err := netip.ParseAddr(text); err == nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Backup says where encrypted backups are sent, and when.
+// Backup is where encrypted backups are sent, and when.
 type Backup struct {
 	To        string        `help:"Folder or s3://BUCKET/FOLDER that the server sends backups to; empty for none."`
 	Every     time.Duration `help:"How often." default:"24h"`
@@ -20,8 +20,8 @@ type Backup struct {
 	SecretKey string        `help:"Secret key; better set in the environment or file."`
 }
 
-// Bucket is where backups go, if that is a bucket. The prefix is empty or ends in a
-// slash.
+// Bucket is the bucket that backups go to and the prefix of their names in it, which is empty or ends in a
+// slash. ok is false when they go to a folder.
 func (b Backup) Bucket() (bucket, prefix string, ok bool) {
 	rest, ok := strings.CutPrefix(b.To, "s3://")
 	bucket, prefix, _ = strings.Cut(rest, "/")
@@ -31,6 +31,7 @@ func (b Backup) Bucket() (bucket, prefix string, ok bool) {
 	return bucket, prefix, ok
 }
 
+// settle refuses invalid settings of the backups.
 func (b *Backup) settle() error {
 	bucket, _, isBucket := b.Bucket()
 	switch {

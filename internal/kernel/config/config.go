@@ -1,7 +1,13 @@
-// Package config is every setting of the service in one documented struct.
-// A setting is a flag, an environment variable and a key of one TOML file, in
-// that order of precedence: --rate-limit-free, FRONTDESK_RATE_LIMIT_FREE,
-// and free under [rate_limit].
+// Package config has every setting of the service in one struct, Settings. A setting is a flag, an environment variable
+// and a key of one TOML file, in that order of precedence: --rate-limit-free, FRONTDESK_RATE_LIMIT_FREE, and free under
+// [rate_limit].
+//
+// The command line is read with kong, which makes flags from the struct's fields and tags: renaming a field renames a
+// setting. file.go adds the values of the TOML file. Then Settings.FillAndValidate fills in what follows from other
+// settings and refuses what is wrong, with the name of the flag; the other files hold a part of that each. Retention is
+// also what tables go by to end their rows.
+//
+// Settings are read once at start and passed on as values. There are no global settings.
 package config
 
 import (
@@ -17,7 +23,8 @@ import (
 	"frontdesk/internal/kernel/peer"
 )
 
-// Settings is everything an operator can set. The tags define the command line.
+// Settings is everything that an operator can set. The tags define the command line. A field with the tag embed is a
+// group of settings, whose flags begin with its prefix.
 type Settings struct {
 	Data          string `help:"Data folder. Default: ./data (./data/demo for --demo)." type:"path" placeholder:"DIR"`
 	DatabaseURL   string `help:"PostgreSQL to use instead of SQLite." placeholder:"postgres://…" name:"database-url"`
@@ -63,7 +70,7 @@ type Settings struct {
 	AllowInsecureWebhooks       bool `help:"Development: send webhooks to this machine too, over http."`
 }
 
-// Database says how a process uses PostgreSQL.
+// Database is how a process uses PostgreSQL.
 type Database struct {
 	Connections int           `help:"Connections to PostgreSQL; default: pool_max_conns of the URL, or 16." default:"0"`
 	Wait        time.Duration `help:"How long a request waits for one of them; then it gets 503." default:"1s"`
@@ -78,24 +85,25 @@ type RateLimit struct {
 	Public       int `help:"Requests per minute and address that need no key, like access links." default:"120"`
 }
 
-// ByPlan is the limits by the plan's name.
+// ByPlan is the limits by the name of the plan.
 func (r RateLimit) ByPlan() map[string]int {
 	return byPlan(r.Free, r.Starter, r.Professional, r.Enterprise)
 }
 
+// byPlan names the plans, in one place for all limits.
 func byPlan[N int | int64](free, starter, professional, enterprise N) map[string]N {
 	return map[string]N{"free": free, "starter": starter, "professional": professional, "enterprise": enterprise}
 }
 
-// Files says how large files may be and where their bytes are stored: in a
-// folder of --data, or in a bucket of S3 or a compatible store.
+// Files is how large files may be and where their bytes are stored: in a folder of --data, or in a bucket of S3 or a
+// compatible store.
 type Files struct {
 	MaxBytes int64 `help:"Largest file, in bytes." default:"104857600"`
 	S3       S3    `embed:"" prefix:"s3-"`
 }
 
-// S3 names the bucket. Without keys, those of the machine's environment or role
-// are used. The variables are spelled out because S3 would become S_3.
+// S3 is the bucket for files. Without keys, those of the machine's environment or role are used. The names of the
+// environment variables are spelled out, because kong would make S_3 from S3.
 type S3 struct {
 	Bucket    string `help:"Bucket for files, instead of the folder in --data." env:"FRONTDESK_FILES_S3_BUCKET"`
 	Endpoint  string `help:"S3-compatible store; else Amazon S3." env:"FRONTDESK_FILES_S3_ENDPOINT" placeholder:"URL"`
@@ -104,25 +112,25 @@ type S3 struct {
 	SecretKey string `help:"Secret key; better set in the environment or file." env:"FRONTDESK_FILES_S3_SECRET_KEY"`
 }
 
-// Mail says how mail is sent.
+// Mail is how mail is sent.
 type Mail struct {
 	Domain   string `help:"The service's own domain; default sender: no-reply@DOMAIN." default:"frontdesk.example"`
 	SPF      string `help:"SPF of hosted domains, like include:relay.example; default: a:MAIL-DOMAIN."`
 	Provider string `help:"mailbox (kept in the console) or smtp (relayed)." default:"mailbox" enum:"mailbox,smtp"`
 }
 
-// SMTP is the relay for outgoing mail.
+// SMTP is the relay for outgoing mail, with --mail-provider=smtp.
 type SMTP struct {
 	Host     string `help:"Relay for outgoing mail, with --mail-provider=smtp."`
 	Port     int    `help:"Port of the relay." default:"587"`
 	Username string `help:"User at the relay; empty if it asks for none."`
 	Password string `help:"Password at the relay; better set in the environment or the file."`
-	// TLS says how to encrypt: starttls insists on STARTTLS, opportunistic uses it
-	// where it is offered, and tls encrypts from the first byte.
+	// TLS is how to encrypt: starttls insists on STARTTLS, opportunistic uses it if the relay offers it, and tls
+	// encrypts from the first byte.
 	TLS string `help:"Encryption to the relay: ${enum}." default:"starttls" enum:"starttls,opportunistic,tls,none"`
 }
 
-// MailServer says how mail is received.
+// MailServer is how mail is received.
 type MailServer struct {
 	Listen      string `help:"Address of the mail server; empty for none." default:"127.0.0.1:8025"`
 	TLSCert     string `help:"File with the certificate chain for STARTTLS." placeholder:"FILE"`
@@ -142,7 +150,7 @@ type AgentLimit struct {
 	Transport    int `help:"Requests to the agent connection per minute, for each user and client." default:"600"`
 }
 
-// ByPlan is the limits by the plan's name.
+// ByPlan is the limits by the name of the plan.
 func (l AgentLimit) ByPlan() map[string]int {
 	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
@@ -155,7 +163,7 @@ type AutomationLimit struct {
 	Enterprise   int `help:"… on enterprise." default:"3000"`
 }
 
-// ByPlan is the limits by the plan's name.
+// ByPlan is the limits by the name of the plan.
 func (l AutomationLimit) ByPlan() map[string]int {
 	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
@@ -168,7 +176,7 @@ type StorageLimit struct {
 	Enterprise   int64 `help:"… on enterprise." default:"1073741824000"`
 }
 
-// ByPlan is the limits by the plan's name.
+// ByPlan is the limits by the name of the plan.
 func (l StorageLimit) ByPlan() map[string]int64 {
 	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
@@ -181,8 +189,7 @@ type OAuth struct {
 	RefreshRequiresResource bool `help:"Refuse a refresh that does not name the resource." default:"true" negatable:""`
 }
 
-// Agreement is the current version of each agreement. A new one needs
-// acceptance again.
+// Agreement is the current version of each agreement. After a change, businesses must accept it again.
 type Agreement struct {
 	Business string `help:"Current version of the business agreement." default:"1"`
 	Domain   string `help:"Current version of the domain agreements." default:"1"`
@@ -198,7 +205,7 @@ type Retention struct {
 	Executions  time.Duration `help:"How long automation executions are kept; at least 1h." default:"2160h"`
 }
 
-// settle refuses times so short that rows would end while they are in use.
+// settle refuses times so short that rows would be deleted while something still uses them.
 func (r Retention) settle() error {
 	for _, v := range []struct {
 		name         string
@@ -219,13 +226,15 @@ func (r Retention) settle() error {
 	return nil
 }
 
-// Log says how the service logs.
+// Log is how the service logs.
 type Log struct {
 	Level  string `help:"debug, info, warn or error." default:"info" enum:"debug,info,warn,error"`
 	Format string `help:"text or json." default:"text" enum:"text,json"`
 }
 
-// Settle fills in the settings that depend on others and refuses invalid ones.
+// Settle fills in the settings that follow from others and refuses invalid ones. demo is serve --demo, which
+// has a data folder of its own and may not use real providers. The order matters: --domain sets the addresses that the
+// rest uses.
 func (s *Settings) Settle(demo bool) error {
 	if s.Data == "" {
 		s.Data = "data"
@@ -318,6 +327,7 @@ func (s *Settings) Settle(demo bool) error {
 	return nil
 }
 
+// settleMail fills in the SPF mechanism and refuses invalid settings of outgoing mail.
 func (s *Settings) settleMail() error {
 	s.Mail.Domain = strings.ToLower(s.Mail.Domain)
 	if d := s.Mail.Domain; !hostName.MatchString(d) || len(d) > 200 {
@@ -345,6 +355,7 @@ func (s *Settings) settleMail() error {
 	return nil
 }
 
+// settle refuses invalid settings of the mail server; without an address there is none.
 func (m *MailServer) settle() error {
 	if m.Listen == "" {
 		return nil
@@ -367,8 +378,8 @@ func (m *MailServer) settle() error {
 	return nil
 }
 
-// spfMechanisms matches the mechanisms that permit a sender (RFC 7208 §5). The
-// ~all that follows them makes every other sender doubtful.
+// spfMechanisms matches a list of mechanisms that permit senders (RFC 7208 §5). The record ends in ~all, which makes
+// every other sender doubtful.
 var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+)( ` +
 	`(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+))*$`)
 
@@ -376,10 +387,11 @@ var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:
 var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 const (
-	maxFile    = 32 << 30 // S3 takes at most 10,000 parts, of 5 MiB here
-	maxStorage = 1 << 50
+	maxFile    = 32 << 30 // bytes; S3 takes at most 10,000 parts, which have 5 MiB here
+	maxStorage = 1 << 50  // bytes
 )
 
+// settle refuses invalid settings of the files.
 func (f *Files) settle() error {
 	if f.MaxBytes < 1 || f.MaxBytes > maxFile {
 		return fmt.Errorf("--files-max-bytes: must be between 1 and %d", int64(maxFile))
@@ -393,8 +405,7 @@ func (f *Files) settle() error {
 	return checkStore("files-s3", f.S3.Endpoint, f.S3.AccessKey, f.S3.SecretKey)
 }
 
-// checkStore checks how an S3-compatible store is reached; flag begins the names of
-// the settings.
+// checkStore refuses invalid settings of an S3-compatible store. flag is the beginning of their names.
 func checkStore(flag, endpoint, accessKey, secretKey string) error {
 	if (accessKey == "") != (secretKey == "") {
 		return fmt.Errorf("--%[1]s-access-key and --%[1]s-secret-key: give both or neither", flag)
@@ -405,8 +416,8 @@ func checkStore(flag, endpoint, accessKey, secretKey string) error {
 	return isURL(flag+"-endpoint", endpoint)
 }
 
-// address returns where callers reach a listener: the given URL or, without one,
-// the address it listens on.
+// address returns the URL at which callers reach a listener: the given one or, without it, one made from the address
+// it listens on. The names of both flags are for errors.
 func address(listenFlag, listen, urlFlag, given string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -432,12 +443,11 @@ func (s *Settings) DatabasePath() string { return filepath.Join(s.Data, "frontde
 // FilesPath is the folder of the files' bytes, used without a bucket.
 func (s *Settings) FilesPath() string { return filepath.Join(s.Data, "files") }
 
-// SpoolPath is the folder for mail while it is received. The files in it are
-// unnamed and vanish with the process.
+// SpoolPath is the folder for mail while it is received. The files in it have no names, and vanish with the process.
 func (s *Settings) SpoolPath() string { return filepath.Join(s.Data, "spool") }
 
 // KeyPath is the file of the keys that seal secrets, outside the database.
 func (s *Settings) KeyPath() string { return filepath.Join(s.Data, "sealing.key") }
 
-// SocketPath is where the admin command finds a running server.
+// SocketPath is the Unix socket by which the admin command reaches a running server.
 func (s *Settings) SocketPath() string { return filepath.Join(s.Data, "admin.sock") }

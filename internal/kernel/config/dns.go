@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// DNS says who serves the zones of domains.
+// DNS is who serves the zones of domains.
 type DNS struct {
 	Listen      string   `help:"Address of the embedded DNS server; empty for none." default:"127.0.0.1:8053"`
 	Provider    string   `help:"Who serves the zones: embedded, powerdns or dnsimple." default:"embedded"`
@@ -25,11 +25,13 @@ type PowerDNS struct {
 	APIKey string `help:"Key of the PowerDNS API." name:"api-key"`
 }
 
+// embedded is the DNS provider that is this service itself.
 const embedded = "embedded"
 
+// serverName matches the name of a name server, with a dot in it.
 var serverName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
-// settleDNS fills in the name servers and refuses invalid settings.
+// settleDNS fills in the name servers, ns1 below the host of --base-url, and refuses invalid settings.
 func (s *Settings) settleDNS() error {
 	d := &s.DNS
 	if d.Provider == "" {
@@ -77,5 +79,5 @@ func (s *Settings) settleDNS() error {
 	return nil
 }
 
-// ServesDNS reports whether the embedded server answers.
+// ServesDNS reports whether the embedded DNS server runs.
 func (s *Settings) ServesDNS() bool { return s.DNS.Provider == embedded && s.DNS.Listen != "" }

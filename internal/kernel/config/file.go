@@ -10,9 +10,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// FromFile resolves flags from a TOML file. A key is the flag's name with _
-// for -, and a prefix may be a table: rate_limit_free, or free in [rate_limit].
-// A flag or an environment variable wins over the file.
+// FromFile reads a TOML file, for kong to take the values of flags from. A key is the flag's name with _ for -, and its
+// beginning may be a table: rate_limit_free, or free in [rate_limit]. A flag or an environment variable wins over the
+// file.
 func FromFile(path string) (kong.Resolver, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -27,6 +27,7 @@ func FromFile(path string) (kong.Resolver, error) {
 	return f, nil
 }
 
+// flatten joins the names of tables and keys with _, so that all keys are on one level.
 func flatten(prefix string, tree, into map[string]any) {
 	for k, v := range tree {
 		if t, ok := v.(map[string]any); ok {
@@ -37,14 +38,16 @@ func flatten(prefix string, tree, into map[string]any) {
 	}
 }
 
+// file is a settings file as a kong.Resolver.
 type file struct {
 	path   string
 	values map[string]any
 }
 
+// key is the name of a flag as the file has it.
 func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// Validate refuses a key that no flag has: a typo must not pass for a setting.
+// Validate refuses keys that no flag has, because a typo would otherwise be ignored. kong calls it.
 func (f *file) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	for _, flags := range app.AllFlags(false) {
@@ -72,7 +75,8 @@ func (f *file) Validate(app *kong.Application) error {
 	return nil
 }
 
-// Resolve gives a flag its value from the file, unless the environment has one.
+// Resolve gives a flag its value from the file, unless the environment has one. kong calls it for flags that are not on
+// the command line.
 func (f *file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, env := range flag.Envs {
 		if _, ok := os.LookupEnv(env); ok {

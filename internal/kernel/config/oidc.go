@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/peer"
 )
 
-// OIDC is an identity provider that people sign in with.
+// OIDC is an identity provider that people sign in with, by OpenID Connect.
 type OIDC struct {
 	Issuer       string   `help:"OpenID Connect provider to sign in with; empty for none." placeholder:"URL"`
 	ClientID     string   `help:"What the provider calls this server." name:"client-id"`
@@ -26,7 +26,8 @@ type OIDC struct {
 	TrustMFA     bool     `help:"Ask for no second factor when the provider did (amr has mfa)." name:"trust-mfa"`
 }
 
-// RoleByGroup is the roles that groups give.
+// RoleByGroup is the role that each group of the provider gives. The last = separates them, so that a group's name may
+// have one.
 func (o *OIDC) RoleByGroup() map[string]string {
 	out := map[string]string{}
 	for _, pair := range o.Roles {
@@ -39,6 +40,7 @@ func (o *OIDC) RoleByGroup() map[string]string {
 
 var uuidText = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
+// settle refuses invalid settings of the identity provider.
 func (o *OIDC) settle() error {
 	if o.Issuer == "" {
 		if o.ClientID != "" || o.ClientSecret != "" || len(o.Roles) > 0 || o.Organization != "" || o.Create || o.Only ||

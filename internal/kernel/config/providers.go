@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Providers are the outside companies. The built-in sandboxes need none.
+// Providers are the companies that charge cards and register domains. The built-in sandboxes pretend to, and need no
+// account.
 type Providers struct {
 	PaymentsProvider  string   `help:"Who charges cards: sandbox or stripe." default:"sandbox"`
 	RegistrarProvider string   `help:"Who registers domains: sandbox or dnsimple." default:"sandbox"`
@@ -22,7 +23,7 @@ type Providers struct {
 type Stripe struct {
 	SecretKey string `help:"Secret key of the Stripe account." placeholder:"sk_…"`
 	URL       string `help:"Address of Stripe's API." default:"https://api.stripe.com" name:"url"`
-	// CheckoutURL differs for accounts that have their own domain for checkout.
+	// CheckoutURL is another for accounts that have a domain of their own for checkout.
 	CheckoutURL string `help:"Address of Stripe's checkout pages." default:"https://checkout.stripe.com"`
 }
 
@@ -34,9 +35,11 @@ type DNSimple struct {
 	Endings []string `help:"Endings to offer." default:"com,net,org,dev,app,io,ai,co,me"`
 }
 
+// sandbox is the provider that only pretends.
 const sandbox = "sandbox"
 
-// settle refuses providers that cannot be used.
+// settle fills in the sandboxes and refuses providers that are unknown, incomplete or too real: for the demo,
+// and for a shifted clock.
 func (p *Providers) settle(demo bool, offset time.Duration) error {
 	for value, choice := range map[*string][]string{&p.PaymentsProvider: {"payments-provider", "stripe"},
 		&p.RegistrarProvider: {"registrar-provider", "dnsimple"}} {
@@ -81,6 +84,7 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 	return nil
 }
 
+// isURL refuses a setting that is no http or https URL.
 func isURL(flag, s string) error {
 	if u, err := url.Parse(s); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("--%s: %q is not an http or https address", flag, s)

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// Require panics when one of the named fields of a service's Config is zero, so
-// that a missing part is noticed at start.
+// Require panics when one of the named fields of a service's Config struct is zero, so that a missing part is
+// noticed at start and not at the first request that needs it.
 func Require(c any, fields ...string) {
 	v := reflect.ValueOf(c)
 	for _, name := range fields {

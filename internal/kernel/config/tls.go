@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TLS says how the server encrypts by itself, with --domain.
+// TLS is how the server speaks https by itself, with --domain. Without it, a proxy in front of it does.
 type TLS struct {
 	Listen   string `help:"With --domain: address of https." default:":443"`
 	Redirect string `help:"With --domain: address that sends http to https; empty for none." default:":80"`
@@ -18,7 +18,7 @@ type TLS struct {
 	Key      string `help:"File with the certificate's key." placeholder:"FILE"`
 }
 
-// ACME is the certificate authority.
+// ACME is the authority that the server gets its certificate from, with --domain and without --tls-cert.
 type ACME struct {
 	Directory string        `help:"Authority." default:"https://acme-v02.api.letsencrypt.org/directory"`
 	Email     string        `help:"Where the authority can reach you; optional."`
@@ -26,17 +26,17 @@ type ACME struct {
 	Check     time.Duration `help:"How often certificates are checked for renewal." default:"10m"`
 }
 
-// What --acme-directory and --acme-check say if nobody sets them.
+// The defaults of --acme-directory and --acme-check, to recognize whether an operator has changed them.
 const (
 	LetsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
 	CheckEvery  = 10 * time.Minute
 )
 
-// defaultMailDomain is what --mail-domain says if nobody sets it.
+// defaultMailDomain is the default of --mail-domain, by which settings that nobody changed are recognized.
 const defaultMailDomain = "frontdesk.example"
 
-// settleTLS derives the addresses from --domain: one name for the console, the API
-// and the agent connection, on one listener.
+// settleTLS derives other settings from --domain: one name for the console, the API and the agent connection, on
+// one listener. Without --domain it does nothing.
 func (s *Settings) settleTLS() error {
 	t := &s.TLS
 	if s.Domain == "" {
@@ -78,7 +78,8 @@ func (s *Settings) settleTLS() error {
 			s.MCPURL = s.BaseURL
 		}
 	}
-	// The second may have been taken from the first, so the first is looked at first.
+	// --mcp-url may have been taken from --base-url, so --base-url is checked first: it is the one to name in the
+	// error.
 	for _, given := range [][2]string{{"base-url", s.BaseURL}, {"mcp-url", s.MCPURL}} {
 		u, err := url.Parse(given[1])
 		if given[1] != "" && (err != nil || u.Scheme != "https" || u.Hostname() != s.Domain) {
@@ -91,11 +92,11 @@ func (s *Settings) settleTLS() error {
 	return nil
 }
 
-// SharesListener reports whether the agent connection is on the API's listener. A
-// port of 0 is another one each time.
+// SharesListener reports whether the agent connection uses the listener of the API. Two addresses with port 0 are equal
+// as texts and still two listeners, because the system chooses a port for each.
 func (s *Settings) SharesListener() bool {
 	return s.MCPListen != "" && s.MCPListen == s.Listen && (s.Domain != "" || !strings.HasSuffix(s.Listen, ":0"))
 }
 
-// ObtainsCertificate reports whether the server has its certificate by ACME.
+// ObtainsCertificate reports whether the server gets its certificate by ACME.
 func (s *Settings) ObtainsCertificate() bool { return s.Domain != "" && s.TLS.Cert == "" }

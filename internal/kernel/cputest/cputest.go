@@ -1,8 +1,9 @@
-// Package cputest holds readers of outside text to a bound: a text of 1 KB takes
-// at most 50 ms to read, and one of 1 MB at most 2 s. It measures the CPU time of
-// one thread, because wall time is longer on a busy machine.
+// Package cputest is for tests that code which reads text from outside cannot be made slow by it. A text of 1 KB may
+// take 50 ms to read and one of 1 MB 2 s, and in between in proportion. It measures the CPU time of one thread, because
+// wall time is longer on a busy machine.
 //
-// Start reading at Within; Shape builds the texts that make readers slow.
+// CheckShapes is what most tests call: it builds texts of both sizes from a Shape, such as ten thousand open brackets,
+// and checks each with CheckWithin. Code that works in other goroutines is not measured.
 package cputest
 
 import (
@@ -13,11 +14,11 @@ import (
 	"time"
 )
 
-// thread is RUSAGE_THREAD of getrusage(2), which Linux has.
+// thread is RUSAGE_THREAD of getrusage(2). Package syscall does not have it, and only Linux knows it.
 const thread = 1
 
-// Spent is the CPU time that the calling thread has used. The caller has
-// locked itself to it.
+// Spent is the CPU time that the calling thread has used so far. The caller must have locked its goroutine to
+// the thread. It skips the test on systems that do not know this.
 func Spent(t testing.TB) time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(thread, &r); err != nil {
@@ -35,22 +36,21 @@ func Of(t testing.TB, fn func()) time.Duration {
 	return Spent(t) - before
 }
 
-// slack is how much slower than meant a machine may be: neighbours take its caches
-// and its clock. An attack that works takes many times more.
+// slack is how much slower than expected a machine may be, because others use its caches too. An attack that works
+// takes many times longer.
 const slack = 2
 
-// Limit is what fails a test: the bound, and slack.
+// Limit is the CPU time above which a test fails: the target, and slack.
 func Limit(n int) time.Duration { return slack * Bound(n) }
 
-// Bound returns how much CPU time a text of n bytes may take.
+// Bound is how much CPU time a text of n bytes may take.
 func Bound(n int) time.Duration {
 	const small, large = 50 * time.Millisecond, 2 * time.Second
 	return small + time.Duration(float64(large-small)*float64(max(n-1<<10, 0))/(1<<20-1<<10))
 }
 
-// Within fails a test when reading a text of n bytes takes longer than its limit,
-// three times, because the first reading also sets up what the others share. One
-// that takes more than a third of its limit is logged.
+// Within fails a test when reading a text of n bytes takes longer than MaxCPUTime three times in a row. The first
+// time also pays for what later ones share, such as compiled expressions. More than a third of the limit is logged.
 func Within(t testing.TB, n int, read func()) {
 	t.Helper()
 	took := Of(t, read)
@@ -67,8 +67,7 @@ func Within(t testing.TB, n int, read func()) {
 	}
 }
 
-// Shape is a text that repeats itself: Before, Open again and again, as many
-// Close, After.
+// Shape is a form of text that may be slow to read: Before, then Open many times, then Close as many times, then After.
 type Shape struct{ Name, Before, Open, Close, After string }
 
 // Text builds the shape with at most n bytes.
@@ -77,10 +76,10 @@ func (s Shape) Text(n int) string {
 	return s.Before + strings.Repeat(s.Open, times) + strings.Repeat(s.Close, times) + s.After
 }
 
-// Sizes are the sizes that the bound is defined by.
+// Sizes are the sizes for which the target is defined, 1 KB and 1 MB.
 var Sizes = []int{1 << 10, 1 << 20}
 
-// Each reads every shape in each size and holds it to its limit.
+// Each reads every shape in both sizes, and fails for those that take too long.
 func Each(t *testing.T, shapes []Shape, read func(t testing.TB, text string)) {
 	for _, s := range shapes {
 		t.Run(s.Name, func(t *testing.T) {

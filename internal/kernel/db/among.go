@@ -8,7 +8,8 @@ import (
 
 // Named are the rows that a filter leaves, found by an index that is not in the
 // order of the list: rows of the list's own table or, with a Table, those whose
-// id is in a Column of it. Where is the condition that the index answers.
+// id is in a Column of it. Where is the condition that the index answers, with a
+// ? for each of Args.
 type Named struct {
 	Table, Column string
 	Where         string
@@ -18,13 +19,13 @@ type Named struct {
 // among is a filter that leaves the rows found in one of several ways.
 type among struct {
 	ways  []Named
-	bound []string // their conditions, with numbered arguments
+	bound []string // the conditions of the ways, with numbered arguments
 }
 
-// Among adds the condition that a row is one of those named. They may be none, a
-// few, or nearly all of the organization. The data decides whether to find the
-// rows by the index and sort them, or to walk the list until the page is full, so
-// chooseLeader counts them first.
+// Among adds the condition that a row is one of those found in these ways. They
+// may be none, a few, or nearly all of the organization. Few are best found by the
+// index and sorted; with many it is faster to walk the list until the page is
+// full. No statistics tell which, so chooseLeader counts them first.
 func (w *Where) Among(ways ...Named) *Where {
 	a := among{ways: ways}
 	for _, n := range ways {
@@ -34,12 +35,12 @@ func (w *Where) Among(ways ...Named) *Where {
 	return w
 }
 
-// maxLeader is from how many rows a list still starts. Beyond it, walking the list
-// finds a page sooner.
+// maxLeader is the most matches for which a filter's index leads. Beyond it,
+// walking the list finds a page sooner.
 const maxLeader = 5000
 
-// chooseLeader decides which filter finds the rows, and reports whether there can
-// be any.
+// chooseLeader decides which filter finds the rows: the one with the fewest, if
+// they are fewer than maxLeaderRows. It reports whether there can be any rows.
 func (w *Where) chooseLeader(ctx context.Context, tx *Tx, table string) (some bool, err error) {
 	if w.chosen {
 		return true, nil
@@ -58,7 +59,8 @@ func (w *Where) chooseLeader(ctx context.Context, tx *Tx, table string) (some bo
 	return least > 0, nil
 }
 
-// count returns how many rows are named, at most maxLeader.
+// count returns how many rows are found, at most maxLeaderRows. A row that is found
+// in two ways counts twice.
 func (a *among) count(ctx context.Context, tx *Tx, org any, table string) (int, error) {
 	w := &Where{args: []any{org}}
 	for _, n := range a.ways {
@@ -73,6 +75,7 @@ func (a *among) count(ctx context.Context, tx *Tx, org any, table string) (int, 
 			") AS first", w.args...)
 }
 
+// from is the table that the index belongs to.
 func (n *Named) from(table string) string {
 	if n.Table == "" {
 		return table
@@ -80,8 +83,9 @@ func (n *Named) from(table string) string {
 	return n.Table
 }
 
-// byIndex is the condition for few rows: first the index is read, then the rows
-// are looked up. PostgreSQL would turn a subquery into a join, and guess.
+// byIndex is the condition for few rows: the index is read first, and then the rows
+// are looked up by what it gave. ARRAY keeps PostgreSQL from turning the subquery
+// into a join, for which it would guess how many rows there are.
 func (a *among) byIndex(e Engine, table string) string {
 	key := "seq"
 	for _, n := range a.ways {
@@ -105,7 +109,7 @@ func (a *among) byIndex(e Engine, table string) string {
 }
 
 // byRow is the condition checked row by row. IS TRUE keeps both engines from the
-// index, and PostgreSQL from a join, which would collect and sort all named rows
+// index, and PostgreSQL from a join, which would collect and sort all matching rows
 // before the first result. OFFSET keeps it from collecting them in a hash.
 func (a *among) byRow(table string) string {
 	tests := make([]string, len(a.ways))

@@ -11,7 +11,8 @@ import (
 )
 
 // plain reduces an argument to nil, string, int64, float64, bool or []byte,
-// the values that both engines bind. Whatever has another shape is JSON.
+// the values that both engines bind. Whatever has another shape is bound as JSON.
+// The first switch has the common types and needs no reflection.
 func plain(arg any) (any, error) {
 	switch v := arg.(type) {
 	case nil, string, int64, bool, []byte, float64:
@@ -48,6 +49,7 @@ func plain(arg any) (any, error) {
 		if v.IsNil() {
 			return nil, nil
 		}
+		// A pointer to a struct is JSON as a whole.
 		if k, _ := kindOf(v.Type()); k != kJSON {
 			return plain(v.Elem().Interface())
 		}
@@ -71,7 +73,8 @@ func plain(arg any) (any, error) {
 	return string(b), nil
 }
 
-// texts is an argument of = ANY($n): the values as text.
+// texts is an argument of = ANY($n), a list of strings or of a string type, as
+// plain strings. It reports false for everything else.
 func texts(arg any) ([]string, bool) {
 	switch v := arg.(type) {
 	case []string:

@@ -32,6 +32,7 @@ import (
 
 const backupFormat = 1
 
+// backupHead is the first line.
 type backupHead struct {
 	Frontdesk string    `json:"frontdesk"` // "backup"
 	Format    int       `json:"format"`
@@ -40,11 +41,13 @@ type backupHead struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
+// backupTable is the line before a table's rows.
 type backupTable struct {
 	Relation
-	Last int64 `json:"last"` // the highest number a row ever had, if the engine remembers it
+	Last int64 `json:"last"` // the highest number a row ever had, or 0 if the engine does not remember it
 }
 
+// backupEnd is the last line. A file without it was cut off.
 type backupEnd struct {
 	End    bool   `json:"end"`
 	Tables int    `json:"tables"`
@@ -52,7 +55,7 @@ type backupEnd struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Summary describes a backup.
+// Summary describes a backup that was made, checked or restored.
 type Summary struct {
 	File      string    `json:"file"`
 	Engine    Engine    `json:"engine"` // that it was made from
@@ -67,7 +70,7 @@ type Summary struct {
 // Say receives the progress of long work, a line at a time. It may be nil.
 type Say func(line string)
 
-// progress reports from time to time.
+// progress counts rows, and tells of them every two seconds.
 type progress struct {
 	say  Say
 	next time.Time
@@ -78,6 +81,7 @@ const progressEvery = 2 * time.Second
 
 func newProgress(say Say) *progress { return &progress{say: say, next: time.Now().Add(progressEvery)} }
 
+// row counts one row. It looks at the clock only now and then.
 func (p *progress) row(verb, table string) {
 	p.rows++
 	if p.rows%1024 != 0 || p.say == nil {
@@ -111,6 +115,7 @@ func Backup(ctx context.Context, o Options, path string, say Say) (*Summary, err
 	return backup(ctx, o, path, say)
 }
 
+// backup writes a snapshot of the database to a new file.
 func backup(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
 	began := time.Now()
 	s, err := openSnapshot(ctx, o)
@@ -185,6 +190,7 @@ type lineWriter struct {
 	sum hash.Hash
 }
 
+// line writes one line and its end.
 func (w *lineWriter) line(b []byte) error {
 	b = append(b, '\n')
 	w.sum.Write(b)
@@ -192,6 +198,7 @@ func (w *lineWriter) line(b []byte) error {
 	return err
 }
 
+// json writes a value as one line.
 func (w *lineWriter) json(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -200,7 +207,7 @@ func (w *lineWriter) json(v any) error {
 	return w.line(b)
 }
 
-// write writes the whole snapshot.
+// write writes all tables of the snapshot, and returns how many rows.
 func (s *Snapshot) write(ctx context.Context, out io.Writer, at time.Time, p *progress) (int64, error) {
 	// The fastest level: the data is mostly text, and a person or a busy server
 	// waits for it.

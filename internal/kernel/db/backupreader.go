@@ -17,20 +17,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// backupReader reads a backup line by line.
+// backupReader reads a backup line by line. Nothing that it has read is to be
+// trusted before nextLine has returned errEnd: only then is the checksum known.
 type backupReader struct {
 	file  *os.File
 	buf   *bufio.Reader
 	sum   hash.Hash
-	line  []byte
+	line  []byte // the current one, its end included
 	dec   jsontext.Decoder
 	head  backupHead
 	table *backupTable // of the rows that follow
 	count backupEnd    // what was seen so far
 }
 
+// maxBackupLine keeps a damaged file from filling the memory.
 const maxBackupLine = 256 << 20
 
+// openBackup opens a backup and reads its first line.
 func openBackup(path string) (*backupReader, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -43,6 +46,8 @@ func openBackup(path string) (*backupReader, error) {
 	return r, nil
 }
 
+// begin reads the first line, and refuses what is no backup, or one of another
+// format.
 func (r *backupReader) begin() error {
 	zip, err := gzip.NewReader(bufio.NewReaderSize(r.file, 256<<10))
 	if err != nil {
@@ -65,6 +70,7 @@ func (r *backupReader) begin() error {
 
 func (r *backupReader) release() { r.file.Close() } //nolint:errcheck // it was read
 
+// damaged is the error for a file that is not what was written.
 func damaged(why any) error { return fmt.Errorf("the backup is damaged or cut off: %v", why) }
 
 // read takes the next line, its end included.
@@ -118,6 +124,7 @@ func (r *backupReader) next() (more bool, err error) {
 // errEnd says that the whole backup was read and is intact.
 var errEnd = errors.New("db: the end of the backup")
 
+// end compares what was read with the last line, and returns errEnd if it is right.
 func (r *backupReader) end(said backupEnd) error {
 	switch {
 	case said.SHA256 != hex.EncodeToString(r.sum.Sum(nil)):
@@ -131,7 +138,8 @@ func (r *backupReader) end(said backupEnd) error {
 	return errEnd
 }
 
-// values reads the row for the engine, one per column of the table.
+// values reads the current row, one value per column of the table, as the engine
+// binds it.
 func (r *backupReader) values(into []any) error {
 	r.dec.Reset(bytes.NewReader(r.line))
 	if _, err := r.dec.ReadToken(); err != nil {
@@ -169,8 +177,9 @@ func (r *backupReader) values(into []any) error {
 	return nil
 }
 
-// BackupRows reads a whole backup and passes each row of one table to fn, by the
-// names of its columns. The map is reused for the next row.
+// BackupRows passes each row of one table to fn, by the names of its columns. It
+// reads the whole backup and returns an error if it is damaged, but only after fn
+// has seen the rows. The map is reused for the next row.
 func BackupRows(path, table string, fn func(row map[string]any) error) error {
 	r, err := openBackup(path)
 	if err != nil {
@@ -201,7 +210,7 @@ func BackupRows(path, table string, fn func(row map[string]any) error) error {
 	}
 }
 
-// CheckBackup reads a whole backup and describes it.
+// CheckBackup reads a whole backup, whose checksum must match, and describes it.
 func CheckBackup(path string) (*Summary, error) {
 	r, err := openBackup(path)
 	if err != nil {
@@ -222,8 +231,8 @@ func CheckBackup(path string) (*Summary, error) {
 		Tables: r.count.Tables, Rows: r.count.Rows, Bytes: info.Size()}, nil
 }
 
-// SameRows returns where two backups differ. What they say about themselves, such as
-// their time and engine, does not count.
+// SameRows returns where two backups differ, or nil. What they say about
+// themselves, such as their time and engine, does not count.
 func SameRows(a, b string) error {
 	one, err := openBackup(a)
 	if err != nil {

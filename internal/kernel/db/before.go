@@ -9,14 +9,15 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A transaction remembers the rows that it locked to change them, as they were:
-// whoever tells of a change can say what was before.
+// former is a row that the transaction locked to change it, as it was: an event can
+// then say what was there before, and updated_at never goes back.
 type former struct {
 	row   id.ID
 	value any // a pointer to a copy
 }
 
-// remember keeps a copy of a row that is about to change.
+// remember keeps a copy of a row that is about to change. Only the first copy of a
+// row counts: it is what was there before the transaction.
 func (t *Table[T]) remember(tx *Tx, row *T) {
 	if !tx.writable {
 		return
@@ -41,8 +42,8 @@ func (tx *Tx) Before(row id.ID) any {
 }
 
 // NotBefore is now, or a moment after the last change of all rows that this
-// transaction has locked: whoever waited for a row, or has a slower clock, may come
-// with a time that is earlier.
+// transaction has locked. Whoever waited for a row, or has a slower clock, may come
+// with a time before that change, and events must stay in order.
 func (tx *Tx) NotBefore(now clock.Time) clock.Time { return max(now, tx.latest+1) }
 
 // moveOn keeps updated_at from going backwards.
@@ -59,20 +60,21 @@ func (t *Table[T]) moveOn(tx *Tx, row *T) {
 	}
 }
 
-// guard is a check that a write must pass once it holds a row.
+// guard is a check that a write must pass once it holds a row. It is how If-Match
+// compares the version that a caller saw with the row that is locked now.
 type guard struct {
 	row   id.ID
 	check func(context.Context) error
 }
 
-// Guard has check run as soon as the transaction has locked a row, before anything
-// is changed.
+// Guard has check run once, as soon as the transaction has locked a row, before
+// anything is changed.
 func (tx *Tx) Guard(row id.ID, check func(context.Context) error) { tx.guard = &guard{row, check} }
 
-// Guarded reports whether a guard has not been asked yet.
+// Guarded reports whether a guard has not run yet.
 func (tx *Tx) Guarded() bool { return tx.guard != nil }
 
-// locked asks the guard of a row that was just locked.
+// locked runs the guard of a row that was just locked, if there is one.
 func (tx *Tx) locked(ctx context.Context, row id.ID) error {
 	if tx.guard == nil || tx.guard.row != row {
 		return nil
@@ -82,12 +84,14 @@ func (tx *Tx) locked(ctx context.Context, row id.ID) error {
 	return check(ctx)
 }
 
-// Try runs fn inside a write so that its error undoes what it did, and nothing
-// else.
+// Try runs fn inside a write so that its error undoes what fn did, and nothing
+// else. Without the savepoint PostgreSQL would refuse every statement that follows
+// a failed one.
 func (tx *Tx) Try(ctx context.Context, fn func(context.Context) error) error {
 	if _, err := tx.exec(ctx, "SAVEPOINT try", nil); err != nil {
 		return err
 	}
+	// What would happen at the commit, and what was traced, is undone too.
 	index, after, told := len(tx.index), len(tx.after), tx.trace.length()
 	err := fn(ctx)
 	if err != nil {

@@ -1,11 +1,20 @@
-// Package db is the only package that knows which engine holds the data:
-// SQLite in one file, or PostgreSQL. Both speak the same SQL text through
-// Read, Write, One, All, Exec, Lock and Table.
+// Package db keeps the service's data. It is the only package that knows which
+// engine holds them: SQLite in one file, or PostgreSQL. Everybody else writes one
+// SQL text for both and runs it in a transaction (DB.Read, DB.Write) with
+// QueryOne, QueryAll and Exec, or through a Table, which has the statements that
+// every resource needs.
 //
-// Start reading at DB.Write. On SQLite one goroutine runs all writes and
-// groups those that wait into one commit (writer.go). On PostgreSQL every
-// write is a READ COMMITTED transaction that locks its root row first (Lock)
-// and runs again when the server asks for it (postgres.go).
+// Start reading at DB.Write in this file. Then come the files that resources use:
+// table.go, where.go and page.go, and lock.go for what a write locks first. Each
+// table declares what becomes of its rows (life.go); delete.go, undelete.go,
+// purge.go, erase.go and repoint.go follow that declaration and name no table.
+// words.go, search.go and follow.go are the full-text search.
+//
+// On SQLite one goroutine runs all writes and groups those that wait into one
+// commit (writer.go, sqlite.go). On PostgreSQL every write is a READ COMMITTED
+// transaction that locks its root row first (Lock) and runs again when the server
+// asks for it (postgres.go, pgsession.go, outcome.go). migrate.go and schema.go
+// have the schema; snapshot.go, backup.go and restore.go copy whole databases.
 //
 // The package never sees a resource, and nothing outside it sees an engine.
 package db
@@ -25,19 +34,19 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// Options say where the data is.
+// Options say where the data is, and how patiently to use it.
 type Options struct {
 	Path        string        // the SQLite file, when URL is empty
 	URL         string        // a PostgreSQL connection string
 	MaxConns    int           // PostgreSQL connections, and SQLite readers; 0 picks a default
-	Wait        time.Duration // how long a transaction waits for one of them; 10 seconds when zero
+	Wait        time.Duration // how long a transaction waits for a free connection; 10 seconds when zero
 	Migrations  []fs.FS       // folders of NNNN_name.sql, merged in order of their numbers
 	Log         *slog.Logger
-	Fatal       func(error) // called when a sync failed; the default logs and exits
+	Fatal       func(error) // called when the file cannot be trusted after a failed sync; else it logs and exits
 	ExtraPragma []string    // SQLite only, for tests: "max_page_count(100)"
 }
 
-// Engine names what holds the data.
+// Engine names the database that holds the data.
 type Engine string
 
 // The two engines.
@@ -46,17 +55,18 @@ const (
 	Postgres Engine = "postgres"
 )
 
-// DB is an open database.
+// DB is an open database. Its methods may be called from any goroutine.
 type DB struct {
 	engine engine
 	opts   Options
 	stats  Stats
 	lives  walk
-	full   atomic.Bool // a write has met a full disk; see Ready
-	folded atomic.Bool // no old search texts are left; see Refold
+	full   atomic.Bool // a write has failed on a full disk; CheckReady then tries to write
+	folded atomic.Bool // no search text of an old version is left; see RefoldSearchTexts
 }
 
-// engine is what SQLite and PostgreSQL each provide.
+// engine is what SQLite and PostgreSQL each provide, in sqlite.go and in
+// postgres.go.
 type engine interface {
 	name() Engine
 	read(ctx context.Context, fn Func) error
@@ -66,39 +76,44 @@ type engine interface {
 	shutDown() error
 }
 
-// session is one engine's transaction.
+// session is one engine's open transaction. All statements pass through it.
 type session interface {
 	// query fills one value per row. next returns the place for a row, or an
 	// invalid value when no more rows are wanted.
 	query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error
+	// exec returns how many rows changed.
 	exec(ctx context.Context, sql string, args []any) (int64, error)
+	// insert adds one row and returns its seq, or ErrNoRow when ON CONFLICT kept
+	// the table as it was.
 	insert(ctx context.Context, sql string, args []any) (int64, error)
 }
 
 // Func is the work of one transaction. A write may run more than once, so it
-// must set its results from scratch each time. It must use the context it gets:
-// calling Write or the network with that context panics.
+// must set its results from scratch each time. It must use the context that it
+// gets, and no network: Read, Write and RequireNoTransaction panic with that
+// context, because the transaction would wait for another one, or for the network.
 type Func = func(ctx context.Context, tx *Tx) error
 
-// Tx is one open transaction.
+// Tx is one open transaction. One goroutine uses it, and only until its Func
+// returns.
 type Tx struct {
 	session
 	db       *DB
 	writable bool
-	after    []func()
-	index    []indexRow
-	former   []former
-	latest   clock.Time // the last change of the rows that were locked
-	guard    *guard
-	author   Author
-	trace    *Trace // nil unless somebody follows what the transaction does
+	after    []func()   // see OnCommit
+	index    []indexRow // changes for SQLite's search index, applied with the commit
+	former   []former   // the rows that were locked, as they were
+	latest   clock.Time // the newest updated_at of the rows that were locked
+	guard    *guard     // a check that runs when its row is locked; see Guard
+	author   Author     // who words what is written; see external.go
+	trace    *Trace     // what the transaction did so far; nil unless somebody wants to know
 }
 
 // ErrNone says that no row matched.
 var ErrNone = errors.New("db: no row")
 
 // ErrLostCommit says that the connection broke while committing: the change
-// may or may not be there, and only reading it tells.
+// may or may not be there, and only reading the data again tells.
 var ErrLostCommit = errors.New("db: the outcome of a commit is unknown")
 
 // Open opens the database and brings its schema up to date.
@@ -122,10 +137,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return d, nil
 }
 
-// Close waits for running transactions and closes the database.
+// Close waits for the running transactions and closes the database.
 func (d *DB) Close() error { return d.engine.shutDown() }
 
-// Ready returns why the database cannot be read and written now.
+// Ready returns why the database cannot be read and written now, or nil. After a
+// write has met a full disk it writes something itself: reads still work then, and
+// say nothing.
 func (d *DB) Ready(ctx context.Context) error {
 	if err := d.engine.ready(ctx); err != nil || !d.full.Load() {
 		return err
@@ -136,13 +153,14 @@ func (d *DB) Ready(ctx context.Context) error {
 // Engine tells which engine holds the data.
 func (d *DB) Engine() Engine { return d.engine.name() }
 
-// Read runs fn on one read-only snapshot.
+// Read runs fn on one read-only snapshot: whatever fn reads belongs together.
 func (d *DB) Read(ctx context.Context, fn Func) error {
 	refuseInside(ctx, "Read")
 	return d.engine.read(ctx, fn)
 }
 
-// Write runs fn in one transaction and returns after it is on disk.
+// Write runs fn in one transaction and returns after it is on disk. An error, or
+// a panic, undoes everything that fn did.
 func (d *DB) Write(ctx context.Context, fn Func) error {
 	refuseInside(ctx, "Write")
 	err := d.engine.write(ctx, fn)
@@ -152,16 +170,19 @@ func (d *DB) Write(ctx context.Context, fn Func) error {
 	return err
 }
 
-// OnCommit runs fn after the transaction is durable and before its caller
-// learns of it. fn must be quick and must not fail.
+// OnCommit runs fn after the transaction is durable and before its caller learns
+// of it. fn must be quick and must not fail: on SQLite the next commit waits for
+// it.
 func (tx *Tx) OnCommit(fn func()) { tx.after = append(tx.after, fn) }
 
 // Engine tells which engine the transaction runs on, for the few statements
 // that differ.
 func (tx *Tx) Engine() Engine { return tx.db.engine.name() }
 
+// insideKey marks the context of an open transaction.
 type insideKey struct{}
 
+// inside returns the context that a transaction's Func gets.
 func inside(ctx context.Context) context.Context {
 	return context.WithValue(ctx, insideKey{}, true)
 }
@@ -170,16 +191,19 @@ func inside(ctx context.Context) context.Context {
 // network asks first, and refuses.
 func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
 
-// Outside panics inside a transaction: the network waits for the commit.
+// Outside panics in a transaction. Whatever uses the network calls it: a slow
+// answer would keep locks, and on SQLite all other writes, waiting.
 func Outside(ctx context.Context) { refuseInside(ctx, "the network") }
 
+// refuseInside panics and not only fails: the caller has a bug, and waiting for
+// the one writer inside a write would never end.
 func refuseInside(ctx context.Context, what string) {
 	if Inside(ctx) {
 		panic("db: " + what + " inside a transaction")
 	}
 }
 
-// PanicError is a panic in a transaction, which was rolled back.
+// PanicError is a panic in a Func, whose transaction was rolled back.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -187,7 +211,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// call runs fn and turns a panic into an error.
+// call runs fn and turns a panic into an error, so that the transaction is rolled
+// back and, on SQLite, the writer lives on.
 func call(ctx context.Context, fn Func, tx *Tx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -197,7 +222,8 @@ func call(ctx context.Context, fn Func, tx *Tx) (err error) {
 	return fn(ctx, tx)
 }
 
-// One returns the first row of a query, or ErrNone.
+// One returns the first row of a query, or ErrNoRow. T is a scalar or a struct
+// with a field for each column, in their order (see structFields).
 func One[T any](ctx context.Context, tx *Tx, sql string, args ...any) (T, error) {
 	var out T
 	found := false
@@ -219,7 +245,7 @@ func All[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, erro
 	return AllOf[T](ctx, tx, 0, sql, args...)
 }
 
-// AllOf is All for a query whose number of rows is roughly known.
+// AllOf is QueryAll for a query whose number of rows is roughly known.
 func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...any) ([]T, error) {
 	out := make([]T, 0, about)
 	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
@@ -236,17 +262,18 @@ func Exec(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 }
 
 // Insert adds one row to a table that has a seq, and returns the seq. It returns
-// ErrNone when an ON CONFLICT left the table unchanged.
+// ErrNoRow when an ON CONFLICT left the table unchanged.
 func Insert(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
 	return tx.insert(ctx, sql, args)
 }
 
-// busy reports overload, before the caller gives up waiting.
+// busy is the 503 for a caller who got no connection in time.
 func busy() error {
 	return fault.Unavailable.Say("Too many requests are waiting for the database. Retry in a moment.")
 }
 
-// Missing turns ErrNone into a 404 that names what was looked for.
+// Missing turns ErrNoRow into a 404 that names what was looked for. Other errors
+// stay as they are.
 func Missing(err error, noun string) error {
 	if errors.Is(err, ErrNone) {
 		return fault.NotFound.Say("There is no such %s.", noun)

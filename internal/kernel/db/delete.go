@@ -10,8 +10,9 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// The references that a deletion cleared are kept as long as events are: an
-// erasure must still find the rows about a person who was deleted before.
+// A deletion records the references that it clears. Undelete sets them again, and
+// an erasure finds by them the rows about a person who was deleted before. So they
+// are kept as long as events are.
 var _ = Declare("cleared_references", Life{
 	Refs:   []Ref{To("row_id", "", Keeps), To("target_id", "", Keeps)},
 	Expire: Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
@@ -31,8 +32,9 @@ func deleteDependents(ctx context.Context, tx *Tx, table string, org, row id.ID,
 	return clearRefs(ctx, tx, table, org, row, now)
 }
 
-// deleteUnder deletes the rows that belong to a deleted row, and what belongs to
-// them in turn.
+// deleteUnder deletes the rows of one table that belong to a deleted row, and what
+// belongs to them in turn. All get the same deleted_at, by which Undelete knows
+// what ended together. Rows that nothing refers to need only one statement.
 func deleteUnder(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now clock.Time) error {
 	text := "UPDATE " + r.table + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND " +
 		r.ref.Column + " = $2 AND deleted_at IS NULL"
@@ -59,12 +61,14 @@ func deleteUnder(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now cl
 	return nil
 }
 
+// searchable reports whether a table's rows can be searched for.
 func searchable(tx *Tx, table string) bool {
 	return tx.db.relation(table).Has("search")
 }
 
 // clearRefs clears the visible references to a deleted row. One statement records
-// them all; most rows have none, and then it is the only statement.
+// them all and says which tables had any; most rows have none, and then it is the
+// only statement.
 func clearRefs(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
 	var notes []string
 	for _, r := range tx.db.referrers(table) {

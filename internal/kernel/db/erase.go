@@ -11,23 +11,25 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Erase is what erasing a person does to a row about them. Without it a row that
-// belongs to an erased row is removed with it, a row that only names it loses the
-// reference, and all others stay as they are.
+// Erase is what erasing a person does to a row about them: remove it (WholeRow),
+// clear some columns (BlankColumns) or call a function (EraseByFunc). Without it a
+// row that belongs to a removed row is removed with it, a row that only refers to
+// one loses the reference, and all others stay as they are.
 type Erase struct {
-	whole bool
-	set   string
+	whole bool   // remove the row
+	set   string // the SET of an UPDATE
 	end   func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)
 
-	of   string
-	only string
+	of   string // only rows found by this reference
+	only string // only rows that meet this condition
 	find func(ctx context.Context, tx *Tx, e *Erasure) error
 }
 
 // WholeRow removes the row.
 var WholeRow = Erase{whole: true}
 
-// Blank keeps the row but clears its content: set is the SET of an UPDATE.
+// Blank keeps the row but clears its content: set is the SET of an UPDATE, without
+// updated_at. References to the person are cleared too.
 func Blank(set string) Erase { return Erase{set: set} }
 
 // EraseBy leaves the rows to a function, which gets their seq numbers and returns
@@ -39,46 +41,52 @@ func EraseBy(fn func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int
 // Of limits it to rows found by one of their references.
 func (e Erase) Of(column string) Erase { e.of = column; return e }
 
-// Only limits it to rows that meet a condition.
+// Only limits it to rows that meet a condition. Other rows that were found stay as
+// they are.
 func (e Erase) Only(condition string) Erase { e.only = condition; return e }
 
-// Find adds a function that looks for more rows and adds them to the erasure. It
-// may run several times, until nothing new is found.
+// Find adds a function that looks for more rows and adds them to the erasure, as
+// those that only mention an address. It may run several times, until nothing new
+// is found.
 func (e Erase) Find(fn func(ctx context.Context, tx *Tx, e *Erasure) error) Erase {
 	e.find = fn
 	return e
 }
 
+// declared reports whether a table says itself what happens to its rows.
 func (e Erase) declared() bool { return e.whole || e.set != "" || e.end != nil }
 
 // Erasure removes one person from the tables of an organization. It first finds
-// every row about them, by the references that the tables declare and by their
-// Find functions, and then erases these rows.
+// every row about them, by the references that the tables declare and by the
+// functions of their lives, and then erases these rows. On SQLite Preview does the
+// slow part of the search before the transaction.
 type Erasure struct {
 	Organization id.ID
-	Table        string // where the person is a row
+	Table        string // the table in which the person is a row
 	Person       id.ID
 	Addresses    []string // the person's email addresses, folded
 	Now          clock.Time
 
-	names    []id.ID                     // the ids that stand for the person
-	rows     map[string]map[int64]bool   // by table
-	ids      map[string]map[id.ID]bool   // of these rows
-	mentions map[string]map[id.ID]bool   // rows that stay but whose traces go, by their name in events
-	clears   map[referrer]map[id.ID]bool // what names rows that end
-	scans    map[string]*scan
-	preview  bool // a first look: find, and remember
-	found    int  // how much was added so far
+	names    []id.ID                     // the ids that stand for the person: what contains one is about them
+	rows     map[string]map[int64]bool   // the rows about the person by their numbers, by table
+	ids      map[string]map[id.ID]bool   // the ids of these rows, by table
+	mentions map[string]map[id.ID]bool   // rows that stay, but whose traces in events go, by what events call them
+	clears   map[referrer]map[id.ID]bool // references to rows that are removed
+	scans    map[string]*scan            // by table and name
+	preview  bool                        // Preview runs: remember what was searched for
+	found    int                         // counts everything added, to notice a round that adds nothing
 }
 
-// scan is a full read of a table, which no index helps with.
+// scan is a search that reads a whole table, because no index helps. It remembers
+// what the preview found, so that the transaction reads only newer rows.
 type scan struct {
-	rows  map[int64]bool
+	rows  map[int64]bool  // what was found
 	asked map[string]bool // the values that the preview searched for
 	done  map[string]bool // the values that this pass has searched for
 	upTo  int64           // the rows up to here were read in the preview
 }
 
+// reset begins a pass. Only the scans remember what the preview found.
 func (e *Erasure) reset() {
 	e.names = []id.ID{e.Person}
 	e.rows, e.ids, e.mentions = map[string]map[int64]bool{}, map[string]map[id.ID]bool{}, map[string]map[id.ID]bool{}
@@ -91,6 +99,7 @@ func (e *Erasure) reset() {
 	e.mention(e.ids, e.Table, e.Person)
 }
 
+// mention adds ids to a set, and counts those that are new.
 func (e *Erasure) mention(in map[string]map[id.ID]bool, key string, ids ...id.ID) {
 	if in[key] == nil {
 		in[key] = map[id.ID]bool{}
@@ -103,8 +112,8 @@ func (e *Erasure) mention(in map[string]map[id.ID]bool, key string, ids ...id.ID
 	}
 }
 
-// Names are the ids that stand for the person: whatever mentions one is about
-// them.
+// Names are the ids that stand for the person: whatever contains one of them is
+// about the person.
 func (e *Erasure) Names() []string {
 	names, _ := texts(e.names)
 	return names
@@ -127,7 +136,8 @@ func (e *Erasure) Mention(kind string, ids ...id.ID) { e.mention(e.mentions, kin
 // IDs lists the ids of a table's rows about the person.
 func (e *Erasure) IDs(table string) []id.ID { return slices.Sorted(maps.Keys(e.ids[table])) }
 
-// Kinds lists what events call the rows that may be about a person.
+// Kinds lists what events call the rows, not nested in others, that can be about a
+// person.
 func (e *Erasure) Kinds() (out []string) {
 	for _, table := range Declared() {
 		l := lives[table]
@@ -138,7 +148,8 @@ func (e *Erasure) Kinds() (out []string) {
 	return out
 }
 
-// Mentioned lists the ids of all rows of a kind whose traces go.
+// Mentioned lists the ids of all rows of a kind whose traces go, whether the rows
+// are erased or stay.
 func (e *Erasure) Mentioned(kind string) []id.ID {
 	all := maps.Clone(e.mentions[kind])
 	if all == nil {
@@ -152,8 +163,8 @@ func (e *Erasure) Mentioned(kind string) []id.ID {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Tables lists the tables with rows about the person, without those of nested
-// rows.
+// Tables lists the tables with rows about the person, without those whose rows
+// belong to other rows.
 func (e *Erasure) Tables() (out []string) {
 	for _, table := range slices.Sorted(maps.Keys(e.ids)) {
 		if lives[table].Noun != "" && lives[table].Parent.Table == "" {
@@ -177,7 +188,8 @@ func (e *Erasure) Traced() []id.ID {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Add adds rows of a table by their seq numbers.
+// Add adds rows of a table by their seq numbers, and looks up their ids, by which
+// other rows refer to them.
 func (e *Erasure) Add(ctx context.Context, tx *Tx, table string, rows ...int64) error {
 	if e.rows[table] == nil {
 		e.rows[table] = map[int64]bool{}
@@ -209,11 +221,11 @@ func (e *Erasure) AddIDs(ctx context.Context, tx *Tx, table string, ids []id.ID)
 	return e.Add(ctx, tx, table, rows...)
 }
 
-// Rows lists the rows found in a table.
+// Rows lists the seq numbers of the rows found in a table.
 func (e *Erasure) Rows(table string) []int64 { return slices.Sorted(maps.Keys(e.rows[table])) }
 
-// Each searches a table for each of the values and adds the rows it finds. In
-// where, $1 is the organization and $2 the value.
+// Each searches a table for each of the values and adds the rows that it finds. In
+// where, $1 is the organization and $2 the value. See ScanWith for what it costs.
 func (e *Erasure) Each(ctx context.Context, tx *Tx, table, where string, values []string) error {
 	return e.Scan(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
 		var out []int64
@@ -228,7 +240,7 @@ func (e *Erasure) Each(ctx context.Context, tx *Tx, table, where string, values 
 	})
 }
 
-// Any is Each for all values at once: $2 is their list.
+// Any searches a table for all ids at once: $2 is their list.
 func (e *Erasure) Any(ctx context.Context, tx *Tx, table, where string, ids []id.ID) error {
 	values, _ := texts(ids)
 	return e.Scan(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
@@ -236,7 +248,7 @@ func (e *Erasure) Any(ctx context.Context, tx *Tx, table, where string, ids []id
 	})
 }
 
-// Mentions is the condition that a text or JSON contains $2.
+// Mentions is the condition that a column of text or JSON contains the text $2.
 func (tx *Tx) Mentions(column string) string {
 	if tx.Engine() == Postgres {
 		return "strpos(CAST(" + column + " AS text), $2) > 0"
@@ -244,7 +256,7 @@ func (tx *Tx) Mentions(column string) string {
 	return "instr(" + column + ", $2) > 0"
 }
 
-// MentionsInBytes is the condition that bytes contain the text $2.
+// MentionsInBytes is the condition that a column of bytes contains the text $2.
 func (tx *Tx) MentionsInBytes(column string) string {
 	if tx.Engine() == Postgres {
 		return "position(convert_to($2, 'UTF8') IN " + column + ") > 0"
@@ -252,17 +264,20 @@ func (tx *Tx) MentionsInBytes(column string) string {
 	return "instr(" + column + ", CAST($2 AS BLOB)) > 0"
 }
 
+// scanText is the query for the rows of a table behind a number that meet a
+// condition.
 func scanText(tx *Tx, table, where string, after int64) string {
 	key, from := tx.db.relation(table).key(), table
 	if after > 0 {
-		from += " NOT INDEXED" // by number: SQLite would walk the whole organization for a few new rows
+		from += " NOT INDEXED" // only by rowid: SQLite would read the whole organization for a few new rows
 	}
 	return "SELECT " + key + " FROM " + from + " WHERE " + where + " AND " + key + " > " + strconv.FormatInt(after, 10)
 }
 
 // Scan searches a table for values and adds the rows that search finds behind a
-// seq number. Each pass asks for a value once, and rows that the preview read are
-// not read again for the values it searched for. name tells scans of a table apart.
+// number. Each pass searches for a value once. Rows that the preview read are not
+// read again for the values that it searched for. name tells scans of a table
+// apart.
 func (e *Erasure) Scan(ctx context.Context, tx *Tx, table, name string, values []string,
 	search func(after int64, values []string) ([]int64, error)) error {
 	s, err := e.scanNamed(ctx, tx, table, name)
@@ -281,6 +296,8 @@ func (e *Erasure) Scan(ctx context.Context, tx *Tx, table, name string, values [
 		s.done[v] = true
 		s.asked[v] = s.asked[v] || e.preview
 	}
+	// Values that the preview knew are searched for in the newer rows only, others in
+	// the whole table.
 	for _, part := range []struct {
 		after  int64
 		values []string
@@ -299,7 +316,8 @@ func (e *Erasure) Scan(ctx context.Context, tx *Tx, table, name string, values [
 	return e.Add(ctx, tx, table, slices.Sorted(maps.Keys(s.rows))...)
 }
 
-// scanNamed is what is known of a scan.
+// scanNamed is what is known of a scan. In the preview it notes first how far the
+// table reaches: rows that come later are left for the transaction.
 func (e *Erasure) scanNamed(ctx context.Context, tx *Tx, table, name string) (*scan, error) {
 	key := table + "\n" + name
 	if s := e.scans[key]; s != nil {
@@ -319,8 +337,8 @@ func (e *Erasure) scanNamed(ctx context.Context, tx *Tx, table, name string) (*s
 
 // Look does the slow searches on a snapshot beforehand. On SQLite all writes wait
 // for a transaction, and rows appear in the order of their numbers, so the
-// transaction only reads the newer ones. On PostgreSQL nobody waits, and the order
-// says nothing.
+// transaction only has to read the newer ones. On PostgreSQL nobody waits, and a
+// lower number may be committed later, so there it does nothing.
 func (e *Erasure) Look(ctx context.Context, tx *Tx) error {
 	e.scans = map[string]*scan{}
 	if tx.Engine() == Postgres {
@@ -332,9 +350,11 @@ func (e *Erasure) Look(ctx context.Context, tx *Tx) error {
 }
 
 // rounds bounds how often the tables are searched again because one of them found
-// something new. Each round follows the traces one table further.
+// something new. Each round follows references one table further, so a person who
+// needs more of them points to a mistake in the lives.
 const rounds = 12
 
+// findAll searches all tables until a round finds nothing new.
 func (e *Erasure) findAll(ctx context.Context, tx *Tx) error {
 	e.reset()
 	for range rounds {
@@ -364,7 +384,8 @@ func (e *Erasure) whole(table string) bool {
 	return false
 }
 
-// endsWithParent reports whether a row is removed because its parent is.
+// endsWithParent reports whether the rows of a table are removed because those that
+// they belong to are. It is not for a table that says itself what happens.
 func (e *Erasure) endsWithParent(table string, r Ref) bool {
 	if lives[table].Erase.declared() || r.Table == table || r.Fate != Ends && r.Fate != EndsAtPurge {
 		return false
@@ -372,7 +393,8 @@ func (e *Erasure) endsWithParent(table string, r Ref) bool {
 	return lives[r.Table] != nil && len(e.ids[r.Table]) > 0 && e.whole(r.Table)
 }
 
-// findIn finds the rows of a table that refer to rows about the person.
+// findIn finds the rows of a table that refer to rows about the person, or the
+// references in them to clear.
 func (e *Erasure) findIn(ctx context.Context, tx *Tx, table string) error {
 	l := lives[table]
 	if table == e.Table {
@@ -400,7 +422,8 @@ func (e *Erasure) findIn(ctx context.Context, tx *Tx, table string) error {
 	return l.Erase.find(ctx, tx, e)
 }
 
-// byRef adds the rows that name some rows, or did until those were deleted.
+// byRef adds the rows that refer to some rows, or did until those were deleted and
+// the reference was cleared.
 func (e *Erasure) byRef(ctx context.Context, tx *Tx, table string, r Ref, ids []id.ID) error {
 	text := "SELECT seq FROM " + table + " WHERE organization_id = $1 AND " + r.Column + " = ANY($2)"
 	if tx.Engine() == Postgres && tx.writable {
@@ -423,13 +446,14 @@ func (e *Erasure) byRef(ctx context.Context, tx *Tx, table string, r Ref, ids []
 	return e.Add(ctx, tx, table, rows...)
 }
 
-// Run removes the person and returns how many rows of each table it changed.
+// Run removes the person, and returns how many rows of each table it changed.
 func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]int64, error) {
 	e.Now = now
 	if err := e.findAll(ctx, tx); err != nil {
 		return nil, err
 	}
 	done := map[string]int64{}
+	// References to removed rows, in rows that stay, become null.
 	for r, ids := range e.clears {
 		n, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+
 			" = NULL, updated_at = $3 WHERE organization_id = $1 AND "+
@@ -453,6 +477,7 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 	return done, err
 }
 
+// eraseIn erases the rows that were found in a table, and returns how many.
 func (e *Erasure) eraseIn(ctx context.Context, tx *Tx, table string) (int64, error) {
 	rows := e.Rows(table)
 	if len(rows) == 0 {
@@ -483,6 +508,8 @@ func (e *Erasure) eraseIn(ctx context.Context, tx *Tx, table string) (int64, err
 	if !r.Has("search") {
 		return Exec(ctx, tx, text, args...)
 	}
+	// The search index must follow: RETURNING says which rows changed, and what text
+	// they have left.
 	type found struct {
 		Seq  int64  `db:"seq"`
 		Text string `db:"text"`

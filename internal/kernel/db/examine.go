@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// Condition is the state of a database as seen from outside.
+// Condition is the state of a database as seen from outside, for the doctor.
 type Condition struct {
 	Engine   Engine
 	Version  string        // of the engine
-	Missing  bool          // there is none yet
+	Missing  bool          // there is no file yet
 	Owned    bool          // another process has the SQLite file
 	Schema   int64         // the newest migration that was applied
-	Wanted   int64         // the newest that this version has
+	Wanted   int64         // the newest migration that this version has
 	Bytes    int64         // its size
 	Problems []string      // what is broken
 	Lacks    []string      // extensions that are neither installed nor available
-	Denied   bool          // there are migrations to apply, and this user may not
+	Denied   bool          // there are migrations to apply, and the database's user may not
 	Ahead    time.Duration // how far the server's clock is ahead of ours
-	Clients  int           // servers' connections
+	Clients  int           // the connections of servers
 }
 
+// oldestPostgres is version 15, as server_version_num has it.
 const oldestPostgres = 150000
 
 // Examine inspects a database without changing or migrating it. It checks the
@@ -42,6 +43,7 @@ func Examine(ctx context.Context, o Options) (*Condition, error) {
 	return c, c.sqlite(ctx, o)
 }
 
+// sqlite examines a file. One that a server has open is not read through.
 func (c *Condition) sqlite(ctx context.Context, o Options) error {
 	info, err := os.Stat(o.Path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -95,6 +97,7 @@ func (c *Condition) sqlite(ctx context.Context, o Options) error {
 	return err
 }
 
+// postgres examines a server's database.
 func (c *Condition) postgres(ctx context.Context, o Options) error {
 	view, err := pgView(ctx, o)
 	if err != nil {
@@ -150,8 +153,8 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 		Scan(&c.Denied)
 }
 
-// View runs fn on a snapshot of a database that this process does not have
-// open. The schema stays as it is.
+// View runs fn on a snapshot of a database. The schema stays as it is, so it also
+// works before a migration.
 func View(ctx context.Context, o Options, fn func(*Snapshot) error) error {
 	s, err := openSnapshot(ctx, o)
 	if err != nil {

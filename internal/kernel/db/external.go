@@ -9,22 +9,22 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Words of strangers. A row that holds what somebody outside the organization wrote
+// Text from outside. A row that holds what somebody outside the organization wrote
 // has external set, a column that every row with common fields has and that only
 // ever goes from false to true. A table says in its life which columns people
-// outside can fill; Insert and Save set the mark, so that no noun has to think of it.
+// outside can fill; Insert and Save set the mark, so that no resource has to think of it.
 
 // Author is who words what a transaction writes.
 type Author uint8
 
 const (
-	// Service is a job: what it puts into a column that people outside can fill is
-	// theirs.
+	// Service is a job of the service itself. It has no words of its own: what it
+	// puts into a column that outsiders can fill came from them.
 	Service Author = iota
 	// House is a person, a key, an agent or an automation of the organization.
 	House
-	// Stranger is somebody outside, or somebody of the house who hands a stranger's
-	// words on: every row that is written has the mark.
+	// Stranger is somebody outside, or somebody of the organization who passes an
+	// outsider's words on: every row that is written gets the mark.
 	Stranger
 )
 
@@ -34,13 +34,15 @@ func (tx *Tx) WrittenBy(a Author) { tx.author = a }
 // Author is who words what the transaction writes.
 func (tx *Tx) Author() Author { return tx.author }
 
-// NobodyOutside is the Strangers of a table that only the house writes.
+// NobodyOutside is the list of columns of a table that outsiders cannot write to.
 var NobodyOutside = []string{}
 
+// externalColumn is the mark. It is part of the fields that all rows have.
 const externalColumn = "external"
 
-// declareExternal finds the mark and the columns that strangers fill. A table whose
-// rows have the mark must say which these are, even if there are none.
+// declareExternal finds the mark and the columns that outsiders fill. A table whose
+// rows have the mark must say which these are, even if there are none: forgetting
+// one would let an outsider's text pass for the organization's.
 func (t *Table[T]) declareExternal(at map[string]int) {
 	t.external = -1
 	rowTables.Store(reflect.TypeFor[T](), t.name)
@@ -65,7 +67,8 @@ func (t *Table[T]) declareExternal(at map[string]int) {
 	t.strangers, t.answered = columns(t.life.Strangers), columns(t.life.Answered)
 }
 
-// markExternal sets the mark of a row that is about to be written.
+// markExternal sets the mark of a row that is about to be written, if an outsider
+// worded something new in it.
 func (t *Table[T]) markExternal(tx *Tx, row *T) {
 	if t.external < 0 {
 		return
@@ -79,8 +82,8 @@ func (t *Table[T]) markExternal(tx *Tx, row *T) {
 	}
 }
 
-// fills reports whether a row has words in one of the columns that were not there
-// before.
+// fills reports whether a row has text in one of the columns that was not there
+// before. Text that only stays is not new, whoever saves the row.
 func (t *Table[T]) fills(tx *Tx, row reflect.Value, columns []int) bool {
 	if len(columns) == 0 {
 		return false
@@ -102,8 +105,9 @@ func (t *Table[T]) fills(tx *Tx, row reflect.Value, columns []int) bool {
 // rowTables are the tables by the type of their rows.
 var rowTables sync.Map // reflect.Type → string
 
-// AboutFields are the fields of a row type that name somebody the house deals with, or
-// a conversation with them: the row itself, and what it refers to.
+// AboutFields are the fields of a row type that name somebody the organization
+// deals with, or a conversation with them: its own id, and what it refers to. Each
+// is an index for reflect's FieldByIndex.
 func AboutFields(row reflect.Type) (out [][]int) {
 	table, ok := rowTables.Load(row)
 	if !ok {
@@ -122,8 +126,9 @@ func AboutFields(row reflect.Type) (out [][]int) {
 	return out
 }
 
-// TellsOfSomebody reports whether rows that an event names, contact or contact.email,
-// are somebody the house deals with or refer to them.
+// TellsOfSomebody reports whether rows that events call resourceType, contact or
+// contact.email, are somebody the organization deals with, or refer to them. What
+// no table is known for counts as such, to be safe.
 func TellsOfSomebody(resourceType string) bool {
 	noun, _, _ := strings.Cut(resourceType, ".")
 	for _, l := range lives {
@@ -134,5 +139,5 @@ func TellsOfSomebody(resourceType string) bool {
 			return lives[r.Table] != nil && lives[r.Table].Somebody
 		})
 	}
-	return true // nobody knows
+	return true
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // The search index of SQLite follows its table. A new row is indexed together with
-// others shortly after it was committed: FTS5 flushes at every commit, which cost a
-// lone write more than its row. Rows after the last one of the index are waiting. A
-// search reads these one by one, and after a crash the index goes on from there, so
-// no other record of them is needed. Changes of rows that are indexed are applied by
-// their own transaction. A row that goes leaves an empty text, because the last one
-// must stay.
+// others shortly after it was committed: FTS5 flushes at every commit, which costs
+// a single write more than its row. Rows with a higher number than the last one in
+// the index are waiting for it. A search reads these one by one, and after a crash
+// the index goes on from there, so no other record of them is needed. Changes of
+// rows that are indexed are applied by their own transaction. A row that is deleted
+// leaves an empty text, because the last one of the index must stay.
 const (
 	followAfter = 250 * time.Millisecond // how long a new row waits for others
 	followRows  = 500                    // rows in one transaction
@@ -21,18 +21,20 @@ const (
 	farBehind   = 2000                   // waiting rows, after which writes wait for the index
 )
 
-// lastIndexed is the last row of a table's index.
+// lastIndexed is SQL for the number of the last row in a table's index.
 const lastIndexed = "coalesce((SELECT rowid FROM %[1]s_search ORDER BY rowid DESC LIMIT 1), 0)"
 
-// follower is what the writer knows about the search indexes.
+// follower is what the writer knows about the search indexes. Only the writer's
+// goroutine uses it.
 type follower struct {
-	last    map[string]int64 // the last row of each index
+	last    map[string]int64 // the last row of each index, by table; filled when needed
 	waiting map[string]bool  // tables with rows that wait, perhaps
 	rows    int              // how many wait, about
-	due     *time.Timer
+	due     *time.Timer      // when catchUpIndex runs next
 }
 
-// follow makes the writer look at all indexes: a crash may have left rows waiting.
+// follow finds the tables with an index and has all of them looked at soon: a crash
+// may have left rows waiting.
 func (w *writer) follow() error {
 	w.follower = follower{last: map[string]int64{}, waiting: map[string]bool{}, due: time.NewTimer(0)}
 	indexes, err := w.conn.firstColumn("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'")
@@ -42,7 +44,8 @@ func (w *writer) follow() error {
 	return err
 }
 
-// applyIndex indexes what closures changed, and leaves new rows for later.
+// applyIndex indexes what the requests of a commit changed, inside its transaction,
+// and leaves new rows for later.
 func (w *writer) applyIndex(ran []*request) error {
 	for _, r := range ran {
 		if r.err != nil {
@@ -72,6 +75,7 @@ func (w *writer) wait(table string) {
 	w.waiting[table] = true
 }
 
+// lastRow is the number of the last row in a table's index.
 func (w *writer) lastRow(ctx context.Context, table string) (int64, error) {
 	if last, ok := w.last[table]; ok {
 		return last, nil
@@ -84,6 +88,8 @@ func (w *writer) lastRow(ctx context.Context, table string) (int64, error) {
 	return last, nil
 }
 
+// indexRow writes a row's text into the index, with its organization's code before
+// it (see ftsQuery). A deleted row keeps an empty text.
 func (w *writer) indexRow(ctx context.Context, row indexRow) error {
 	code := "search_code((SELECT organization_id FROM " + row.Table + " WHERE seq = $1)) || "
 	if row.Text == "" {
@@ -98,7 +104,8 @@ func (w *writer) indexRow(ctx context.Context, row indexRow) error {
 	return nil
 }
 
-// catchUp indexes some of the rows that wait, in a transaction of its own.
+// catchUp indexes some of the rows that wait, in a transaction of its own. On an
+// error it tries again after a second; searches then read the waiting rows.
 func (w *writer) catchUp() {
 	if len(w.waiting) == 0 {
 		return
@@ -125,8 +132,8 @@ func (w *writer) catchUp() {
 	}
 }
 
-// indexWaiting indexes a step's worth of rows, and forgets the tables that have no
-// others.
+// indexWaiting indexes one batch of rows, and forgets the tables that have no
+// others. A full batch leaves its table for the next one.
 func (w *writer) indexWaiting(ctx context.Context) error {
 	rows, bytes := 0, 0
 	for table := range w.waiting {

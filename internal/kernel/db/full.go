@@ -10,7 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// probe is the table with the one row by which tryWrite finds room again, and
+// probe is the table with the one row by which probeDiskSpace finds room again, and
 // probeBytes how much it asks for: a write of less may fit where most do not.
 const (
 	probe      = "write_probes"
@@ -20,7 +20,7 @@ const (
 var _ = Declare(probe, Life{})
 
 // tryWrite writes after a write has met a full disk, to see whether there is room
-// again.
+// again. The bytes are random, so that no compression makes them small.
 func (d *DB) tryWrite(ctx context.Context) error {
 	pad := make([]byte, probeBytes/2)
 	rand.Read(pad)
@@ -34,7 +34,8 @@ func (d *DB) tryWrite(ctx context.Context) error {
 	return err
 }
 
-// isFull reports whether a write met a full disk.
+// isFull reports whether a write met a full disk: SQLITE_FULL, or PostgreSQL's
+// disk_full.
 func isFull(err error) bool {
 	var refused *pgconn.PgError
 	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull || errors.As(err, &refused) && refused.Code == "53100"

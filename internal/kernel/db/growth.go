@@ -11,15 +11,15 @@ import (
 // new rows wait outside a search index for autovacuum, and each search reads all
 // that wait.
 const (
-	GrowthEvery = time.Second // how often FollowGrowth should run
+	GrowthEvery = time.Second // how often MaintainGrownTables should run
 
 	grownFrom = 500       // with fewer rows, any plan is quick
 	grownTo   = 1_000_000 // a table this large doubles too slowly to outrun autovacuum
 )
 
-// FollowGrowth has PostgreSQL add to its search indexes what waits, and look again at
-// tables that have doubled since it last did. It returns the names of those: each
-// table is among them some ten times in its life. Tables whose rows are changed, or
+// FollowGrowth has PostgreSQL move waiting rows into its search indexes, and analyze
+// the tables that have doubled since it last did. It returns the names of those: as
+// a table grows it is among them some ten times. Tables whose rows are changed, or
 // come and go, are left to autovacuum.
 func (d *DB) FollowGrowth(ctx context.Context) (grown []string, err error) {
 	if d.Engine() == SQLite {
@@ -40,7 +40,7 @@ func (d *DB) FollowGrowth(ctx context.Context) (grown []string, err error) {
 		return err
 	})
 	for i, table := range grown {
-		// Autovacuum gives way to those who wait for its lock, so this does not wait. It also
+		// SKIP_LOCKED, because autovacuum gives up its work for whoever waits. It also
 		// keeps two processes from the same table.
 		if err := run("ANALYZE (SKIP_LOCKED) " + table); err != nil {
 			return grown[:i], err

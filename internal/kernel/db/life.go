@@ -17,38 +17,41 @@ import (
 
 // Life says what happens to a table's rows: what they are deleted with, which
 // references they lose, how long they are kept, what an export contains and what
-// is sealed. Deletion, purge, erasure, export and key rotation all walk the lives
-// of the tables; none of them names a table. A test checks that every table of
-// the schema has a life, and every id in a row a Ref.
+// is sealed. Deletion, purge, erasure, export and key rotation all follow the
+// lives of the tables; none of them names a table. A test checks that every table
+// of the schema has a life, and every id in a row a Ref.
 type Life struct {
 	Noun string // what people call a row: "There is no such …."
 
-	// Parent is the row that this one belongs to. It ends with it.
+	// Parent is the row that this one belongs to, and is deleted with.
 	Parent Ref
 	// Refs are the other rows that it names. An id that names two kinds of row
 	// is listed once for each.
 	Refs []Ref
-	// Yields are the rows that give way when what they name is merged: see Repoint.
+	// Yields are for rows that cannot move as they are when two rows that they name
+	// are merged into one: see RepointReferences.
 	Yields []Yield
 
 	// Permanent is for tables whose rows are never deleted, or whose deleted rows
 	// stay as a record. They end with their parent, by Expire, or never.
 	Permanent bool
-	// BeforePurge runs before deleted rows are removed. ROWS in it stands for
-	// their seq numbers.
+	// BeforePurge is a statement that runs before deleted rows are removed for good.
+	// ROWS in it stands for a query of their seq numbers.
 	BeforePurge string
-	// Expire removes rows by their age.
+	// Expire removes rows by their age, whether they are deleted or not.
 	Expire Expiry
 
-	// Somebody says that a row is a person or company the house deals with, or a
-	// conversation with them: what is told of one is not meant for another.
+	// Somebody says that a row is a person or company that the organization deals
+	// with, or a conversation with them. What is written about one of them is not
+	// meant for another.
 	Somebody bool
 
-	// Strangers are the columns that people outside the house can fill, as the house
-	// can: the subject of a mail, the name of its attachment. NobodyOutside where there
-	// are none. A row whose type has the common fields must say so.
+	// Strangers are the columns that people outside the organization can fill, and
+	// its own people too: the subject of a mail, the name of its attachment. A row
+	// type with the column external must have them, NoExternalText where there are
+	// none.
 	Strangers []string
-	// Answered are the columns that only the outside fills: what another server
+	// Answered are the columns that only outsiders fill: what another server
 	// answered.
 	Answered []string
 
@@ -64,7 +67,7 @@ type Life struct {
 	// Unexported lists the columns that an export leaves out: secrets and internal
 	// state. An export always leaves out bytes and search.
 	Unexported []string
-	// Belongs is the condition under which a row belongs to the organization
+	// Belongs is the SQL condition under which a row belongs to the organization
 	// $1, for a table without organization_id. Without it nothing is exported.
 	Belongs string
 }
@@ -75,8 +78,8 @@ type Ref struct {
 	Fate          Fate
 }
 
-// To declares the reference of a column to a table. Without a fate the row ends
-// with its parent, and any other reference is cleared.
+// To declares the reference of a column to a table. Without a fate the row is
+// deleted with its parent (Ends), and any other reference is cleared (Clears).
 func To(column, table string, fate ...Fate) Ref {
 	r := Ref{Column: column, Table: table}
 	if len(fate) > 0 {
@@ -95,7 +98,7 @@ const (
 	ClearsAtPurge             // it becomes null when the named row is purged
 	Ends                      // the row is deleted too
 	EndsAtPurge               // the row is hidden with its parent, and ends when that is purged
-	Keeps                     // the reference stays, as a record
+	Keeps                     // the reference stays, as a record of who or what it was
 )
 
 // Expiry is how long rows are kept after they were created.
@@ -104,10 +107,10 @@ type Expiry struct {
 	Only  string // a further condition of the rows that end; empty for none
 }
 
-// Sealed is a column of sealed bytes.
+// Sealed is a column of bytes that are encrypted with the sealing key.
 type Sealed struct {
 	Column string
-	Place  string // the place that the bytes are bound to, as SQL
+	Place  string // SQL for the place that the bytes are bound to: sealed bytes from another row do not open
 	Only   string // a condition of the rows that are sealed; the column is not null by default
 }
 
@@ -120,6 +123,7 @@ type SealedColumn struct {
 
 // StoredBytes returns the SQL for how much an organization stores: the sum of the
 // columns that the tables declare. Deleted rows count until they are purged.
+// organization is SQL too, a parameter or a column.
 func StoredBytes(organization string) string {
 	var sums []string
 	for _, table := range Declared() {
@@ -131,8 +135,8 @@ func StoredBytes(organization string) string {
 	return "CAST(" + strings.Join(sums, " + ") + " AS bigint)"
 }
 
-// Owner finds the organization of a row, deleted or not. noun is what people call
-// the row. ErrNone means that there is no such row.
+// Owner finds the organization of a row, deleted or not, by what people call the
+// row and its id. ErrNoRow means that there is no such row, or no such noun.
 func Owner(ctx context.Context, tx *Tx, noun string, row id.ID) (id.ID, error) {
 	for _, table := range tx.db.inOrder() {
 		if lives[table].Noun == noun && tx.db.relation(table).Has("organization_id") {
@@ -143,15 +147,18 @@ func Owner(ctx context.Context, tx *Tx, noun string, row id.ID) (id.ID, error) {
 }
 
 // Exports reports whether an export contains a column. It leaves out bytes, which
-// are hashes, fingerprints, sealed text, or mail whose message is exported.
+// are hashes, fingerprints, sealed text, or mail whose message is exported, and
+// seq and search, which only this database needs.
 func (l *Life) Exports(c Column) bool {
 	return c.Type != WordBytes && c.Name != "seq" && c.Name != "search" && !slices.Contains(l.Unexported, c.Name)
 }
 
+// lives are the declared lives by table. Packages fill it while they are
+// initialized; it never changes afterwards, so it needs no lock.
 var lives = map[string]*Life{}
 
-// Declare gives a table its life. NewTable does so for the tables with a row
-// type.
+// Declare gives a table its life and returns its name. NewTable does so for the
+// tables with a row type. tables_test.go finds such calls by their text.
 func Declare(table string, l Life) string {
 	if lives[table] != nil {
 		panic("db: table " + table + " is declared twice")
@@ -199,10 +206,12 @@ type referrer struct {
 	ref   Ref
 }
 
-// referrers lists what names rows of a table.
+// referrers lists the references to rows of a table, without those that stay when
+// the row goes (Keeps).
 func (d *DB) referrers(table string) []referrer { return d.walk().referrers[table] }
 
-// Referrers lists the references to the rows of a table, by the tables that have ids.
+// Referrers lists the references to the rows of a table, of tables whose rows have
+// ids. The Table of such a Ref is the one that refers.
 func (tx *Tx) Referrers(table string) (out []Ref) {
 	for _, r := range tx.db.referrers(table) {
 		if tx.db.relation(r.table).Has("id") {
@@ -212,7 +221,7 @@ func (tx *Tx) Referrers(table string) (out []Ref) {
 	return out
 }
 
-// TableOf is the table whose rows an event calls name, or empty.
+// TableOf is the table whose rows events call name, such as contact, or empty.
 func TableOf(name string) string {
 	for _, table := range Declared() {
 		if l := lives[table]; l.Noun != "" && l.singular() == name {
@@ -222,11 +231,12 @@ func TableOf(name string) string {
 	return ""
 }
 
-// inOrder lists the tables so that a table comes after those that name it.
+// inOrder lists the tables so that a table comes after those that refer to it. A
+// purge in this order removes rows before those that they belong to.
 func (d *DB) inOrder() []string { return d.walk().order }
 
-// walk is the lives of this database's tables, prepared for walking when they are
-// first needed.
+// walk is the graph of this database's tables and their references, made when it
+// is first needed. A test's database may have fewer tables than are declared.
 type walk struct {
 	once      sync.Once
 	tables    map[string]*Relation
@@ -237,6 +247,9 @@ type walk struct {
 	purges    []PurgeStep
 }
 
+// walk reads the graph: the tables that the migrations have, and the lives that
+// are declared for them. It panics if the migrations, which Open has read before,
+// cannot be read.
 func (d *DB) walk() *walk {
 	w := &d.lives
 	w.once.Do(func() {
@@ -259,6 +272,8 @@ func (d *DB) walk() *walk {
 			}
 		}
 		seen := map[string]bool{}
+		// A depth-first walk: a table is appended after all that refer to it. seen also
+		// ends circles, as of folders in folders.
 		var visit func(string)
 		visit = func(table string) {
 			if seen[table] {
@@ -285,4 +300,5 @@ func EventName(noun string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(noun))
 }
 
+// singular is what events call a row of the table.
 func (l *Life) singular() string { return EventName(l.Noun) }

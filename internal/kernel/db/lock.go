@@ -13,8 +13,9 @@ import (
 // Lock locks the live row of an aggregate root until the transaction ends, so that
 // whatever a write reads below it cannot change meanwhile. It is the first
 // statement of every write that depends on another row. Roots are locked in the
-// order organization, business, object. ErrNone means that there is no such row.
-// On SQLite, where writes run one at a time, it only reads the row.
+// order organization, business, object, or two writes could wait for each other.
+// ErrNoRow means that there is no such row. On SQLite, where writes run one at a
+// time, it only reads the row.
 func Lock(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
 	text := lockText(tx, table, "organization_id = $1 AND id = $2 AND deleted_at IS NULL")
 	if _, err := One[int64](ctx, tx, text, org, row); err != nil {
@@ -24,14 +25,14 @@ func Lock(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
 }
 
 // LockOrganization locks the organization itself, the root of a rule over a whole
-// set, such as the last owner.
+// set: there is always one owner left.
 func LockOrganization(ctx context.Context, tx *Tx, org id.ID) error {
 	_, err := One[int64](ctx, tx, lockText(tx, "organizations", "id = $1"), org)
 	return err
 }
 
-// Share locks the live row that another row is about to name, so that it cannot be
-// deleted meanwhile. Others may name it at the same time.
+// Share locks the live row that another row is about to refer to, so that it cannot
+// be deleted meanwhile. Others may refer to it at the same time.
 func Share(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
 	text := "SELECT 1 FROM " + table + " WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL"
 	if tx.Engine() == Postgres {
@@ -47,8 +48,9 @@ func Hold(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
 	return err
 }
 
-// HoldAll is Hold for several rows, in the order of their ids. Without a table, or
-// on SQLite, where one writes at a time, it does nothing.
+// HoldAll is LockEvenIfDeleted for several rows, in the order of their ids: two
+// transactions that lock some of the same rows then cannot block each other.
+// Without a table, or on SQLite, where one writes at a time, it does nothing.
 func HoldAll(ctx context.Context, tx *Tx, table string, org id.ID, rows []id.ID) error {
 	if table == "" || tx.Engine() != Postgres {
 		return nil
@@ -58,6 +60,7 @@ func HoldAll(ctx context.Context, tx *Tx, table string, org id.ID, rows []id.ID)
 	return err
 }
 
+// lockText is the statement that locks the rows that meet a condition.
 func lockText(tx *Tx, table, where string) string {
 	key := lockKey{table, where, tx.Engine() == Postgres}
 	if s, ok := lockTexts.Load(key); ok {
@@ -65,7 +68,7 @@ func lockText(tx *Tx, table, where string) string {
 	}
 	s := "SELECT 1 FROM " + table + " WHERE " + where
 	if key.pg {
-		// No key column ever changes, so readers of foreign keys need not wait.
+		// Not FOR UPDATE: ids never change, so an insert that refers to the row need not wait.
 		s += " FOR NO KEY UPDATE"
 	}
 	lockTexts.Store(key, s)
@@ -77,10 +80,11 @@ type lockKey struct {
 	pg           bool
 }
 
-var lockTexts sync.Map // lockKey → SQL, so that the statement caches see one text
+var lockTexts sync.Map // lockSQLKey → SQL, so that the statement caches see one text
 
 // Now reads the database's clock, which leases follow: processes may disagree
-// about their own time, but not about the database's.
+// about their own time, but not about the database's. On SQLite, whose file one
+// process owns, it is the machine's clock.
 func Now(ctx context.Context, tx *Tx) (clock.Time, error) {
 	if tx.Engine() == SQLite {
 		return clock.Of(time.Now()), nil
@@ -88,11 +92,12 @@ func Now(ctx context.Context, tx *Tx) (clock.Time, error) {
 	return One[clock.Time](ctx, tx, nowText)
 }
 
+// clock_timestamp, not now: that one stays at the beginning of the transaction.
 const nowText = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-// FollowClock sets a process's clock by the database's, as well as the shortest of
-// a few round trips allows, and returns by how much they differed. On SQLite they
-// are the same.
+// FollowClock sets a process's clock by the database's, as exactly as the shortest
+// of three round trips allows, and returns by how much they differed. On SQLite
+// they are the same.
 func (d *DB) FollowClock(ctx context.Context, c *clock.Clock) (drift time.Duration, err error) {
 	if d.Engine() == SQLite {
 		return 0, nil

@@ -14,11 +14,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// mark identifies a transaction whose connection broke during the commit: its id,
-// when its server started, and when it began. Another server, or one that has
-// recovered from a crash since, may have given the same id to another transaction.
-// A server that lost only one of its processes recovers without a restart, but
-// resets its statistics.
+// mark identifies a transaction, so that another connection can ask what became of
+// it: its id, when its server started, and when it began. Another server, or one
+// that has recovered from a crash since, may have given the same id to another
+// transaction. A server that lost only one of its processes recovers without a
+// restart, but resets its statistics.
 type mark struct {
 	xid           string
 	server, began time.Time
@@ -35,15 +35,16 @@ type withoutOutcome struct{}
 
 // WithoutOutcome is for a Write whose caller need not know whether it committed
 // when the connection breaks, because the next look for work finds it again. It
-// avoids asking PostgreSQL for a transaction id, which an idle worker would use up.
+// avoids asking PostgreSQL for a transaction id, which an idle worker would
+// otherwise use up with every look.
 func WithoutOutcome(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withoutOutcome{}, true)
 }
 
 type withReserve struct{}
 
-// WithReserve is for a Write that keeps claims alive or takes them over. On
-// PostgreSQL it has connections of its own, so that it does not wait behind a
+// WithReserve is for transactions that keep leases alive or take them over. On
+// PostgreSQL they have connections of their own, so that they do not wait behind a
 // burst of requests.
 func WithReserve(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withReserve{}, true)
@@ -53,28 +54,31 @@ type oneStatement struct{}
 
 // WithOneStatement is for a Read of a single statement, which needs no snapshot to
 // share with others. On PostgreSQL it has no transaction around it: one round trip
-// instead of two.
+// instead of two. A second statement fails.
 func WithOneStatement(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oneStatement{}, true)
 }
 
-// Guess remembers whether a kind of read takes a single statement.
+// Guess remembers whether a kind of read takes a single statement. Every kind, such
+// as an operation, has its own.
 type Guess struct{ singles atomic.Int32 }
 
 type guessKey struct{}
 
-// WithGuess is for a Read that may take a single statement, and that may be run again.
-// Once several of its kind took one, the next is sent without a transaction around
-// it, which would take PostgreSQL a quarter as long again. When it asks for a second
-// statement after all, it runs again on a snapshot.
+// WithGuess is for a Read that may take a single statement, and that may be run
+// again. Once several of its kind took one, the next is sent without a transaction
+// around it, which would take PostgreSQL a quarter as long again. When it asks for
+// a second statement after all, it runs again on a snapshot.
 func WithGuess(ctx context.Context, g *Guess) context.Context {
 	return context.WithValue(ctx, guessKey{}, g)
 }
 
-const guessAfter = 8 // reads that took one statement
+const guessAfter = 8 // reads in a row that took one statement
 
+// alone reports whether the next read is expected to take one statement.
 func (g *Guess) alone() bool { return g != nil && g.singles.Load() >= guessAfter }
 
+// saw notes how many statements a read took. A nil guess notes nothing.
 func (g *Guess) saw(statements int) {
 	switch {
 	case g == nil:
@@ -94,16 +98,16 @@ func WithLockWait(ctx context.Context, d time.Duration) context.Context {
 }
 
 // Locked reports whether a Write gave up because another transaction has locked a
-// row that it needs.
+// row that it needs: PostgreSQL's lock_not_available.
 func Locked(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "55P03"
 }
 
-// commitUncertain reports whether a failed COMMIT may have been carried out. The
-// server refuses with an error. A closed connection says nothing, because it may
-// close between the commit and its answer. Neither does pgconn.SafeToRetry, which
-// has been true for a commit that was carried out.
+// commitUncertain reports whether a failed COMMIT may have been carried out. If the
+// server refused it with an ERROR, it was not. A closed connection says nothing,
+// because it may close between the commit and its answer. Neither does
+// pgconn.SafeToRetry, which has been true for a commit that was carried out.
 func commitUncertain(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
@@ -112,12 +116,12 @@ func commitUncertain(err error) bool {
 	return !errors.Is(err, pgx.ErrTxCommitRollback)
 }
 
-// certainty is how long outcome keeps asking.
+// certainty is how long the outcome of a commit is asked for.
 const certainty = 3 * time.Second
 
 // outcome asks on another connection what became of a transaction: nil when it
 // was committed, Unavailable when it was not, and ErrLostCommit when nobody can
-// tell in time.
+// tell in time. The caller's own context may have ended; the answer matters still.
 func (e *pg) outcome(ctx context.Context, m mark, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), certainty)
 	defer cancel()

@@ -10,19 +10,20 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Page is a part of a list: Limit rows from Offset on, or, in a walk, from where
-// the page before ended.
+// Page is a part of a list: Limit rows from Offset on or, when a caller reads page
+// after page with a cursor, from where the page before ended.
 type Page struct {
 	Limit, Offset int
 	Ascending     bool
 	Sort          string // the field to sort by; createdAt when empty
-	After         *Place // nil at the beginning
+	After         *Place // the last row of the page before; nil at the beginning
 }
 
-// Place is where a walk is: at a row, by what the list is sorted by and its seq.
-// Going on from a place costs the same however far it is from the beginning.
+// Place is a position in a sorted list: the row with this sort value and seq. To
+// go on from there costs the same however far it is from the beginning; an offset
+// costs more with each page.
 type Place struct {
-	Value any // nil for a row that has none, which comes after all that have one
+	Value any // what the list is sorted by; nil for a row that has none, which comes after all that have one
 	Seq   int64
 }
 
@@ -33,21 +34,23 @@ func (p Page) direction() string {
 	return "DESC"
 }
 
-// sorting is how a page is sorted.
+// sorting is how a page is sorted. seq decides between equal values.
 type sorting struct {
-	by       string // the expression
-	field    *field // whose value it is
-	words    bool   // by the beginning of the search text
+	by       string // the SQL expression
+	field    *field // the field of the row that has the value
+	words    bool   // by the first sortedPrefix characters of the search text
 	letters  bool   // by the field's text, ignoring the case of a to z
-	nullable bool
+	nullable bool   // some rows have no value
 }
 
-// sortedWords is how much of a search text counts: enough for a name, and short
-// enough for an index.
+// sortedWords is how many characters of a search text count: enough for a name,
+// and few enough for an index. The indexes in the migrations have the same number.
 const sortedWords = 40
 
-// sorting finds how to sort by a field. Text is sorted by the search text, where
-// the table has one: it begins with the name, folded. Both engines compare bytes.
+// sorting finds how to sort by a field, as the API names it. A number is sorted by
+// its column. Text is sorted by the search text, where the table has one: it
+// begins with the name, folded. COLLATE "C" makes PostgreSQL compare bytes, as
+// SQLite does.
 func (t *Table[T]) sorting(e Engine, name string) sorting {
 	if name == "" || name == "createdAt" {
 		return sorting{by: "created_at", field: t.field("created_at")}
@@ -69,6 +72,7 @@ func (t *Table[T]) sorting(e Engine, name string) sorting {
 	panic("db: table " + t.name + " cannot be sorted by " + name)
 }
 
+// field is the row's field for a column, or nil.
 func (t *Table[T]) field(column string) *field {
 	for i := range t.plan.fields {
 		if f := &t.plan.fields[i]; f.column == column {
@@ -84,7 +88,7 @@ func (s sorting) order(p Page) string {
 	return " ORDER BY " + s.by + " " + dir + ", seq " + dir
 }
 
-// walk adds the page's place to the conditions.
+// walk adds the condition that a row comes after the page's cursor.
 func (s sorting) walk(w *Where, p Page) *Where {
 	if p.After == nil {
 		return w
@@ -93,26 +97,29 @@ func (s sorting) walk(w *Where, p Page) *Where {
 	if p.Ascending {
 		sign = " > "
 	}
+	// Among the rows without a value only seq decides.
 	if p.After.Value == nil {
 		return w.And("seq"+sign+"?", p.After.Seq)
 	}
+	// SQLite does not use the index of an expression for a comparison of row values,
+	// as below. It does for this one, which those rows meet too.
 	if s.words || s.letters {
-		// SQLite does not seek in the index of an expression by a comparison of rows.
 		w.And(s.by+strings.TrimSuffix(sign, " ")+"= ?", p.After.Value)
 	}
 	return w.And("("+s.by+", seq)"+sign+"(?, ?)", p.After.Value, p.After.Seq)
 }
 
 // usualLimits are written into the statement when PostgreSQL lists all that an
-// organization has. It plans a statement whose limit it does not know each time, as
-// the page might be a tenth of the table. That takes as long as to read the page,
-// and is worth it only where a filter's value matters. With all limits there would be
-// too many statements to keep.
+// organization has. For a limit that is an argument it makes a new plan each time,
+// because the page might be a tenth of the table. Planning takes as long as reading
+// the page, and is worth it only where a filter's value matters. With every limit
+// in its text there would be too many statements to keep prepared.
 var usualLimits = []int{1, 10, 11, 20, 21, 25, 26, 50, 51, 100, 101}
 
-// pageOf lists a part of what from selects.
+// pageOf lists a part of what from selects, which is a FROM and its WHERE.
 func pageOf[T any](ctx context.Context, tx *Tx, columns, from, order string, args []any, p Page) ([]T, error) {
 	n, limit := len(args), strconv.Itoa(p.Limit)
+	// Appending must not write into the caller's array.
 	args = args[:n:n]
 	if tx.Engine() != Postgres || n > 1 || !slices.Contains(usualLimits, p.Limit) {
 		args, limit = append(args, p.Limit), "$"+strconv.Itoa(n+1)
@@ -126,8 +133,8 @@ func pageOf[T any](ctx context.Context, tx *Tx, columns, from, order string, arg
 }
 
 // Browse is Search in any order. Rows that have nothing to sort by come last in
-// both directions: they are a list of their own behind the others, because the
-// engines disagree about them and an index has them at one end only.
+// both directions. They are a list of their own behind the others, because the
+// engines disagree about where NULL sorts, and an index has it at one end only.
 func (t *Table[T]) Browse(ctx context.Context, tx *Tx, query *string, w *Where, p Page) ([]T, error) {
 	s := t.sorting(tx.Engine(), p.Sort)
 	if !s.nullable {
@@ -155,7 +162,8 @@ func (t *Table[T]) Browse(ctx context.Context, tx *Tx, query *string, w *Where, 
 	return append(rows, rest...), err
 }
 
-// Leads reports whether the page's place can be one of this table.
+// Leads reports whether the page's cursor can be one of this table: its value has
+// the type that the list is sorted by. A caller could have sent any.
 func (t *Table[T]) Leads(tx *Tx, p Page) bool {
 	if p.After == nil {
 		return true
@@ -170,7 +178,7 @@ func (t *Table[T]) Leads(tx *Tx, p Page) bool {
 	return s.field.kind == kInt
 }
 
-// Place is where a walk is at a row.
+// Place is the cursor at a row, for the page that follows it.
 func (t *Table[T]) Place(ctx context.Context, tx *Tx, row *T, p Page) (at Place, err error) {
 	v := reflect.ValueOf(row).Elem()
 	if t.seq >= 0 {
@@ -197,6 +205,8 @@ func (t *Table[T]) Place(ctx context.Context, tx *Tx, row *T, p Page) (at Place,
 	return at, nil
 }
 
+// lowerASCII is what lower() does with a character in SQLite, and in PostgreSQL
+// with COLLATE "C": only A to Z change.
 func lowerASCII(r rune) rune {
 	if r >= 'A' && r <= 'Z' {
 		return r + 'a' - 'A'

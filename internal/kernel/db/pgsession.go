@@ -17,19 +17,21 @@ import (
 // statement, in one round trip, because the server may be far away.
 type pgSession struct {
 	conn       *pgxpool.Conn
-	release    func() // gives the connection back, once
-	begin      string
-	settings   string        // a statement with the settings of a session; empty when the connection has them
+	release    func()        // gives the connection back, once
+	begin      string        // the BEGIN, with its isolation level
+	settings   string        // behind a pooler, the statement that sets the timeouts; else empty
 	lockWait   time.Duration // how long a statement waits for a lock; zero for the connection's own
-	asked      time.Time     // when somebody wanted the connection
-	begun      bool
-	alone      bool  // its only statement is its own transaction
-	statements int   // that were asked for
-	beginErr   error // why it could not begin, so that nothing may follow
-	wantsMark  bool  // it wants to know its mark
+	asked      time.Time     // when the caller began to wait for the connection
+	begun      bool          // the first statement was sent
+	alone      bool          // no BEGIN: its only statement is a transaction by itself
+	statements int           // how many were asked for, refused ones too
+	beginErr   error         // why it could not begin, so that nothing may follow
+	wantsMark  bool          // it asks for its mark, to find its outcome after a lost commit
 	mark       mark
 }
 
+// errMore refuses a second statement without a transaction: it would see another
+// snapshot.
 var errMore = errors.New("db: more than the one statement that was announced")
 
 // idle reports whether no transaction is open.
@@ -47,7 +49,8 @@ func (s *pgSession) end(ctx context.Context, how string) error {
 	return err
 }
 
-// beginWith sends a statement together with the beginning of the transaction.
+// beginWith sends a statement together with the beginning of the transaction: the
+// BEGIN, the settings, the question for the mark and the statement in one batch.
 func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
 	s.begun = true
 	b := &pgx.Batch{}
@@ -80,6 +83,7 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 	return results, s.beginErr
 }
 
+// query implements session.
 func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
 	values, err := pgArgs(args)
 	s.statements++
@@ -108,6 +112,8 @@ func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, 
 	return nil
 }
 
+// read fills a value for each row. All rows are read, wanted or not, so that the
+// connection is free afterwards.
 func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
 	defer rows.Close()
 	dest := make([]any, len(p.fields))
@@ -123,6 +129,9 @@ func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
 	return rows.Err()
 }
 
+// exec implements session. It never goes without a transaction: a read that was
+// expected to be a single query is refused here, and runs again on a snapshot if
+// that was a guess.
 func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, error) {
 	values, err := pgArgs(args)
 	ctx, cancel := s.bounded(ctx)
@@ -149,6 +158,7 @@ func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, er
 	return tag.RowsAffected(), nil
 }
 
+// insert implements session.
 func (s *pgSession) insert(ctx context.Context, sql string, args []any) (int64, error) {
 	seq, err := int64(0), ErrNone
 	if e := s.query(ctx, sql+" RETURNING seq", args, planOf[int64](), func() reflect.Value {
@@ -160,6 +170,7 @@ func (s *pgSession) insert(ctx context.Context, sql string, args []any) (int64, 
 	return seq, err
 }
 
+// pgArgs turns arguments into values that pgx encodes.
 func pgArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {

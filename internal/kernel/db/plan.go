@@ -19,14 +19,16 @@ type plan struct {
 	fields []field
 }
 
+// field is one column and the Go field that it fills.
 type field struct {
-	index  []int
+	index  []int // for reflect: the path through embedded structs
 	column string
 	kind   kind
 	ptr    bool // NULL is nil
 	typ    reflect.Type
 }
 
+// kind is how a column's value is read and bound.
 type kind uint8
 
 const (
@@ -43,6 +45,8 @@ type JSON = jsontext.Value
 
 var plans sync.Map // reflect.Type → *plan
 
+// planOf returns the plan for a row type, made once per type. A struct without any
+// column has an empty one.
 func planOf[T any]() *plan { return planFor(reflect.TypeFor[T]()) }
 
 func planFor(t reflect.Type) *plan {
@@ -87,6 +91,7 @@ func structFields(t reflect.Type, at []int) (out []field) {
 	return out
 }
 
+// kindOf tells the kind of a Go type, and whether the type can hold NULL.
 func kindOf(t reflect.Type) (kind, bool) {
 	ptr := t.Kind() == reflect.Pointer
 	if ptr {
@@ -107,6 +112,7 @@ func kindOf(t reflect.Type) (kind, bool) {
 	return kJSON, true
 }
 
+// snake turns a JSON name into a column name: createdAt is created_at.
 func snake(s string) string {
 	b := make([]byte, 0, len(s)+4)
 	for i := range len(s) {
@@ -119,6 +125,7 @@ func snake(s string) string {
 	return string(b)
 }
 
+// place is the field of a row, for reading and for setting.
 func (p *plan) place(v reflect.Value, f *field) reflect.Value {
 	if p.scalar {
 		return v
@@ -129,7 +136,7 @@ func (p *plan) place(v reflect.Value, f *field) reflect.Value {
 	return v.FieldByIndex(f.index)
 }
 
-// fromSQLite fills v from the current row.
+// fromSQLite fills v from the statement's current row.
 func (p *plan) fromSQLite(st *sqlite.Stmt, v reflect.Value) error {
 	if n := st.ColumnCount(); n != len(p.fields) {
 		return fmt.Errorf("db: %d columns for %d fields", n, len(p.fields))
@@ -170,7 +177,8 @@ func (p *plan) fromSQLite(st *sqlite.Stmt, v reflect.Value) error {
 	return nil
 }
 
-// fromPostgres fills v from the current row.
+// fromPostgres fills v from the current row. dest is reused for every row. pgx scans
+// into the fields themselves, except for JSON, which arrives as text first.
 func (p *plan) fromPostgres(rows pgx.Rows, v reflect.Value, dest []any) error {
 	var texts [][]byte
 	for i := range p.fields {
@@ -200,6 +208,7 @@ func (p *plan) fromPostgres(rows pgx.Rows, v reflect.Value, dest []any) error {
 	return nil
 }
 
+// fromJSON reads a JSON column into a field. The text itself is kept for type JSON.
 func fromJSON(text []byte, dst reflect.Value) error {
 	if dst.Type() == reflect.TypeFor[JSON]() {
 		dst.SetBytes(text)
@@ -208,7 +217,7 @@ func fromJSON(text []byte, dst reflect.Value) error {
 	return json.Unmarshal(text, dst.Addr().Interface())
 }
 
-// value reads a field for a statement's argument.
+// value reads a field as a statement's argument.
 func (p *plan) value(v reflect.Value, f *field) any {
 	return p.place(v, f).Interface()
 }

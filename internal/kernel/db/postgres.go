@@ -19,17 +19,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pg is the PostgreSQL engine.
+// pg is the engine on PostgreSQL.
 type pg struct {
 	db       *DB
 	pool     *pgxpool.Pool
-	turns    turns         // of the pool
-	reserve  *pgxpool.Pool // for readiness and leases, which do not wait behind requests
-	settings string        // a statement that begins each transaction, behind a pooler
+	turns    turns         // who gets the pool's next connection
+	reserve  *pgxpool.Pool // two connections for readiness and leases, which must not wait behind requests
+	settings string        // behind a pooler, the statement that sets each transaction's timeouts; else empty
 }
 
 const maxAttempts = 5 // of one write that the server asks to run again
 
+// openPostgres migrates the schema and opens the pools.
 func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	cfg, err := pgxpool.ParseConfig(d.opts.URL)
 	if err != nil {
@@ -61,7 +62,8 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	return e, nil
 }
 
-// sessionSettings bound what a server does for a connection, unless the URL sets others.
+// sessionSettings bound what a server does for a connection, unless the URL sets
+// others: a request must not hold a lock for ever because its process hangs.
 var sessionSettings = []struct{ name, value string }{
 	{"statement_timeout", "30s"},
 	{"lock_timeout", "5s"},
@@ -70,8 +72,8 @@ var sessionSettings = []struct{ name, value string }{
 
 // connect opens the pool. A pooler such as PgBouncer, which lends a connection for
 // one transaction, refuses or ignores the settings of a session and knows nothing of
-// prepared statements: then each transaction brings its settings, and statements
-// are described once and parsed each time.
+// prepared statements. It is recognized by just that. Then each transaction brings
+// its settings, and statements are described once and parsed each time.
 func (e *pg) connect(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	given := cfg.ConnConfig.RuntimeParams
 	if given["application_name"] == "" {
@@ -113,6 +115,7 @@ func (e *pg) connect(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, e
 	return pool, nil
 }
 
+// quoted is a text as an SQL literal.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // refusesSettings reports whether a pooler refused a connection for its settings.
@@ -148,6 +151,7 @@ func (e *pg) shutDown() error {
 	return nil
 }
 
+// ready asks the server whether it accepts writes. A standby does not.
 func (e *pg) ready(ctx context.Context) error {
 	var readOnly string
 	ask := func() error { return e.reserve.QueryRow(ctx, "SHOW transaction_read_only").Scan(&readOnly) }
@@ -165,7 +169,8 @@ func (e *pg) ready(ctx context.Context) error {
 	return nil
 }
 
-// acquire takes a connection for one transaction. The session gives it back.
+// acquire takes a connection for one transaction, which begins with its first
+// statement. The session's release gives it back.
 func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 	asked := time.Now()
 	pool, release := e.pool, e.turns.give
@@ -199,8 +204,10 @@ func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
 // connecting is how long to wait for a connection that is being opened.
 const connecting = 5 * time.Second
 
+// errNoneFree says that no connection became free in time.
 var errNoneFree = errors.New("db: no connection is free")
 
+// acquireWithin waits at most d, and tells that from a caller who gave up.
 func acquireWithin(ctx context.Context, pool *pgxpool.Pool, d time.Duration) (*pgxpool.Conn, error) {
 	wait, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -211,9 +218,11 @@ func acquireWithin(ctx context.Context, pool *pgxpool.Pool, d time.Duration) (*p
 	return conn, err
 }
 
-// How long to wait for the end of a transaction; tests shorten it.
+// patience is how long the end of a transaction may take; tests shorten it.
 var patience = 4 * time.Second
 
+// read runs fn on a REPEATABLE READ snapshot or, for a single statement, without a
+// transaction (WithSingleStatement, WithStatementGuess).
 func (e *pg) read(ctx context.Context, fn Func) error {
 	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	if err != nil {
@@ -222,6 +231,8 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 	guess, _ := ctx.Value(guessKey{}).(*Guess)
 	s.alone = e.settings == "" && (ctx.Value(oneStatement{}) != nil || guess.alone())
 	err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
+	// The guess was wrong: fn asked for more, and was refused. Once more, on a
+	// snapshot.
 	if s.alone && s.statements > 1 && guess != nil {
 		s.alone, s.begun, s.statements = false, false, 2
 		err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
@@ -242,6 +253,8 @@ func (e *pg) read(ctx context.Context, fn Func) error {
 	return asUnavailable(err)
 }
 
+// write runs fn until it commits or fails for good. Between two attempts it waits
+// a little longer each time.
 func (e *pg) write(ctx context.Context, fn Func) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
@@ -262,6 +275,7 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 	}
 }
 
+// attempt runs fn in one transaction and commits it.
 func (e *pg) attempt(ctx context.Context, fn Func) error {
 	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
 	if err != nil {
@@ -295,7 +309,7 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 }
 
 // late tells a statement that ran out of our own time from a caller who gave up:
-// the server, or the network, did not answer.
+// the server, or the network, did not answer, which is a 503.
 func late(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !errors.Is(err, ErrLostCommit) {
 		return fault.Unavailable.Because(err)
@@ -303,21 +317,22 @@ func late(ctx context.Context, err error) error {
 	return err
 }
 
-// shouldRetry reports whether the server asks to run the transaction once more.
+// shouldRetry reports whether the server asks to run the transaction once more: a
+// serialization failure or a deadlock.
 func shouldRetry(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
 // readOnly reports whether the server accepts no writes: it is a standby, or was
-// the primary a moment ago.
+// the primary a moment ago. The code is read_only_sql_transaction.
 func readOnly(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "25006"
 }
 
 // asUnavailable answers 503 for a server that is down, overloaded, read-only or
-// gave up waiting.
+// gave up waiting, and says so when nobody knows whether a commit was carried out.
 func asUnavailable(err error) error {
 	if err == nil {
 		return nil
@@ -339,7 +354,8 @@ func asUnavailable(err error) error {
 
 // temporary reports whether a server that refused with this code may accept the
 // same statement later: the classes of lost connections, insufficient resources,
-// operator intervention and system errors, and a few single codes.
+// operator intervention and system errors, and four single codes: read-only,
+// serialization failure, deadlock and lock not available.
 func temporary(code string) bool {
 	switch code[:min(len(code), 2)] {
 	case "08", "53", "57", "58":
@@ -349,8 +365,8 @@ func temporary(code string) bool {
 }
 
 // broken reports whether the connection ended before the commit, so that nothing
-// was kept. If it ended during the commit nobody knows, and a caller who gave up
-// learns nothing.
+// was kept. If it ended during the commit nobody knows, and for a caller who gave up
+// it does not matter.
 func broken(err error) bool {
 	var refused *fault.Fault
 	if errors.As(err, &refused) || errors.Is(err, ErrLostCommit) || errors.Is(err, context.Canceled) ||

@@ -11,23 +11,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Presence shows others that a process lives. By a connection of its own it holds
-// an advisory lock on a number. When the process dies, the kernel closes the
-// connection and PostgreSQL frees the lock, so that others know at once. One that
-// hangs keeps it.
+// Presence shows other processes that this one lives. On a connection of its own it
+// holds an advisory lock on a number, which the process writes beside its leases.
+// When the process dies, the operating system closes the connection and PostgreSQL
+// frees the lock, so that others know at once. A process that hangs keeps it.
 //
 // A free lock is a hint and no proof: a connection also breaks while its process
 // lives. Whoever acts on it needs a fence, as leases have.
 type Presence struct {
-	engine *pg // nil: there are no sessions that could show it
-	conn   *pgx.Conn
-	number int64
+	engine *pg          // nil where there are no sessions to hold a lock
+	conn   *pgx.Conn    // nil before the first call, and after an error
+	number int64        // the one to lock; kept over a lost connection
 	held   atomic.Int64 // the number while it is held, or zero
 }
 
-// NewPresence returns one that holds nothing before the first call of Absent. On
+// NewPresence returns one that holds nothing before the first call of FindAbsent. On
 // SQLite, whose file one process owns, and behind a pooler, which lends a session
-// for one transaction, it never does.
+// for one transaction, it never holds anything.
 func (d *DB) NewPresence() *Presence {
 	if e, ok := d.engine.(*pg); ok && e.settings == "" {
 		return &Presence{engine: e}
@@ -38,7 +38,7 @@ func (d *DB) NewPresence() *Presence {
 // Possible reports whether others can see this process at all.
 func (p *Presence) Possible() bool { return p.engine != nil }
 
-// Number is what this process holds, or nil.
+// Number is the number that this process holds, or nil.
 func (p *Presence) Number() *int64 {
 	if n := p.held.Load(); n != 0 {
 		return &n
@@ -46,12 +46,13 @@ func (p *Presence) Number() *int64 {
 	return nil
 }
 
-// A number begins with when the server started: all locks are free after a restart
-// or a failover, which says nothing about the numbers of before.
+// runText is when the server started, as the upper bits of a number. All locks are
+// free after a restart or a failover, which says nothing about numbers of before:
+// only numbers of the same run are compared.
 const runText = `SELECT ((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint & 4294967295) << 31`
 
 // Absent returns which of the numbers that a query finds nobody holds. It first
-// makes sure that this process holds its own. One caller at a time.
+// makes sure that this process holds its own. Only one goroutine may call it.
 func (p *Presence) Absent(ctx context.Context, numbers string) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()
@@ -67,13 +68,16 @@ func (p *Presence) Absent(ctx context.Context, numbers string) ([]int64, error) 
 	return absent, err
 }
 
+// absent tries once.
 func (p *Presence) absent(ctx context.Context, numbers string) ([]int64, error) {
 	if p.conn == nil {
 		if err := p.appear(ctx); err != nil {
 			return nil, err
 		}
 	}
-	// The lock is shared, so that those who look do not hide from each other what they see.
+	// Whose lock can be had is gone. The lock is shared and ends with the statement, so
+	// that two processes that look at the same time do not take each other for the
+	// holder.
 	rows, err := p.conn.Query(ctx, `
 		SELECT n FROM (`+numbers+`) AS asked (n)
 		WHERE n <> $1 AND n >> 31 = $1 >> 31 AND pg_try_advisory_xact_lock_shared(n)`, p.number)
@@ -83,8 +87,8 @@ func (p *Presence) absent(ctx context.Context, numbers string) ([]int64, error) 
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// appear opens the connection and locks the number: that of before, if the server is
-// the same.
+// appear opens the connection and locks the number: the one of before, if the server
+// has not restarted.
 func (p *Presence) appear(ctx context.Context) (err error) {
 	if p.conn, err = pgx.ConnectConfig(ctx, p.engine.pool.Config().ConnConfig); err != nil {
 		return err
@@ -107,7 +111,7 @@ func (p *Presence) appear(ctx context.Context) (err error) {
 	return err
 }
 
-// Leave ends the presence, until the next call of Absent.
+// Leave ends the presence, until the next call of FindAbsent.
 func (p *Presence) Leave() {
 	p.held.Store(0)
 	if p.conn == nil {

@@ -10,10 +10,10 @@ import (
 	"frontdesk/internal/kernel/config"
 )
 
-// PurgeStep is a statement of the purge.
+// PurgeStep is one statement of the purge.
 type PurgeStep struct {
 	Text     string
-	Prepares bool // it is a BeforePurge, and removes nothing
+	Prepares bool // it is a BeforePurge: what it changes says nothing about how much is left
 }
 
 // Purges lists the statements that remove deleted rows for good, together with
@@ -64,14 +64,15 @@ func (d *DB) underDeleted(path []referrer) (out []PurgeStep) {
 	return out
 }
 
+// onPath reports whether a path has a table.
 func onPath(path []referrer, table string) bool {
 	return slices.ContainsFunc(path, func(r referrer) bool { return r.table == table })
 }
 
-// belonging finds the rows at the end of a path. The deleted rows at its head are
-// those that the same batch removes. Others wait, because a batch that covered all
-// of them would take longer the more there are. A permanent table's deleted rows
-// stay, so it covers all of them.
+// belonging is the query for the rows at the end of a path. The deleted rows at its
+// head are those that the same batch removes, and no others: a batch that looked at
+// all of them would take longer the more there are. A permanent table's deleted rows
+// stay, so there all of them are looked at.
 func belonging(path []referrer) string {
 	head := oldest(path[0].table)
 	if lives[path[0].table].Permanent {
@@ -90,7 +91,8 @@ func belonging(path []referrer) string {
 }
 
 // Purge removes a batch of the rows that were deleted before a moment, and reports
-// whether there may be more. A row waits until nothing belongs to it any more.
+// whether there may be more. It stops at the first step that had a full batch, so
+// that a row goes only when nothing belongs to it any more.
 func Purge(ctx context.Context, tx *Tx, before clock.Time, batch int) (more bool, err error) {
 	for _, step := range tx.db.purges() {
 		n, err := Exec(ctx, tx, step.Text, before, batch)
@@ -101,6 +103,7 @@ func Purge(ctx context.Context, tx *Tx, before clock.Time, batch int) (more bool
 	return false, nil
 }
 
+// purges are the statements, made once.
 func (d *DB) purges() []PurgeStep {
 	d.lives.purgeOnce.Do(func() { d.lives.purges = d.Purges() })
 	return d.lives.purges
@@ -122,14 +125,14 @@ func (d *DB) Expiries() (out []Expiring) {
 	return out
 }
 
-// window is how many rows one transaction reads: few enough that nobody has to
-// wait.
+// window is how many rows one transaction of a sweep reads: few enough that nobody
+// has to wait long.
 const window = 1000
 
 // Sweep returns the function that removes old rows from a table without an index
 // on their age. It walks the table in the order of insertion, a window per
 // transaction, until a window has only younger rows. The rows that follow are
-// younger still.
+// younger still. Rows that stay by a condition are passed over each time.
 func (x Expiring) Sweep(kept config.Retention) func(ctx context.Context, tx *Tx,
 	now clock.Time) (more bool, err error) {
 	last := int64(0)
@@ -151,6 +154,7 @@ func (x Expiring) Sweep(kept config.Retention) func(ctx context.Context, tx *Tx,
 			return false, err
 		}
 		_, err = Exec(ctx, tx, end, last, *s.End, before)
+		// Only then: a transaction that is undone or runs again must read the same window.
 		tx.OnCommit(func() { last = *s.End })
 		return true, err
 	}

@@ -10,19 +10,20 @@ import (
 	"frontdesk/internal/kernel/clock"
 )
 
-// Search texts once kept their accents, and their index did not know whose they
-// are. The table search_refolds lists the columns that may still have such texts;
-// Refold turns them into new ones, a batch at a time. Until it is empty searches
-// look for both. A new database has none.
+// Earlier versions kept the accents in search texts, and did not write the
+// organization's code into the index. The table search_refolds lists the columns
+// that may still have such texts; RefoldSearchTexts turns them into new ones, a batch at a
+// time. Until the table is empty searches look for both forms. A new database has
+// none.
 var _ = Declare("search_refolds", Life{})
 
-// refold is a column of search texts, and how far it is done.
+// refold is a column of search texts, and how much of it is done.
 type refold struct {
 	Seq    int64  `db:"seq"`
 	Table  string `db:"table_name"`
 	Column string `db:"column_name"`
-	Last   int64  `db:"last_seq"`
-	Walk   int    `db:"walk"`
+	Last   int64  `db:"last_seq"` // the last row that is done
+	Walk   int    `db:"walk"`     // 1 for the first time through the table, 2 for the second
 }
 
 // How much one transaction folds: little enough that nobody has to wait.
@@ -31,12 +32,12 @@ const (
 	refoldBytes = 64 << 10
 )
 
-// refoldAgain is when PostgreSQL's texts are looked at once more: an older version
-// beside this one may have written some.
+// refoldAgain is when PostgreSQL's texts are gone through once more: a process of an
+// older version that still ran beside this one may have written some.
 const refoldAgain = time.Hour
 
 // Refold turns a batch of old search texts into new ones, and reports whether there
-// may be more.
+// may be more. A periodic job calls it.
 func Refold(ctx context.Context, tx *Tx, now clock.Time) (more bool, err error) {
 	r, err := One[refold](ctx, tx, `
 		SELECT seq, table_name, column_name, last_seq, walk FROM search_refolds
@@ -61,9 +62,9 @@ func Refold(ctx context.Context, tx *Tx, now clock.Time) (more bool, err error) 
 	return true, err
 }
 
-// batch folds the next rows. The old text is the fields as they were folded, so its
-// words are those of the new one. A row that somebody changes meanwhile has a new
-// text by then.
+// batch folds the next rows, and reports whether it was the last batch. The old text
+// is the row's words in an older form, so folding it gives the new text. A row that
+// somebody changes meanwhile has a new text already, and the UPDATE skips it.
 func (r *refold) batch(ctx context.Context, tx *Tx) (done bool, err error) {
 	type row struct {
 		Seq  int64  `db:"seq"`
@@ -95,7 +96,8 @@ func (r *refold) batch(ctx context.Context, tx *Tx) (done bool, err error) {
 	return len(rows) < refoldRows, nil
 }
 
-// hasOldTexts reports whether there may be old search texts.
+// hasOldTexts reports whether there may be old search texts. Once there are none,
+// none come back, so it stops asking.
 func hasOldTexts(ctx context.Context, tx *Tx) (bool, error) {
 	if tx.db.folded.Load() {
 		return false, nil
@@ -111,7 +113,8 @@ func hasOldTexts(ctx context.Context, tx *Tx) (bool, error) {
 	return n > 0, nil
 }
 
-// oldWords is a query as old search texts have it. Texts cannot have a NUL.
+// oldWords is a query in the form of old search texts. PostgreSQL's text cannot have
+// a NUL, so none is searched for.
 func oldWords(query string) string {
 	return strings.Join(strings.FieldsFunc(strings.ReplaceAll(Fold(query), "\x00", ""), unicode.IsSpace), " ")
 }

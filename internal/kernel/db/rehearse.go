@@ -12,14 +12,16 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Trace is what a transaction did, for those who compare or show it.
+// Trace is what a transaction did, for a rehearsal that shows it to a person, and
+// for comparing two runs.
 type Trace struct {
-	Told []any // by the packages above: events, jobs
+	Told []any // what the packages above noted: events, jobs
 
-	// Versions are when the rows that it locked had last changed.
+	// Versions are the updated_at of the rows that it relied on, before it changed
+	// them. Another run with other versions may do something else.
 	Versions map[id.ID]clock.Time
 
-	fresh map[id.ID]bool
+	fresh map[id.ID]bool // the rows that it inserted
 }
 
 // Fresh reports whether the transaction inserted the row with this id.
@@ -28,6 +30,7 @@ func (t *Trace) Fresh(row id.ID) bool { return t.fresh[row] }
 // Made are the ids of the rows that the transaction inserted.
 func (t *Trace) Made() iter.Seq[id.ID] { return maps.Keys(t.fresh) }
 
+// length is how many entries there are, 0 without a trace.
 func (t *Trace) length() int {
 	if t == nil {
 		return 0
@@ -35,6 +38,7 @@ func (t *Trace) length() int {
 	return len(t.Told)
 }
 
+// cut drops all entries but the first n, when a savepoint undoes what they tell of.
 func (t *Trace) cut(n int) {
 	if t != nil {
 		t.Told = t.Told[:n]
@@ -49,7 +53,8 @@ func (tx *Tx) Follow() *Trace {
 	return tx.trace
 }
 
-// FollowAnew begins a new trace: what was told so far stays with the former one.
+// FollowAnew begins a new trace. What was traced so far stays with the former one,
+// which the caller has.
 func (tx *Tx) FollowAnew() *Trace {
 	tx.trace = nil
 	return tx.Follow()
@@ -58,18 +63,18 @@ func (tx *Tx) FollowAnew() *Trace {
 // Unfollow ends the trace.
 func (tx *Tx) Unfollow() { tx.trace = nil }
 
-// Tell adds to the trace, if anybody follows it.
+// Tell adds an entry to the trace, if there is one.
 func (tx *Tx) Tell(v any) {
 	if tx.trace != nil {
 		tx.trace.Told = append(tx.trace.Told, v)
 	}
 }
 
-// NextStep forgets how rows were before, so that what follows is compared with
-// what the transaction has made of them.
+// NextStep forgets how rows were before. In a series of operations in one
+// transaction, each is compared with what the one before it has made of the rows.
 func (tx *Tx) NextStep() { tx.former = nil }
 
-// NoteFresh says that the row with this id is new, if anybody follows.
+// NoteFresh says that the row with this id is new, if there is a trace.
 func (tx *Tx) NoteFresh(row id.ID) {
 	if tx.trace != nil {
 		tx.trace.fresh[row] = true
@@ -77,7 +82,8 @@ func (tx *Tx) NoteFresh(row id.ID) {
 }
 
 // NoteVersion says when a row last changed whose contents the transaction relies on
-// without locking it.
+// without locking it. The first version counts, and a row that the transaction
+// inserted itself has none.
 func (tx *Tx) NoteVersion(row id.ID, at clock.Time) {
 	if tx.trace == nil || tx.trace.fresh[row] {
 		return
@@ -87,18 +93,21 @@ func (tx *Tx) NoteVersion(row id.ID, at clock.Time) {
 	}
 }
 
+// traceInsert notes a row that is about to be inserted.
 func (t *Table[T]) traceInsert(tx *Tx, row *T) {
 	if tx.trace != nil {
 		tx.NoteFresh(id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String()))
 	}
 }
 
+// traceVersion notes the version of a row that was just locked.
 func (t *Table[T]) traceVersion(tx *Tx, row *T, key id.ID) {
 	if tx.trace != nil {
 		tx.NoteVersion(key, clock.Time(t.plan.place(reflect.ValueOf(row).Elem(), t.field("updated_at")).Int()))
 	}
 }
 
+// errRehearsed undoes a rehearsal that went well.
 var errRehearsed = errors.New("db: this was a rehearsal")
 
 // Rehearse runs fn like Write, traced, and then undoes everything: nobody else
@@ -140,14 +149,15 @@ func WithHold(ctx context.Context) context.Context {
 	return context.WithValue(ctx, holdKey{}, &hold{maxHold})
 }
 
+// holdOf is what the rehearsals of ctx have left, or nil for a real write.
 func holdOf(ctx context.Context) *hold {
 	h, _ := ctx.Value(holdKey{}).(*hold)
 	return h
 }
 
-// begin lets every statement of the connection fail once the time is up, also one that
-// is running. end says whether it was, and must be called before the connection is used
-// for anything else.
+// begin lets every statement of the connection fail once the time is up, also one
+// that is running. end reports whether it was up, and must be called before the
+// connection is used for anything else.
 func (h *hold) begin(c *conn) (end func() (over bool)) {
 	up, began := make(chan struct{}), time.Now()
 	timer := time.AfterFunc(h.left, func() { close(up) })

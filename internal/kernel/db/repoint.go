@@ -9,34 +9,35 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Yield is what happens to a row that cannot move as it is when the row that it
-// names is merged into another, because the other has its like.
+// Yield is what happens to a row that refers to a merged row but cannot move to the
+// row that stays as it is, because that one has its like: a second primary address,
+// the same address again.
 type Yield struct {
-	Only string // the rows, as SQL: $1 is the organization, $3 the row that stays
+	Only string // which rows, as a condition: $1 is the organization, $3 the row that stays
 
-	// Column gets the value Left in place of Was, both as SQL. Without a column the
-	// rows are deleted.
+	// Column, which has the first of these values, gets the second; both are SQL.
+	// Without a column the rows are deleted.
 	Column, Was, Left string
 }
 
 // Moved is what a merge did with the rows of a table.
 type Moved struct {
 	Table   string
-	IDs     []id.ID // now name the row that stays
-	Changed []id.ID // of these, what was changed on the way
-	Dropped []id.ID // were deleted, because the row that stays has their like
+	IDs     []id.ID // rows that now refer to the row that stays
+	Changed []id.ID // of these, the ones that a rule changed
+	Dropped []id.ID // rows that a rule deleted, because the row that stays has their like
 }
 
 // maxMoved bounds how many rows of a table one merge moves. On SQLite all other
-// writes wait for it, and the event lists them.
+// writes wait for it, and its event lists every row.
 const maxMoved = 5000
 
 // ErrTooMany refuses to move more rows than one transaction should.
 var ErrTooMany = errors.New("db: too many rows to move")
 
-// Repoint lets every live row that names one row name another instead, by the
-// references that the tables declare, and returns what moved. With dry it only
-// looks. The caller has locked both rows.
+// Repoint lets every live row that refers to the row from refer to the row to
+// instead, by the references that the tables declare, and returns what moved. With
+// dry it only looks. The caller has locked both rows.
 func Repoint(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time, dry bool) (out []Moved,
 	err error) {
 	for _, r := range tx.db.referrers(table) {
@@ -51,12 +52,14 @@ func Repoint(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now
 	return out, nil
 }
 
+// repoint is RepointReferences for one reference. The rules come first, because afterwards
+// the rows could no longer be told from those of the row that stays.
 func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time, dry bool) (m Moved,
 	err error) {
 	m.Table = r.table
 	relation := tx.db.relation(r.table)
 	where := " WHERE organization_id = $1 AND " + r.ref.Column + " = $2"
-	if !relation.Has("id") || !relation.Has("deleted_at") { // an index that its owner keeps, told by nobody
+	if !relation.Has("id") || !relation.Has("deleted_at") { // a helper table, whose rows nobody asks for
 		if !dry {
 			_, err = Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3"+where, org, from, to)
 		}
@@ -90,7 +93,8 @@ func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now c
 	return m, err
 }
 
-// apply changes or deletes the rows that give way, or only finds them.
+// apply changes or deletes the rows that the rule is for, or only finds them, and
+// returns their ids. where selects the rows that are about to move.
 func (y Yield) apply(ctx context.Context, tx *Tx, table, where string, dry bool, org, from, to id.ID, now clock.Time) (
 	[]id.ID, error) {
 	where += " AND " + y.Only
@@ -105,11 +109,12 @@ func (y Yield) apply(ctx context.Context, tx *Tx, table, where string, dry bool,
 		now)
 }
 
-// PointBack takes back a Repoint from one row to another: the rows that moved, and
-// still name the other, name the first again, with the values that they gave up
-// unless those were changed since. It returns what went back, and what stays
-// because it names something else by now or the first has its like. The caller has
-// locked both rows and restored the first; what was dropped comes back with that.
+// PointBack takes back RepointReferences from one row to another: the rows that moved, and
+// still refer to the other, refer to the first again, with the values that a rule
+// replaced unless those were changed since. It returns what went back, and what
+// stays because it refers to something else by now or the first has its like. The
+// caller has locked both rows and restored the first; what was dropped comes back
+// with that.
 func PointBack(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time, moved []Moved) (
 	back, stays []Moved, err error) {
 	for _, r := range tx.db.referrers(table) {
@@ -133,6 +138,7 @@ func PointBack(ctx context.Context, tx *Tx, table string, org, from, to id.ID, n
 	return back, stays, nil
 }
 
+// pointBack is UndoRepoint for one reference, and the rows that moved with it.
 func pointBack(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time, m Moved) (ids []id.ID,
 	err error) {
 	these := " WHERE organization_id = $1 AND " + r.ref.Column + " = $2 AND id = ANY($4)"
@@ -158,12 +164,13 @@ func pointBack(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now
 			if y.Column == "" || !slices.Contains(ids, v) {
 				continue
 			}
+			// One by one, each behind a savepoint: a unique index may refuse the value of one.
 			err := tx.Try(ctx, func(ctx context.Context) error {
 				_, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.Was+
 					" WHERE organization_id = $1 AND id = $2 AND "+y.Column+" = "+y.Left, org, v)
 				return taken(err)
 			})
-			if err != nil && !errors.Is(err, ErrTaken) { // another has the place by now
+			if err != nil && !errors.Is(err, ErrTaken) { // not unique: another row has the value by now
 				return nil, err
 			}
 		}

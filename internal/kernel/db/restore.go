@@ -22,7 +22,8 @@ type loader interface {
 	table(ctx context.Context, t *backupTable, next func() ([]any, error)) error
 }
 
-// load reads the whole backup into a database that has its schema.
+// load reads the whole backup into a database that has its schema. A table or
+// column that the schema does not have is refused.
 func load(ctx context.Context, path string, tables []Relation, l loader, p *progress) error {
 	r, err := openBackup(path)
 	if err != nil {
@@ -94,7 +95,8 @@ func Restore(ctx context.Context, o Options, path string, say Say,
 	return sum, err
 }
 
-// empty reports whether a database has no organizations.
+// empty reports whether a database has no organizations. Other rows, such as the
+// jobs of a server that once started, do not count.
 func (s *Snapshot) empty(ctx context.Context) (bool, error) {
 	for i := range s.Tables {
 		if s.Tables[i].Name != "organizations" {
@@ -109,7 +111,7 @@ func (s *Snapshot) empty(ctx context.Context) (bool, error) {
 }
 
 // restoreSQLite fills a new file beside the old one and replaces the old one once
-// the new one is complete.
+// the new one is complete and on disk.
 func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
 	before func(context.Context) error) error {
 	dir := filepath.Dir(o.Path)
@@ -185,10 +187,11 @@ func removeSQLite(path string, all bool) error {
 	return nil
 }
 
+// liteLoader inserts the rows one by one, in one transaction.
 type liteLoader struct{ *conn }
 
 // fillSQLite loads into a file that nobody else uses, so it needs no journal: a
-// failed file is thrown away.
+// file that failed is thrown away. Foreign keys are checked at the end.
 func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *progress) (err error) {
 	raw, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
 	if err != nil {
@@ -266,7 +269,8 @@ func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]an
 	}
 }
 
-// restoreSequence makes a table that never reuses a number continue where it was.
+// restoreSequence makes a table that never reuses a number (AUTOINCREMENT) go on
+// from its highest, also where that row is gone.
 func (l liteLoader) restoreSequence(ctx context.Context, t *backupTable) error {
 	never, err := l.firstColumn(`SELECT name FROM sqlite_master WHERE name = '` + t.Name +
 		`' AND sql LIKE '%AUTOINCREMENT%'`)
@@ -298,7 +302,7 @@ func (l liteLoader) index(ctx context.Context, tables []Relation) error {
 	return nil
 }
 
-// check refuses rows without their parents, because foreign keys were off.
+// check refuses rows without their parents.
 func (l liteLoader) check() error {
 	orphans, err := l.firstColumn("PRAGMA foreign_key_check")
 	if err == nil && len(orphans) > 0 {
@@ -323,7 +327,8 @@ func (c *conn) firstColumn(text string) (out []string, err error) {
 	}
 }
 
-// restorePostgres loads in one transaction.
+// restorePostgres loads all tables in one transaction, so that a failure leaves
+// nothing behind but the schema.
 func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
 	before func(context.Context) error) error {
 	conn, err := pgAlone(ctx, o.URL, "frontdesk restore")
@@ -392,10 +397,11 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 	return err
 }
 
-// leaveTime is what PostgreSQL has to end the connections of a server that has just stopped.
+// leaveTime is how long PostgreSQL may take to end the connections of a server that
+// has just stopped.
 const leaveTime = 2 * time.Second
 
-// refuseWhileInUse refuses while servers have the database open.
+// refuseWhileInUse returns ErrOwned while servers are connected to the database.
 func refuseWhileInUse(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }, url string) error {
@@ -410,7 +416,7 @@ func refuseWhileInUse(ctx context.Context, q interface {
 		if time.Now().After(end) {
 			return fmt.Errorf("%w: there are %d connections to it", ErrOwned, servers)
 		}
-		// Otherwise a transaction is told the same again.
+		// Within a transaction PostgreSQL repeats its statistics unless they are cleared.
 		var cleared int
 		if err := q.QueryRow(ctx, "SELECT 1 FROM pg_stat_clear_snapshot()").Scan(&cleared); err != nil {
 			return fmt.Errorf("db: %w", err)
@@ -418,6 +424,7 @@ func refuseWhileInUse(ctx context.Context, q interface {
 	}
 }
 
+// pgLoader copies the rows with COPY.
 type pgLoader struct{ tx pgx.Tx }
 
 func (l pgLoader) table(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
@@ -425,6 +432,7 @@ func (l pgLoader) table(ctx context.Context, t *backupTable, next func() ([]any,
 	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.names(), pgx.CopyFromFunc(next)); err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
+	// The next number follows the highest that there ever was.
 	text := fmt.Sprintf(`
 		SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0)
 		FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,

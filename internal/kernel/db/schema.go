@@ -30,7 +30,8 @@ type Column struct {
 	Type Word   `json:"type"`
 }
 
-// Relation is a table as the migrations declare it, the same on both engines.
+// Relation is a table as the migrations declare it, the same on both engines. A
+// backup has it as JSON.
 type Relation struct {
 	Name    string   `json:"table"`
 	Columns []Column `json:"columns"`
@@ -39,12 +40,12 @@ type Relation struct {
 // Has reports whether the table has a column.
 func (r *Relation) Has(column string) bool { return r.Index(column) >= 0 }
 
-// Index is the place of a column in a row, or -1.
+// Index is the position of a column in a row, or -1.
 func (r *Relation) Index(column string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == column })
 }
 
-// key is the column that numbers the rows.
+// key is the column that numbers the rows: the one of type SEQ, usually seq.
 func (r *Relation) key() string {
 	for _, c := range r.Columns {
 		if c.Type == WordSeq {
@@ -54,6 +55,7 @@ func (r *Relation) key() string {
 	return r.Columns[0].Name
 }
 
+// names lists the columns by name.
 func (r *Relation) names() []string {
 	out := make([]string, len(r.Columns))
 	for i, c := range r.Columns {
@@ -63,13 +65,15 @@ func (r *Relation) names() []string {
 }
 
 var (
+	// What a line of a migration declares. Everything else is skipped.
 	tableLine  = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
 	columnLine = regexp.MustCompile(`^  (\w+) (ID|TIME|INT|BOOL|JSON|BYTES|SEQ|TEXT)\b`)
 	addedLine  = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) (ID|TIME|INT|BOOL|JSON|BYTES|TEXT)\b`)
 )
 
 // relations reads the tables from the migrations up to a version, parents before
-// their children. repo_test.go checks the form that it relies on.
+// their children. last is the newest version that there is. The parser knows only
+// the form that repo_test.go insists on: a column per line, and no table dropped.
 func relations(folders []fs.FS, version int64) (out []Relation, last int64, err error) {
 	all, err := sources(folders)
 	if err != nil {
@@ -81,6 +85,7 @@ func relations(folders []fs.FS, version int64) (out []Relation, last int64, err 
 			continue
 		}
 		inside := false
+		// Either engine's lines will do: the columns are the same.
 		for _, line := range linesFor(m.text, Postgres) {
 			line = strings.TrimRight(line, "\r\n")
 			if t := tableLine.FindStringSubmatch(line); t != nil {

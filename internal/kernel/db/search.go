@@ -13,10 +13,11 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Searchable tables have a column search, the words of a row as SearchText
+// Tables that can be searched have a column search, the words of a row as SearchText
 // makes them, and on SQLite an FTS5 trigram table named TABLE_search whose
 // rowid is the row's seq. PostgreSQL indexes the column itself.
 
+// indexRow is a change of a search index.
 type indexRow struct {
 	Table string `db:"table_name"`
 	Seq   int64  `db:"seq"`
@@ -24,33 +25,37 @@ type indexRow struct {
 }
 
 // Index records that a row's search text changed, or that the row is gone when
-// text is empty. PostgreSQL indexes the column by itself.
+// text is empty. On SQLite the writer applies it with the commit (follow.go).
+// PostgreSQL indexes the column by itself.
 func Index(tx *Tx, table string, seq int64, text string) {
 	if tx.Engine() == SQLite {
 		tx.index = append(tx.index, indexRow{table, seq, text})
 	}
 }
 
-// searchSteps are how a search goes on until its page is full: it reads so many of
-// the newest rows one by one, and then asks SQLite's index whether fewer than so
-// many have the words, which are then all. A common word is found among the newest
-// (169 ms by the index, 0.1 ms by the scan, at 100,000 rows), a rare one by the
-// index (0.4 ms, 4 ms by the scan), and one in between by reading further.
+// searchSteps are how a search goes on until its page is full. First it compares
+// the newest rows one by one. If that does not fill the page, it asks SQLite's
+// index for the rows with the words: fewer than the limit are all there are, and
+// the page is made from them. Otherwise the next step reads further. Measured at
+// 100,000 rows: a common word takes 0.1 ms among the newest rows, 169 ms by the
+// index; a rare one 4 ms by reading, 0.4 ms by the index.
 var searchSteps = []struct{ newest, fewer int }{{100, 64}, {2000, maxLeader}}
 
-// What counts of a query. The rest of a long word is compared with the row itself;
-// the index needs only enough to find few rows.
+// How many words of a query count, and how many letters of a word the index is asked
+// for. The rest of a long word is compared with the row itself; the index needs only
+// enough to find few rows.
 const (
 	maxWords   = 8
 	maxIndexed = 16
 )
 
-// terms is a query: the words that a text must have.
+// terms is a query: the words that a text must have, all of them.
 type terms struct {
-	words []string // as a search text has them; one of one or two letters has a space before it
-	old   string   // what old texts must contain instead, empty if it is the same; see Refold
+	words []string // folded; a word of one or two letters has a space before it, and so only begins a word
+	old   string   // what old texts must contain instead, empty if it is the same; see RefoldSearchTexts
 }
 
+// termsOf folds a query and splits it into different words, at most maxQueryWords.
 func termsOf(query string) (t terms) {
 	folded := string(appendWords(nil, query))
 	for _, word := range strings.Split(folded, " ")[1:] {
@@ -69,15 +74,17 @@ func termsOf(query string) (t terms) {
 	return t
 }
 
-// match is the query for the index of SQLite, empty when it cannot help: a word of
-// one letter has no three to be found by.
+// match is the query for SQLite's FTS5 index, empty when the index cannot help: it
+// finds nothing shorter than three characters. org limits it to one organization.
+// With old, texts that an older version wrote are found too.
 //
-// Every text begins with the code of its organization, or the words of a large
-// neighbour would have to be read too. FTS5 moves all parts of an AND on to the
-// next candidate before it looks whether they meet there. So the code is joined
-// with three letters of each word first, and only what has these is compared with
-// whole words: five times faster where a neighbour has the word in 300,000 rows. A
-// NOT in between keeps FTS5 from making one AND of all.
+// Every indexed text begins with the code of its organization; without it the
+// rows of a large organization would be read in the search of a small one. FTS5
+// moves all parts of an AND on to the next candidate before it looks whether they
+// meet there. So the code is first joined with three letters of each word, and only
+// rows that have these are compared with whole words: five times faster where
+// another organization has the word in 300,000 rows. A NOT that never matches keeps
+// FTS5 from merging all this into one AND.
 func (t terms) match(org id.ID, old bool) string {
 	narrow, phrases := phrase(organizationCode(string(org))), []string{}
 	rarest := slices.Clone(t.words) // numbers first, which leave less to compare
@@ -103,7 +110,7 @@ func (t terms) match(org id.ID, old bool) string {
 	return ""
 }
 
-// digits is 1 for a word with a digit in it, else 0.
+// digits is 1 for a word with a digit in it, else 0, to sort by.
 func digits(word string) int {
 	if strings.ContainsAny(word, "0123456789") {
 		return 1
@@ -111,10 +118,11 @@ func digits(word string) int {
 	return 0
 }
 
-// nowhere is what no text has: marks have a letter between them.
+// nowhere is a phrase that no text has: marks always have a letter between them.
 const nowhere = `"` + string(mark3) + string(mark3) + string(mark3) + `"`
 
-// phrase is the beginning of a text as FTS5 finds it, empty when it is too short.
+// phrase is the beginning of a text, quoted for FTS5, or empty when it is shorter
+// than the three characters that a trigram index can find.
 func phrase(text string) string {
 	letters := []rune(text)
 	if len(letters) < 3 {
@@ -123,8 +131,9 @@ func phrase(text string) string {
 	return `"` + strings.ReplaceAll(string(letters[:min(len(letters), maxIndexed)]), `"`, `""`) + `"`
 }
 
-// organizationCode is one sequence of three characters that nobody writes. Two
-// organizations with the same one only read more.
+// organizationCode is three characters of Unicode's private use area, which nobody
+// writes, made from the id. If two organizations have the same code, their searches
+// read more rows, but find only their own.
 func organizationCode(org string) string {
 	h := fnv.New64a()
 	h.Write([]byte(org))
@@ -137,7 +146,7 @@ func organizationCode(org string) string {
 	return string(code)
 }
 
-// addSearchCode gives SQL the organization's code.
+// addSearchCode makes organizationCode known to SQL as search_code().
 func (c *conn) addSearchCode() error {
 	return c.CreateFunction("search_code", &sqlite.FunctionImpl{
 		NArgs:         1,
@@ -148,7 +157,8 @@ func (c *conn) addSearchCode() error {
 	})
 }
 
-// filter adds the condition that a column has the words.
+// filter adds the condition that a column has the words. With old, a text in the
+// form of an older version matches too.
 func (t terms) filter(w *Where, e Engine, column string, old bool) {
 	has := func(text string) (string, any) {
 		if e == SQLite && t.letters() > maxLike {
@@ -170,10 +180,12 @@ func (t terms) filter(w *Where, e Engine, column string, old bool) {
 	w.And(all, args...)
 }
 
-// maxLike is up to how many letters SQLite compares by LIKE. It is twice as fast as
-// instr for words, and 30 times slower for 200 letters in a text of nothing else.
+// maxLike is up to how many bytes of words SQLite compares by LIKE. LIKE is twice as
+// fast as instr for words, but 30 times slower for 200 letters in a text that
+// repeats them.
 const maxLike = 24
 
+// letters is how many bytes the words have together.
 func (t terms) letters() (n int) {
 	for _, word := range t.words {
 		n += len(word)
@@ -187,7 +199,7 @@ func anywhere(text string) string {
 }
 
 // Contains is a filter for tables so small that they need no index: the search
-// text contains a part, even of one character. A nil pointer adds nothing.
+// text contains part, even one character. A nil pointer adds nothing.
 func Contains(w *Where, part *string) {
 	if part == nil {
 		return
@@ -197,8 +209,9 @@ func Contains(w *Where, part *string) {
 	}
 }
 
-// Search lists the rows of a table whose search text contains query, in list
-// order. Without a query, or with an empty one, it lists all.
+// Search lists the live rows that match w and whose search text has all words of
+// query, in list order. Without a query, or with an empty one, it lists all. See
+// searchSteps for how it proceeds.
 func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, p Page) ([]T, error) {
 	if query == nil {
 		return t.List(ctx, tx, w, p)
@@ -216,18 +229,19 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	}
 	all := w.clone()
 	want.filter(all, tx.Engine(), "search", old)
+	// The same conditions once more, for the subquery of the newest rows.
 	head := &Where{args: w.args[:len(w.args):len(w.args)]}
 	want.filter(head, tx.Engine(), "search", old)
 	order := t.sorting(tx.Engine(), p.Sort).order(p)
 	steps := searchSteps
 	if tx.Engine() == Postgres {
-		steps = steps[1:] // each is a journey, and its planner knows a rare word
+		steps = steps[1:] // each is a round trip, and its planner knows which words are rare
 	}
 	for _, step := range steps {
 		newest := fmt.Sprintf("FROM %s%s LIMIT %d) AS head WHERE TRUE%s",
 			t.live(tx, w), order, step.newest, head.text.String())
 		from := "(SELECT * " + newest
-		if tx.Engine() == SQLite { // which would read every column of all of these rows
+		if tx.Engine() == SQLite { // it would read every column of all the newest rows
 			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name +
 				" ON seq = found"
 		}
@@ -245,7 +259,8 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 }
 
 // fewer narrows w down to the rows that SQLite's index finds, if these are fewer
-// than limit, and reports whether they are.
+// than limit, and reports whether they are. Rows that wait for the index are added,
+// whether they have the words or not: w compares those too.
 func (t *Table[T]) fewer(ctx context.Context, tx *Tx, want terms, w *Where, old bool, limit int) (bool, error) {
 	match := want.match(w.org(), old)
 	if tx.Engine() != SQLite || match == "" {
@@ -274,6 +289,6 @@ func Containing(w *Where, column string, query *string) {
 	}
 }
 
-// filterAny is filter for few rows on any engine, old or not: no new text contains
-// an old word that is not found by the new one.
+// filterAny is addConditions for few rows on any engine. It always accepts old texts too:
+// a text in the new form that has the old words also has the new ones.
 func (t terms) filterAny(w *Where, column string) { t.filter(w, Postgres, column, true) }

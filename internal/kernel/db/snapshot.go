@@ -32,8 +32,8 @@ type Snapshot struct {
 	}
 }
 
-// Cell is one value of a row. Text holds ID, TEXT, JSON and BYTES; Int holds INT,
-// TIME and SEQ, and 0 or 1 for BOOL.
+// Cell is one value of a row, without the cost of an interface. Text holds ID,
+// TEXT, JSON and BYTES; Int holds INT, TIME and SEQ, and 0 or 1 for BOOL.
 type Cell struct {
 	Null bool
 	Int  int64
@@ -66,7 +66,7 @@ func openSnapshot(ctx context.Context, o Options) (s *Snapshot, err error) {
 	return s, nil
 }
 
-// describe reads the schema version and lists the tables.
+// describe reads the schema version and lists the tables of that version.
 func (s *Snapshot) describe(ctx context.Context, o Options) (err error) {
 	// The first statement fixes the view.
 	if s.Schema, err = s.version(ctx); err != nil {
@@ -99,7 +99,8 @@ func (s *Snapshot) version(ctx context.Context) (version int64, err error) {
 }
 
 // Rows visits the rows of a table in the order of their numbers. where may be
-// empty, or a condition with $1 for the first argument.
+// empty, or a condition with $1 for the first argument. The cells are valid until
+// fn returns.
 func (s *Snapshot) Rows(ctx context.Context, r *Relation, where string, args []any, fn func([]Cell) error) error {
 	columns := make([]string, len(r.Columns))
 	for i, c := range r.Columns {
@@ -154,11 +155,14 @@ func (c Cell) AppendJSON(b []byte, t Word) ([]byte, error) {
 	return jsontext.AppendQuote(b, c.Text)
 }
 
+// liteSnapshot is a snapshot on SQLite: a connection in a read transaction.
 type liteSnapshot struct {
 	*conn
-	buf []byte
+	buf []byte // of the current row's texts
 }
 
+// liteView begins a read transaction on a connection of its own. The end of ctx
+// interrupts it.
 func liteView(ctx context.Context, o Options) (*liteSnapshot, error) {
 	// Opening would make the file.
 	if _, err := os.Stat(o.Path); err != nil {
@@ -181,6 +185,7 @@ func (s *liteSnapshot) release() {
 	s.conn.Close()   //nolint:errcheck // nothing was written
 }
 
+// rows copies all texts of a row into one buffer, which grows as needed.
 func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error {
 	st, err := s.stmt(text)
 	if err != nil {
@@ -252,11 +257,13 @@ func (s *liteSnapshot) last(ctx context.Context, r *Relation) (n int64, err erro
 	return n, s.rows(ctx, "SELECT seq FROM sqlite_sequence WHERE name = $1", one, []any{r.Name}, get(&n))
 }
 
+// pgSnapshot is a snapshot on PostgreSQL: a transaction on a connection of its own.
 type pgSnapshot struct {
 	conn *pgx.Conn
 	tx   pgx.Tx
 }
 
+// pgView begins a REPEATABLE READ transaction on a connection of its own.
 func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
 	conn, err := pgAlone(ctx, o.URL, "frontdesk backup")
 	if err != nil {
@@ -273,7 +280,8 @@ func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
 	return &pgSnapshot{conn, tx}, nil
 }
 
-// takeTime lets a transaction run as long as it needs.
+// takeTime lifts the timeouts of requests for one transaction. It still does not
+// wait for a lock for ever.
 func takeTime(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `
 		SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true),
@@ -281,7 +289,8 @@ func takeTime(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// pgAlone opens a connection outside the pool.
+// pgAlone opens a connection outside the pool. name is its application_name, by
+// which it does not count as a server's.
 func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -306,6 +315,7 @@ func (s *pgSnapshot) release() {
 	s.conn.Close(ctx)  //nolint:errcheck // nothing was written
 }
 
+// rows passes the values on as the server sent them, without a copy.
 func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error {
 	values, err := pgArgs(args)
 	if err != nil {
@@ -342,6 +352,7 @@ func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, ar
 	return nil
 }
 
+// last asks the sequence, which remembers the numbers of removed rows too.
 func (s *pgSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
 	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
 		r.Name, r.key()).Scan(&n)

@@ -17,18 +17,22 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// lite is the embedded engine: one writer, and a pool of read-only connections.
+// lite is the engine on SQLite: one writer, and a pool of read-only connections,
+// which WAL mode lets read while it writes.
 type lite struct {
 	db      *DB
 	path    string
-	lock    *os.File
+	lock    *os.File // held while the process owns the file
 	writer  *writer
 	readers *readers
 }
 
-// pragmas are those of every connection.
+// pragmas are those of every connection. temp_store(2) keeps temporary tables in
+// memory.
 var pragmas = []string{"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)"}
 
+// openSQLite makes this process the owner of the file, migrates it and opens the
+// connections.
 func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	path := d.opts.Path
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -51,10 +55,12 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	return e, nil
 }
 
+// open migrates the file and opens the writer. Readers open when they are needed.
 func (e *lite) open(ctx context.Context) error {
 	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newest); err != nil {
 		return err
 	}
+	// synchronous(2) is FULL: a commit is on disk when it returns.
 	w, err := openConn(e.path, slices.Concat(pragmas, []string{"cache_size(-16384)", "synchronous(2)",
 		"wal_autocheckpoint(8000)", "journal_size_limit(67108864)"}, e.db.opts.ExtraPragma))
 	if err != nil {
@@ -82,6 +88,8 @@ func (e *lite) ready(ctx context.Context) error {
 	})
 }
 
+// shutDown waits for the writes in the queue and the running reads. It also cleans
+// up after an open that failed halfway.
 func (e *lite) shutDown() error {
 	if e.writer != nil {
 		e.writer.stop()
@@ -96,6 +104,8 @@ func (e *lite) shutDown() error {
 	return errors.Join(err, e.lock.Close())
 }
 
+// read runs fn on a connection of the pool, in a transaction that keeps one
+// snapshot.
 func (e *lite) read(ctx context.Context, fn Func) error {
 	select {
 	case <-e.readers.free:
@@ -126,14 +136,14 @@ func (e *lite) read(ctx context.Context, fn Func) error {
 
 func (e *lite) write(ctx context.Context, fn Func) error { return e.writer.do(ctx, fn) }
 
-// readers are the connections that nobody reads with. The one that was used last
-// is used next, and each is opened when it is first needed: a server with little to
-// do then fills the cache of one, not of all.
+// readers are the connections for reading. The one that was used last is used next,
+// and each is opened when it is first needed: a server with little to do then fills
+// the cache of one, not of all.
 type readers struct {
-	free chan struct{} // one for each connection that may be taken
+	free chan struct{} // has one for each connection that may be taken
 	open func() (*conn, error)
 	mu   sync.Mutex
-	idle []*conn
+	idle []*conn // open and not in use
 }
 
 func newReaders(n int, open func() (*conn, error)) *readers {
@@ -144,7 +154,7 @@ func newReaders(n int, open func() (*conn, error)) *readers {
 	return r
 }
 
-// take is for those who received from free.
+// take returns an idle connection or opens one. The caller has received from slots.
 func (r *readers) take() (*conn, error) {
 	r.mu.Lock()
 	if last := len(r.idle) - 1; last >= 0 {
@@ -161,6 +171,7 @@ func (r *readers) take() (*conn, error) {
 	return c, err
 }
 
+// put gives a connection back, for the next who waits.
 func (r *readers) put(c *conn) {
 	r.mu.Lock()
 	r.idle = append(r.idle, c)
@@ -168,7 +179,7 @@ func (r *readers) put(c *conn) {
 	r.free <- struct{}{}
 }
 
-// close waits for the running reads.
+// close waits for the running reads, by taking all that may be taken.
 func (r *readers) close() (err error) {
 	for range cap(r.free) {
 		<-r.free
@@ -187,9 +198,11 @@ type conn struct {
 	stmts map[string]*sqlite.Stmt
 }
 
-// maxStatements bounds the cache, because filters vary a list's text.
+// maxStatements bounds the prepared statements of a connection: filters vary the
+// text of a list. When it is reached all are dropped.
 const maxStatements = 1000
 
+// openConn opens a connection. A pragma is written name(value).
 func openConn(path string, pragmas []string) (*conn, error) {
 	raw, err := sqlite.OpenConn(path, sqlite.OpenReadWrite|sqlite.OpenCreate|sqlite.OpenWAL)
 	if err != nil {
@@ -210,12 +223,14 @@ func openConn(path string, pragmas []string) (*conn, error) {
 	return c, nil
 }
 
+// parameter matches = ANY($1) as a whole, and every other $1.
 var parameter = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
 
 // sqliteText adapts the common SQL text. A bare $1 makes SQLite plan the statement
 // again whenever the bound value changes; +$1 hides the value from the planner,
 // and the prepared statement stays. It is written ?1, because SQLite takes $1 for
-// a name and would number it by its first appearance.
+// a name and would number it by its first appearance. A list for ANY is bound as
+// JSON.
 func sqliteText(sql string) string {
 	return parameter.ReplaceAllStringFunc(sql, func(m string) string {
 		if strings.HasPrefix(m, "=") {
@@ -225,6 +240,7 @@ func sqliteText(sql string) string {
 	})
 }
 
+// stmt prepares a statement, or returns it as it was prepared before.
 func (c *conn) stmt(sql string) (*sqlite.Stmt, error) {
 	if st := c.stmts[sql]; st != nil {
 		return st, nil
@@ -247,6 +263,7 @@ func (c *conn) stmt(sql string) (*sqlite.Stmt, error) {
 	return st, nil
 }
 
+// Close finalizes the statements first, or SQLite would refuse to close.
 func (c *conn) Close() error {
 	for _, st := range c.stmts {
 		st.Finalize()
@@ -272,6 +289,8 @@ func (c *conn) do(sql string) error {
 	}
 }
 
+// bind binds the arguments by their number. A wrong count is an error: SQLite would
+// take a missing one for NULL.
 func (c *conn) bind(st *sqlite.Stmt, sql string, args []any) error {
 	if n := st.BindParamCount(); n != len(args) {
 		return fmt.Errorf("db: %d arguments for %d parameters in %q", len(args), n, sql)
@@ -306,6 +325,7 @@ func (c *conn) bind(st *sqlite.Stmt, sql string, args []any) error {
 	return nil
 }
 
+// query implements session.
 func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next func() reflect.Value) (err error) {
 	st, err := c.stmt(sql)
 	if err != nil {
@@ -338,6 +358,7 @@ func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next fu
 	}
 }
 
+// exec implements session.
 func (c *conn) exec(ctx context.Context, sql string, args []any) (int64, error) {
 	err := c.query(ctx, sql, args, nil, func() reflect.Value { return reflect.Value{} })
 	if err != nil {
@@ -347,7 +368,7 @@ func (c *conn) exec(ctx context.Context, sql string, args []any) (int64, error) 
 }
 
 // insert gets the row's number without RETURNING, for which SQLite creates a
-// temporary table at every call: 18 of 100 µs for an event.
+// temporary table at every call: 18 of the 100 µs that writing an event takes.
 func (c *conn) insert(ctx context.Context, sql string, args []any) (int64, error) {
 	n, err := c.exec(ctx, sql, args)
 	if err == nil && n == 0 {

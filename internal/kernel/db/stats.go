@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// Stats counts what the engines do, for /metrics.
+// Stats counts what the engines do, for /metrics. PostgreSQL counts each write as
+// a batch of one.
 type Stats struct {
 	Batches, Writes, WaitMicros, BusyMicros atomic.Int64
 	refused, slow, retried                  atomic.Int64
 	largest, longest                        atomic.Int64
 }
 
-// LongestHold is the longest time for which one commit, with all that shared it, kept the
-// other writes of SQLite waiting, since it was asked last.
+// LongestHold is the longest time for which one commit, with all writes that shared
+// it, kept the other writes of SQLite waiting, since the last call.
 func (d *DB) LongestHold() time.Duration { return time.Duration(d.stats.longest.Swap(0)) }
 
 // raise sets a to n if n is more.
@@ -24,6 +25,7 @@ func raise(a *atomic.Int64, n int64) {
 	}
 }
 
+// batch counts a commit of n writes that began at a time.
 func (s *Stats) batch(n int, began time.Time) {
 	s.Batches.Add(1)
 	s.Writes.Add(int64(n))
@@ -32,6 +34,7 @@ func (s *Stats) batch(n int, began time.Time) {
 	raise(&s.longest, int64(time.Since(began)))
 }
 
+// wait counts how long a write stood in the queue.
 func (s *Stats) wait(d time.Duration) { s.WaitMicros.Add(max(d.Microseconds(), 0)) }
 
 // Gauges are the engine's figures at one moment.
@@ -70,14 +73,15 @@ func (e *pg) gauges() Gauges {
 	return Gauges{PoolAcquired: int(s.AcquiredConns()), PoolMax: int(s.MaxConns())}
 }
 
-// Vacuum tells whether PostgreSQL keeps up with clearing away: how many rows are dead,
-// and how old the oldest snapshot is that still sees some of them. SQLite has neither.
+// Vacuum tells whether PostgreSQL keeps up with removing dead rows: how many there
+// are, and how old the oldest snapshot is that still sees some of them. SQLite has
+// neither.
 type Vacuum struct {
 	Dead   int64 `db:"dead"`
 	Oldest int64 `db:"oldest"` // in microseconds
 }
 
-// Vacuum reads the figures.
+// Vacuum reads the figures from PostgreSQL's statistics. It is not for SQLite.
 func (d *DB) Vacuum(ctx context.Context) (v Vacuum, err error) {
 	err = d.Read(WithOneStatement(ctx), func(ctx context.Context, tx *Tx) error {
 		v, err = One[Vacuum](ctx, tx, `

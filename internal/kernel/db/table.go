@@ -17,7 +17,8 @@ import (
 // one field per column (see structFields). It must have the columns id,
 // organization_id, created_at, updated_at and deleted_at, and the table needs a
 // seq, which orders rows of equal creation time. Every statement names the
-// organization, and none sees a deleted row.
+// organization, and none sees a deleted row. The texts are made once, so that
+// the engines' caches of prepared statements see the same text each time.
 type Table[T any] struct {
 	name       string
 	life       *Life
@@ -30,14 +31,15 @@ type Table[T any] struct {
 	inserted   []int // the fields that insert binds
 	saved      []int // the fields that save binds
 	seq        int   // the field that holds seq, or -1
-	searchable bool
-	external   int   // the field that holds the mark of strangers' words, or -1
-	strangers  []int // the fields that strangers can fill, as the house can
-	answered   []int // and those that nobody else fills
+	searchable bool  // the row has the column search
+	external   int   // the field that marks text from outside the organization, or -1
+	strangers  []int // the fields that outsiders can fill, and the organization too
+	answered   []int // the fields that only outsiders fill
 }
 
 // NewTable declares a table and its life. It panics on an unsuitable row type, so
-// that a mistake is found at start.
+// that a mistake is found at start. tables_test.go finds the tables of a package
+// by the text NewTable[…]("name".
 func NewTable[T any](name string, life Life) *Table[T] {
 	t := &Table[T]{name: Declare(name, life), life: lives[name], plan: planOf[T](), seq: -1}
 	at := map[string]int{}
@@ -53,10 +55,12 @@ func NewTable[T any](name string, life Life) *Table[T] {
 		names = append(names, f.column)
 		values = append(values, "$"+strconv.Itoa(len(t.inserted)))
 		switch f.column {
+		// These never change, or only by Remove and Undelete.
 		case "id", "organization_id", "created_at", "deleted_at":
 		default:
 			t.saved = append(t.saved, i)
 			set := f.column + " = $" + strconv.Itoa(len(t.saved))
+			// Once marked a row stays marked, whatever the caller's copy says.
 			if f.column == externalColumn {
 				set = f.column + " = (" + f.column + " OR $" + strconv.Itoa(len(t.saved)) + ")"
 			}
@@ -70,6 +74,7 @@ func NewTable[T any](name string, life Life) *Table[T] {
 	}
 	t.declareExternal(at)
 	n := len(t.saved)
+	// The arguments of the WHERE follow those of the SET.
 	t.saved = append(t.saved, at["organization_id"], at["id"])
 	t.columns = strings.Join(columns, ", ")
 	t.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") +
@@ -97,6 +102,7 @@ func (t *Table[T]) Name() string { return t.name }
 // Columns lists the columns of a row, for statements of a resource's own.
 func (t *Table[T]) Columns() string { return t.columns }
 
+// args reads some fields of a row as the arguments of a statement.
 func (t *Table[T]) args(row *T, fields []int) []any {
 	v := reflect.ValueOf(row).Elem()
 	out := make([]any, len(fields))
@@ -106,7 +112,7 @@ func (t *Table[T]) args(row *T, fields []int) []any {
 	return out
 }
 
-// Insert adds the row, and fills in its seq where it has one.
+// Insert adds the row, and fills in its seq where the type has one.
 func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
@@ -152,7 +158,8 @@ func (t *Table[T]) setSeq(row *T, seq int64) {
 	t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).SetInt(seq)
 }
 
-// Save writes the whole row back. The caller has locked its root.
+// Save writes the whole row back, or returns a 404 when it is deleted or gone. The
+// caller has locked its root: without that the last of two writers would win.
 func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
 	t.markExternal(tx, row)
 	t.moveOn(tx, row)
@@ -163,13 +170,15 @@ func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
 	return err
 }
 
-// Get returns one live row, or a 404.
+// Get returns one live row, or a 404. It also answers 404 for a row of another
+// organization, so that nobody can tell that it exists.
 func (t *Table[T]) Get(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
 	v, err := One[T](ctx, tx, t.one, org, row)
 	return &v, t.missing(err)
 }
 
-// Lock locks one live row for the rest of the transaction and returns it, or a 404.
+// Lock locks one live row for the rest of the transaction and returns it, or a
+// 404. The row as it was is remembered for Tx.Before, and its guard runs.
 func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
 	text := t.one
 	if tx.Engine() == Postgres {
@@ -183,7 +192,8 @@ func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error)
 	return &v, tx.locked(ctx, row)
 }
 
-// Find returns the one live row that matches, or a 404.
+// Find returns the first live row that matches, or a 404. It locks nothing, but
+// remembers the row for Tx.Before, as Lock does.
 func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
 	v, err := One[T](ctx, tx,
 		"SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
@@ -198,6 +208,7 @@ func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
 // it are deleted too, references to it are cleared, and searches no longer find
 // it.
 func (t *Table[T]) Remove(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (*T, error) {
+	// The guard must run before anything changes, and locking the row runs it.
 	if tx.Guarded() {
 		if _, err := t.Lock(ctx, tx, org, row); err != nil {
 			return nil, err
@@ -207,6 +218,7 @@ func (t *Table[T]) Remove(ctx context.Context, tx *Tx, org, row id.ID, now clock
 	if err != nil {
 		return nil, t.missing(err)
 	}
+	// What Tx.Before returns is the row while it was live.
 	was := v
 	t.plan.place(reflect.ValueOf(&was).Elem(), t.field("deleted_at")).SetZero()
 	t.remember(tx, &was)
@@ -216,6 +228,7 @@ func (t *Table[T]) Remove(ctx context.Context, tx *Tx, org, row id.ID, now clock
 	return &v, deleteDependents(ctx, tx, t.name, org, row, now)
 }
 
+// missing turns ErrNoRow into a 404 that names the table's noun.
 func (t *Table[T]) missing(err error) error {
 	if errors.Is(err, ErrNone) {
 		return fault.NotFound.Say("There is no such %s.", t.life.Noun)
@@ -223,7 +236,8 @@ func (t *Table[T]) missing(err error) error {
 	return err
 }
 
-// List returns one page of live rows, by creation time and then by insertion.
+// List returns one page of the live rows that match, sorted as the page says: by
+// default by creation time and then by insertion.
 func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
@@ -236,7 +250,8 @@ func (t *Table[T]) live(tx *Tx, w *Where) string {
 	return t.name + " WHERE " + w.organization(tx) + " AND deleted_at IS NULL" + w.conditions(tx, t.name)
 }
 
-// ListLog returns one page of a table whose rows are never deleted.
+// ListLog returns one page of a table whose rows are never deleted, by creation
+// time and then by insertion.
 func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
 	if some, err := w.chooseLeader(ctx, tx, table); err != nil || !some {
 		return []T{}, err
@@ -254,8 +269,9 @@ func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
 			w.conditions(tx, t.name), w.args...)
 }
 
-// Grouped adds up the live rows that match w and query: one S for each value of a
-// column, in its order. columns are those of S, as SQL adds them up.
+// Grouped adds up the live rows that match w and query: one S for each value of
+// the column by, in its order. columns are the SQL for the fields of S, like
+// status, count(*).
 func Grouped[S, T any](ctx context.Context, tx *Tx, t *Table[T], columns, by string, query *string, w *Where) ([]S,
 	error) {
 	Containing(w, "search", query)

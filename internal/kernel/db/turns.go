@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// turns hands out the connections of a pool. Whoever has waited for one before goes
-// first: a request has several transactions, and if it stood in the queue for each of
-// them, a crowd would make it wait several times, and turn it away after it was
-// half served.
+// turns hands out the connections of a pool. Requests that have been served once go
+// first: a request has several transactions, and if it stood at the end of the
+// queue for each of them, a crowd would make it wait several times, and turn it
+// away after it was half served.
 type turns struct {
 	mu           sync.Mutex
-	free         int
-	first, again list.List // of chan struct{}
+	free         int       // turns that nobody has; while there are some, nobody waits
+	first, again list.List // of chan struct{}, closed when its turn comes: new requests, and those served before
 }
 
+// requestKey holds whether a request has had a turn, an *atomic.Bool.
 type requestKey struct{}
 
 // ForRequest is the context of a request of several transactions, which waits for its
@@ -26,7 +27,7 @@ func ForRequest(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, new(atomic.Bool))
 }
 
-// take waits for a turn, for at most d.
+// take waits for a turn, for at most d, and returns errNoFreeConnection after that.
 func (t *turns) take(ctx context.Context, d time.Duration) error {
 	served, _ := ctx.Value(requestKey{}).(*atomic.Bool)
 	t.mu.Lock()
@@ -64,7 +65,8 @@ func (t *turns) take(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// leave gives up a place in a queue, unless its turn has just come.
+// leave gives up a place in a queue, and reports whether it did. It did not if the
+// turn came just now: then the caller has it and must use it.
 func (t *turns) leave(queue *list.List, place *list.Element, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,7 +79,7 @@ func (t *turns) leave(queue *list.List, place *list.Element, mine chan struct{})
 	}
 }
 
-// give passes a turn on.
+// give passes a turn on: to a request that was served before, else to a new one.
 func (t *turns) give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

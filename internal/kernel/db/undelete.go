@@ -11,12 +11,13 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// ErrTaken says that a unique index forbids it: something else has the place.
+// ErrTaken says that a unique index forbids it: another row has the value by now.
 var ErrTaken = errors.New("db: the place is taken")
 
-// Undelete brings a deleted row back until it is purged, with what ended with it
-// and the references to it that were cleared. It returns the row and whether it
-// was deleted at all; a 404 means that there is no such row, or none any more.
+// Undelete brings a deleted row back that was not purged yet, with what was deleted
+// with it and the references to it that were cleared. It returns the row and
+// whether it was deleted at all. A 404 means that there is no such row, or none any
+// more; ErrNotUnique means that another row has taken its place.
 func (t *Table[T]) Undelete(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (v *T, was bool, err error) {
 	at, err := One[*clock.Time](ctx, tx, lockColumn(tx, "deleted_at", t.name), org, row)
 	if err != nil {
@@ -31,6 +32,8 @@ func (t *Table[T]) Undelete(ctx context.Context, tx *Tx, org, row id.ID, now clo
 	return v, at != nil, err
 }
 
+// lockColumn is the statement that locks a row, deleted or not, and reads one of
+// its columns.
 func lockColumn(tx *Tx, column, table string) string {
 	text := "SELECT " + column + " FROM " + table + " WHERE organization_id = $1 AND id = $2"
 	if tx.Engine() == Postgres {
@@ -39,8 +42,8 @@ func lockColumn(tx *Tx, column, table string) string {
 	return text
 }
 
-// undelete brings back one row, and the rows below it that ended in the same
-// moment.
+// undelete brings back one row, and the rows below it that were deleted at the same
+// moment. Those that were deleted before stay deleted.
 func undelete(ctx context.Context, tx *Tx, table string, org, row id.ID, at, now clock.Time) error {
 	if searchable(tx, table) {
 		type indexed struct {
@@ -75,8 +78,8 @@ func undelete(ctx context.Context, tx *Tx, table string, org, row id.ID, at, now
 	return restoreRefs(ctx, tx, org, row, now)
 }
 
-// restoreRefs sets the references that a deletion cleared, unless they name
-// another row by now.
+// restoreRefs sets the references that the deletion of a row cleared, unless they
+// name another row by now, and forgets the record of them.
 func restoreRefs(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) error {
 	type cleared struct {
 		Table  string `db:"table_name"`
@@ -99,7 +102,8 @@ func restoreRefs(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) er
 	return err
 }
 
-// taken tells the violation of a unique index from other errors.
+// taken joins ErrNotUnique to the violation of a unique index. Other errors stay
+// as they are. 23505 is PostgreSQL's unique_violation.
 func taken(err error) error {
 	var pg *pgconn.PgError
 	switch {

@@ -10,17 +10,19 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Where collects the conditions of a list, beginning with its organization.
+// Where collects the conditions of a list, beginning with its organization. It
+// also says in which order they should be applied, because SQLite has no
+// statistics to find out: see Filter and AmongRows.
 type Where struct {
-	text  strings.Builder
-	wider []string // further filters, see Equal
-	led   bool     // there is a first filter
-	args  []any
+	text  strings.Builder // " AND …" for each condition
+	wider []string        // the filters after the first, see Filter
+	led   bool            // Filter has added its first
+	args  []any           // $1 is the organization
 
 	among  []among
-	chosen bool // choose has run
+	chosen bool // chooseLeader has run
 	leader int  // the entry of among whose index finds the rows, or -1
-	few    bool // a condition leaves few rows and finds them itself
+	few    bool // a condition leaves few rows, and its index finds them
 }
 
 // In begins the conditions with the organization.
@@ -34,7 +36,8 @@ func (w *Where) And(condition string, args ...any) *Where {
 	return w
 }
 
-// bind numbers the arguments of a condition.
+// bind replaces each ? of a condition by the number of its argument, and adds the
+// arguments.
 func (w *Where) bind(condition string, args []any) string {
 	var text strings.Builder
 	for {
@@ -51,8 +54,8 @@ func (w *Where) bind(condition string, args []any) string {
 }
 
 // Filter adds a condition that an index answers. The filter that leaves the fewest
-// rows must come first, a row's id before a status: SQLite cannot tell, and is
-// held to the index of the first.
+// rows must come first, a row's id before a status: SQLite cannot tell which that
+// is, and is kept from the indexes of the later ones.
 func (w *Where) Filter(condition string, args ...any) {
 	if w.led {
 		w.wider = append(w.wider, w.bind(condition, args))
@@ -77,8 +80,8 @@ func Only(w *Where, ids []id.ID) {
 	}
 }
 
-// EqualOrNone is Equal for an optional reference: "none" asks for rows that have
-// none.
+// EqualOrNone is FilterEqual for an optional reference: "none" asks for rows that
+// have none. The caller has checked that v is an id or "none".
 func EqualOrNone(w *Where, column string, v *string) {
 	if v == nil {
 		return
@@ -99,8 +102,9 @@ func OneOf[V ~string](w *Where, column string, values []V) {
 	}
 }
 
-// Choice is OneOf for a column that has an index, in which most rows have one of
-// the common values. A common value is applied after all other filters.
+// Choice is FilterOneOf for a column that has an index, in which most rows have one
+// of the common values. A common value leaves too many rows to lead, so it is
+// applied after all other filters; several rare ones are found by the index.
 func Choice[V ~string](w *Where, column string, values []V, common ...V) {
 	isCommon := func(v V) bool { return slices.Contains(common, v) }
 	switch {
@@ -123,7 +127,8 @@ func AnyOf[V ~string](column string, values []V) (condition string, args []any) 
 }
 
 // After keeps the rows whose column is later. Callers know times by the
-// millisecond, so what is later within the same one is not.
+// millisecond, and the database by the microsecond: what is later within the same
+// millisecond is not later for them.
 func After(w *Where, column string, t *clock.Time) {
 	if t != nil {
 		w.And(column+" > ?", t.Add(time.Millisecond-time.Microsecond))
@@ -137,8 +142,8 @@ func Before(w *Where, column string, t *clock.Time) {
 	}
 }
 
-// organization is the first condition. The + keeps SQLite from walking the
-// organization's whole list.
+// organization is the first condition. The unary + keeps SQLite from the index on
+// the organization, by which it would walk the whole list.
 func (w *Where) organization(tx *Tx) string {
 	if w.few && tx.Engine() == SQLite {
 		return "+organization_id = $1"
@@ -146,8 +151,8 @@ func (w *Where) organization(tx *Tx) string {
 	return "organization_id = $1"
 }
 
-// conditions are all that follow the organization. The + keeps SQLite from the
-// index of a wider filter.
+// conditions are all that follow the organization. The unary + before a column
+// keeps SQLite from its index, for filters that should not lead.
 func (w *Where) conditions(tx *Tx, table string) string {
 	text := w.text.String()
 	for i, a := range w.among {
@@ -166,6 +171,8 @@ func (w *Where) conditions(tx *Tx, table string) string {
 	return text
 }
 
+// clone is a copy that can grow on its own. A strings.Builder must not be copied
+// by value once it was written to.
 func (w *Where) clone() *Where {
 	c := *w
 	c.text = strings.Builder{}

@@ -10,7 +10,8 @@ import (
 )
 
 // Fold makes text comparable regardless of case and of how its letters are
-// composed.
+// composed. Accents stay, because it decides whether two texts, such as email
+// addresses, are the same. ASCII, which most text is, needs no tables.
 func Fold(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -20,11 +21,11 @@ func Fold(s string) string {
 	return strings.ToLower(s)
 }
 
-// Search texts and queries are folded further than Fold goes, which compares
+// Search texts and queries are folded further than FoldText goes, which compares
 // addresses: accents do not count, nor do kinds of quotes and dashes.
 
 // SearchText joins the words of a row, folded, one space before each, so that
-// " ad" finds the beginning of a word.
+// " ad" finds the beginning of a word. A nil part is left out.
 func SearchText(parts ...*string) string {
 	n := 0
 	for _, p := range parts {
@@ -41,14 +42,15 @@ func SearchText(parts ...*string) string {
 	return string(b)
 }
 
-// appendWords appends the folded words of s, one space before each. What is
-// folded already stays as it is.
+// appendWords appends the folded words of s, one space before each. Folding text
+// that is folded already changes nothing.
 func appendWords(b []byte, s string) []byte {
 	begin, between := len(b), true
 	for i := range len(s) {
 		c := s[i]
 		switch {
 		case c >= utf8.RuneSelf:
+			// Not ASCII after all: begin again.
 			return appendLetters(b[:begin], s)
 		case separates(rune(c)):
 			between = true
@@ -65,8 +67,9 @@ func appendWords(b []byte, s string) []byte {
 	return b
 }
 
-// appendLetters is appendWords for text beyond ASCII. It composes again at the end
-// what is more than a letter with an accent, like the syllables of Korean.
+// appendLetters is appendWords for text beyond ASCII. NFKD takes letters and
+// accents apart, so that the accents can be left out; NFC composes again what is
+// more than a letter with an accent, like the syllables of Korean.
 func appendLetters(b []byte, s string) []byte {
 	s = norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s)))
 	var plain strings.Builder
@@ -105,12 +108,15 @@ func appendLetters(b []byte, s string) []byte {
 }
 
 // mark3 stands before and after every Chinese, Japanese and Korean letter, where
-// words have no spaces between them and two letters are a word. So an index of
-// three letters finds one of them (mark, letter, mark) and two (letter, mark,
-// letter), anywhere. It is a letter, because PostgreSQL indexes nothing else, of
-// Roman inscriptions; in what people write it is ignored.
+// words have no spaces between them and two letters are a word. The search indexes
+// know sequences of three characters: with the mark they find one letter (mark,
+// letter, mark) and two (letter, mark, letter), anywhere. The character is a letter
+// of Roman inscriptions, because PostgreSQL indexes only letters and digits. In
+// what people write it is ignored.
 const mark3 = 'ꟷ'
 
+// isCJK reports whether a character is written without spaces between words. The
+// last one, the long-vowel mark of Japanese, belongs to no single script.
 func isCJK(r rune) bool {
 	return r >= 0x1100 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
 		unicode.Bopomofo) || r == 'ー')
@@ -122,8 +128,8 @@ func separates(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.I
 
 // ignored reports whether a character of decomposed text does not count: accents,
 // the vowel points of Hebrew and Arabic, and what is invisible. The vowels of other
-// scripts are marks too, and the voice of a Japanese syllable; these make other
-// words, and count.
+// scripts are marks too, as is the sound mark of a Japanese syllable; without these
+// it would be another word, so they count.
 func ignored(r rune) bool {
 	if r == mark3 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
 		return true
@@ -131,12 +137,14 @@ func ignored(r rune) bool {
 	if !unicode.Is(unicode.Mn, r) {
 		return false
 	}
+	// Unicode's combining classes: 10 to 36 are the points of Hebrew, Arabic and
+	// Syriac, 200 and more the accents, by where they stand. Other marks change a word.
 	class := norm.NFD.PropertiesString(string(r)).CCC()
 	return class >= 10 && class <= 36 || class >= 200
 }
 
-// plainLetters are those that do not decompose, as people without them on their
-// keyboards write them.
+// plainLetters are letters that do not decompose, as people without them on their
+// keyboards write them, and the kinds of quotes and dashes.
 var plainLetters = map[rune]string{
 	'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ħ': "h", 'ı': "i", 'ĸ': "k", 'ŋ': "n",
 	'ŧ': "t", 'ƀ': "b", 'ɓ': "b", 'ƈ': "c", 'ȼ': "c", 'ɖ': "d", 'ɗ': "d", 'ɇ': "e", 'ƒ': "f", 'ǥ': "g", 'ɠ': "g",

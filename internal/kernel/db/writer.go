@@ -15,14 +15,15 @@ import (
 
 const (
 	queueLength = 1024                  // more waiting writes than this are refused
-	maxBatch    = 256                   // closures in one commit
-	maxBatchAge = 20 * time.Millisecond // after which a batch takes no newcomers
-	slowClosure = 50 * time.Millisecond // longer than this is logged: all others wait
+	maxBatch    = 256                   // writes in one commit
+	maxBatchAge = 20 * time.Millisecond // after which a commit takes no more writes
+	slowClosure = 50 * time.Millisecond // a write that takes longer is logged: all others wait for it
 )
 
-// writer runs every write of the embedded engine on one goroutine. Closures that
-// wait together share one BEGIN IMMEDIATE and one sync, each with its own
-// savepoint, and none gets its result before the sync.
+// writer runs every write of SQLite on one goroutine. Writes that wait together
+// share one BEGIN IMMEDIATE and one sync to disk, each behind its own savepoint, and
+// none gets its result before the sync. So a lone write pays for a sync, and a
+// thousand at once pay for a few.
 type writer struct {
 	db    *DB
 	conn  *conn
@@ -30,20 +31,21 @@ type writer struct {
 	wg    sync.WaitGroup
 	follower
 
-	mu     sync.RWMutex // held while sending to queue, so that stop is safe
+	mu     sync.RWMutex // held while sending to queue, which stopAndWait closes
 	closed bool
 }
 
-// request is one closure and its result.
+// request is one write and its result.
 type request struct {
 	ctx    context.Context
 	fn     Func
 	tx     Tx
 	err    error
 	queued time.Time
-	done   chan struct{}
+	done   chan struct{} // closed when the result is durable
 }
 
+// newWriter starts the goroutine, which owns the connection from then on.
 func newWriter(d *DB, c *conn) (*writer, error) {
 	w := &writer{db: d, conn: c, queue: make(chan *request, queueLength)}
 	if err := w.follow(); err != nil {
@@ -53,6 +55,8 @@ func newWriter(d *DB, c *conn) (*writer, error) {
 	return w, nil
 }
 
+// do has the writer run fn, and waits for its commit. It does not give up when ctx
+// ends: once queued, only the writer knows whether fn ran. Full queues are refused.
 func (w *writer) do(ctx context.Context, fn Func) error {
 	r := &request{ctx: ctx, fn: fn, queued: time.Now(), done: make(chan struct{})}
 	w.mu.RLock()
@@ -72,6 +76,7 @@ func (w *writer) do(ctx context.Context, fn Func) error {
 	return r.err
 }
 
+// stop takes no more writes, and returns when those in the queue have committed.
 func (w *writer) stop() {
 	w.mu.Lock()
 	if !w.closed {
@@ -82,6 +87,8 @@ func (w *writer) stop() {
 	w.wg.Wait()
 }
 
+// loop is the writer's goroutine. Between commits it indexes new rows for the
+// search, and after each one if too many wait.
 func (w *writer) loop() {
 	for {
 		select {
@@ -102,19 +109,20 @@ func (w *writer) loop() {
 	}
 }
 
+// tx is a new Tx on the writer's connection.
 func (w *writer) tx() *Tx { return &Tx{session: w.conn, db: w.db, writable: true} }
 
-// batch commits first and the requests that join it. All are answered after the
-// sync.
+// batch commits first and the requests that join it while it runs. All are answered
+// after the sync.
 //
 // When SQLite itself ends the transaction (for example because the disk is full),
-// the closure that met the error gets it, and every other one runs again in a new
+// the write that met the error gets it, and every other one runs again in a new
 // transaction: their work is gone, and their results may no longer hold.
 func (w *writer) batch(first *request) {
 	began := time.Now()
 	var answered, ran []*request
 	todo := []*request{first}
-	open := true // takes newcomers
+	open := true // more writes may join
 	limit := maxBatch
 	for len(todo) > 0 {
 		ran = ran[:0]
@@ -137,6 +145,7 @@ func (w *writer) batch(first *request) {
 				break
 			}
 			ran = append(ran, r)
+			// Take one more from the queue, if there is one and it is not too late.
 			for open && len(todo) == 0 && len(ran) < maxBatch && time.Since(began) < maxBatchAge {
 				select {
 				case r, ok := <-w.queue:
@@ -157,7 +166,7 @@ func (w *writer) batch(first *request) {
 				ran[0].err = unavailable(err)
 				answered = append(answered, ran[0])
 			} else {
-				// One of them does not fit, so each gets its own commit.
+				// One of them may be too large for the disk, so each gets its own commit.
 				todo = append(append([]*request(nil), ran...), todo...)
 				limit, open = 1, false
 			}
@@ -173,8 +182,9 @@ func (w *writer) batch(first *request) {
 	}
 }
 
-// run executes one closure behind a savepoint. It reports whether SQLite
-// ended the whole transaction.
+// run executes one write behind a savepoint, so that its error undoes only its own
+// work. It reports whether SQLite ended the whole transaction, which shows in
+// autocommit being on again.
 func (w *writer) run(r *request) (lost bool) {
 	if r.err = r.ctx.Err(); r.err != nil {
 		return false
@@ -188,6 +198,7 @@ func (w *writer) run(r *request) (lost bool) {
 	if h := holdOf(r.ctx); h != nil {
 		end = h.begin(w.conn)
 	}
+	// The work must not end halfway because a client hung up: see conn.
 	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
 	if tooLong := end(); tooLong {
 		r.err = ErrHeldTooLong
@@ -198,7 +209,7 @@ func (w *writer) run(r *request) (lost bool) {
 	}
 	if w.conn.AutocommitEnabled() {
 		if errors.Is(r.err, ErrHeldTooLong) {
-			return true // an interrupted statement takes the transaction along
+			return true // an interrupted statement may end the whole transaction
 		}
 		if r.err == nil {
 			r.err = unavailable(fmt.Errorf("db: the transaction ended inside a closure"))
@@ -218,7 +229,7 @@ func (w *writer) run(r *request) (lost bool) {
 	return false
 }
 
-// commit updates the search index for the closures, syncs, and runs their OnCommit
+// commit updates the search index for the requests, syncs, and runs their OnCommit
 // functions. An error means that nothing was kept.
 func (w *writer) commit(ran []*request) error {
 	err := w.applyIndex(ran)
@@ -250,6 +261,8 @@ func (w *writer) commit(ran []*request) error {
 	return nil
 }
 
+// fatal ends the process, unless a test wants otherwise. The next start recovers
+// from the log.
 func (w *writer) fatal(err error) {
 	if w.db.opts.Fatal != nil {
 		w.db.opts.Fatal(err)
@@ -259,7 +272,8 @@ func (w *writer) fatal(err error) {
 	os.Exit(3)
 }
 
-// unavailable answers 503 for a temporary failure: a busy or full database.
+// unavailable answers 503 for a temporary failure of SQLite: a busy or full
+// database. Other errors stay as they are.
 func unavailable(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultBusy, sqlite.ResultFull, sqlite.ResultLocked, sqlite.ResultInterrupt, sqlite.ResultIOErr:

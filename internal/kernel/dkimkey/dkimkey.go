@@ -1,5 +1,6 @@
-// Package dkimkey creates the keys that sign a domain's mail (RFC 6376), and
-// writes their public halves in the form that DNS publishes.
+// Package dkimkey makes the keys that sign a domain's mail (DKIM, RFC 6376), and writes their public keys as DNS
+// publishes them. A domain has two keys, because not every receiver can verify the modern kind. GeneratePair makes
+// both; ParsePrivate reads one back to sign with. The package stores nothing: whoever calls it seals the private keys.
 package dkimkey
 
 import (
@@ -12,24 +13,24 @@ import (
 	"errors"
 )
 
-// The selectors of a domain's two keys: not everybody can verify the shorter
-// one yet (RFC 8463 §5).
+// The selectors of a domain's two keys, the names by which DNS tells them apart. Mail is signed with both, because not
+// every receiver can verify Ed25519 yet (RFC 8463 §5).
 const (
 	RSA     = "fd-rsa"
 	Ed25519 = "fd-ed25519"
 )
 
-// Label is the name of a selector's record, below its domain.
+// Label is the name of the DNS record with a selector's key, without the domain.
 func Label(selector string) string { return selector + "._domainkey" }
 
-// Key is a new key: its private half, to be sealed, and its record.
+// Key is a new key.
 type Key struct {
 	Selector string
-	Private  []byte // PKCS #8
-	Record   string
+	Private  []byte // the private key as PKCS #8, to be stored sealed
+	Record   string // the text of the DNS record
 }
 
-// Pair makes a key for each selector.
+// Pair makes a new key for each selector.
 func Pair() ([]Key, error) {
 	long, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -51,7 +52,8 @@ func Pair() ([]Key, error) {
 	return keys, nil
 }
 
-// record is a key as DNS publishes it (RFC 6376 §3.6.1, RFC 8463 §4.2).
+// record is a public key as DNS publishes it (RFC 6376 §3.6.1, RFC 8463 §4.2). An Ed25519 key is its bare 32
+// bytes, an RSA key is DER.
 func record(k crypto.PublicKey) (string, error) {
 	switch public := k.(type) {
 	case ed25519.PublicKey:
@@ -63,7 +65,7 @@ func record(k crypto.PublicKey) (string, error) {
 	return "", errors.New("dkimkey: unsupported kind of key")
 }
 
-// Parse reads a private half.
+// Parse reads a private key, the PKCS #8 in Key.Private.
 func Parse(private []byte) (crypto.Signer, error) {
 	k, err := x509.ParsePKCS8PrivateKey(private)
 	if err != nil {

@@ -30,10 +30,9 @@ var (
 	_ = db.Declare("event_listeners", db.Life{Refs: []db.Ref{db.To("listener_id", "", db.Keeps)}})
 )
 
-// findEvents finds the events of rows about a person, of the rows below them, and
-// the events that mention the person. Rows that are gone are known only by their
-// events: if one of those mentions the person, the row is about the person too,
-// and so are its other events.
+// findEvents finds the events whose data goes when a person is erased: those of rows about the person, of rows
+// that belong to these, and events that mention the person. A row that is gone is known only by its events: if one of
+// them mentions the person, the row counts as being about the person, and so do its other events.
 func findEvents(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	err := e.Any(ctx, tx, "events", "organization_id = $1 AND resource_id = ANY($2)", e.Traced())
 	if err != nil {
@@ -69,7 +68,7 @@ func findEvents(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	return err
 }
 
-// idField is the field by which a nested row's data names its parent.
+// idField is the field by which the data of a nested row names its parent: contactId, for the kind contact.
 func idField(kind string) string {
 	words := strings.Split(kind, "_")
 	for i := 1; i < len(words); i++ {

@@ -1,12 +1,15 @@
-// Package event keeps the event log, which is also the audit trail: one row per
-// change, written in the transaction of the change. It says what happened to
-// what, who did it, through which door and in which request.
+// Package event keeps the event log, which is also the audit trail: one row per change, written in the transaction of
+// the change. A row says what happened to what, who did it, through which door and in which request.
 //
-// A listener (a webhook, an automation) is a row of event_listeners. An event
-// with listeners enqueues its own fan-out in its own transaction. Nobody follows
-// the log by a cursor, which would skip events that commit late.
+// Read event.go first: Event, and Log.Append, which writes one. A listener (a webhook, an automation) is a row of
+// event_listeners. If an event has listeners, Append also enqueues a job in the same transaction, the fan-out, which
+// later calls the Handler of each listener (listen.go). Work never reads the log by a cursor ("all after the last seq
+// I saw"): transactions commit in another order than they take their numbers, so a cursor would skip events that
+// commit late. order.go is for listeners that must act in the order of the log all the same. follow.go tells open
+// pages what happens, and may miss some. The queries are at the end of listen.go; erase.go says what becomes of events
+// when a person is erased.
 //
-// Start reading at Log.Append.
+// Events are never changed, except that erasing a person removes their data, and end only by their age.
 package event
 
 import (
@@ -29,26 +32,25 @@ type Event struct {
 	Door         string     `db:"door"`
 	RequestID    string     `db:"request_id"`
 	Data         db.JSON    `db:"data"` // the resource as GET returns it
-	// the former values of the fields that changed; null when it was created, or nobody noted them
+	// Previous has the former values of the fields that changed; null for a new row, and where they are not known.
 	Previous db.JSON `db:"previous"`
-	// what led to it, first cause first: automations, and before them the mail that started them
+	// Chain is what led to the event, the first cause first: automations, and before them the mail that started them.
 	Chain []id.ID `db:"chain"`
 
-	// the proposal that was carried out, and who decided it; null for what nobody had to decide
+	// Proposal is the agent's proposal that was being carried out, and ApprovedBy who approved it; null otherwise.
 	Proposal   *id.ID `db:"proposal_id"`
 	ApprovedBy *id.ID `db:"approved_by"`
 
-	// the agent on whose account it happened, though an automation may have done it; null for nobody's
+	// Agent is the agent to whose limits it counts, even if an automation did it; null for none.
 	Agent *id.ID `db:"agent_id"`
-	// External says that strangers wrote some of what it tells.
+	// External says that people outside the organization wrote some of the data.
 	External bool `db:"external"`
 
 	ID  id.ID `db:"id"`  // given by Append
 	Seq int64 `db:"seq"` // given by the database
 }
 
-// BySystem makes the service itself the actor, for what it does on a schedule or
-// because of news from outside.
+// BySystem makes the service itself the actor, for what it does on a schedule or because a provider reported something.
 func (e Event) BySystem() Event {
 	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.OfRequest())
 	return e
@@ -60,11 +62,13 @@ func ResourceType(eventType string) string {
 	return eventType[:max(i, 0)]
 }
 
-// OfRequest is the ids of the events of a request, as SQL: $1 is the organization, $2
-// the request and $3 when it began.
+// OfRequest is a SELECT of the ids of a request's events. $1 is the organization, $2 the request and $3 when
+// it began: there is an index by time and none by request.
 const OfRequest = "SELECT id FROM events WHERE organization_id = $1 AND request_id = $2 AND created_at >= $3"
 
-// Append writes e to the log and enqueues its fan-out if anybody listens.
+// Append writes e to the log, adds it to the trace of the transaction, and enqueues its fan-out if anybody listens. Its
+// time is never before the last change of a row that the transaction has locked, so that the events of a row are in
+// order even if two machines' clocks differ.
 func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	var chain any
 	if len(e.Chain) > 0 {
@@ -93,11 +97,11 @@ const (
 
 type inserted struct {
 	Seq   int64 `db:"seq"`
-	Heard bool  `db:"heard"`
+	Heard bool  `db:"heard"` // somebody listens
 }
 
-// insert writes the row and asks whether anybody listens. PostgreSQL does both in
-// one round trip. On SQLite a second statement is cheaper than RETURNING.
+// insert writes the row and finds out whether anybody listens. PostgreSQL does both in one round trip. On SQLite,
+// which has no round trip, a second statement is cheaper than RETURNING.
 func insert(ctx context.Context, tx *db.Tx, args []any) (row inserted, err error) {
 	if tx.Engine() == db.Postgres {
 		return db.One[inserted](ctx, tx, insertText+" RETURNING seq, "+heardText+" AS heard", args...)

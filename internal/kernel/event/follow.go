@@ -11,7 +11,7 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Notice says that something happened. Whoever gets one reads the rest.
+// Notice says that something happened to a row. It has no data: whoever gets one reads what it may.
 type Notice struct {
 	Seq          int64  `db:"seq"`
 	Organization id.ID  `db:"organization_id"`
@@ -19,11 +19,10 @@ type Notice struct {
 	ResourceID   id.ID  `db:"resource_id"`
 }
 
-// Follower tells subscribers what happens in their organization, whichever
-// process wrote it. It asks the log a few times a second, once for all
-// subscribers of the process, and only while there are any. It is for screens,
-// which show what they read: a notice may come twice and, after a long stall, be
-// missed. Work that must be done belongs to a listener.
+// Follower tells subscribers what happens in their organization, whichever process wrote it. It reads the log a few
+// times a second, once for all subscribers of the process, and only while there are any. It is for open pages, which
+// then read anew: a notice may come twice and, after a long stall, be missed. Work that must be done belongs to a
+// listener.
 type Follower struct {
 	db  *db.DB
 	log *slog.Logger
@@ -38,25 +37,25 @@ type Follower struct {
 type Subscription struct {
 	C   chan Notice // closed when the process stops
 	org id.ID
-	// Missed is signalled when C was full: the subscriber should look at everything.
+	// Missed gets a value when C was full and a notice was dropped: the subscriber should read everything anew.
 	Missed chan struct{}
 }
 
 const (
 	followEvery = 250 * time.Millisecond
-	// On PostgreSQL a transaction may commit after one that has a higher seq. For
-	// so long it is looked for.
+	// On PostgreSQL a transaction may commit after one that has a higher seq. A gap below the highest seq is read
+	// again for so long.
 	followLate = 3 * time.Second
-	followRows = 1000
+	followRows = 1000 // the most that one query reads
 )
 
-// NewFollower follows the log of a database.
+// NewFollower returns a follower of a database's log. It reads nothing until somebody subscribes.
 func NewFollower(d *db.DB, log *slog.Logger) *Follower {
 	return &Follower{db: d, log: log, subs: map[*Subscription]bool{}}
 }
 
-// Subscribe asks for the notices of an organization from now on, or returns nil
-// when the process is stopping or has too many subscribers.
+// Subscribe returns a subscription to the notices of an organization from now on, or nil when the process is stopping
+// or has as many subscribers as most.
 func (f *Follower) Subscribe(org id.ID, most int) *Subscription {
 	s := &Subscription{C: make(chan Notice, 64), Missed: make(chan struct{}, 1), org: org}
 	f.mu.Lock()
@@ -91,7 +90,7 @@ func (f *Follower) Stop(context.Context) error {
 	return nil
 }
 
-// follow asks for new events until nobody wants them.
+// follow reads the log until there are no subscribers left. A failure is logged once, until reading works again.
 func (f *Follower) follow() {
 	t := tail{late: f.db.Engine() == db.Postgres, seen: map[int64]time.Time{}}
 	tick := time.NewTicker(followEvery)
@@ -104,6 +103,7 @@ func (f *Follower) follow() {
 			return
 		}
 		f.mu.Unlock()
+		// No request's context: the follower serves all subscribers.
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		news, err := t.read(ctx, f.db)
 		cancel()
@@ -115,7 +115,8 @@ func (f *Follower) follow() {
 	}
 }
 
-// spread hands out notices. A subscriber that does not keep up is told so.
+// spread sends notices to the subscribers of their organization. It never waits: a subscriber whose channel is
+// full misses the notice and is told so.
 func (f *Follower) spread(news []Notice) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,7 +127,7 @@ func (f *Follower) spread(news []Notice) {
 			}
 			select {
 			case s.C <- n:
-			default:
+			default: // C is full; Missed holds one value, which is enough
 				select {
 				case s.Missed <- struct{}{}:
 				default:
@@ -139,13 +140,14 @@ func (f *Follower) spread(news []Notice) {
 // tail is how far the log was read.
 type tail struct {
 	begun bool
-	late  bool
-	floor int64               // everything up to here was seen, or is too old
-	seen  map[int64]time.Time // above the floor
+	late  bool                // events can commit in another order than that of seq
+	floor int64               // up to here nothing new is expected
+	seen  map[int64]time.Time // the events above the floor that were read, and when
 }
 
-// read returns what is new. It reads a stretch again for as long as a late
-// transaction may add to it.
+// read returns the events that were not read before. The first call returns none and only finds the end of the log.
+// Later calls read everything above the floor, which rises past an event only when it was seen lateCommitWindow ago:
+// until then, one with a lower seq may still commit.
 func (t *tail) read(ctx context.Context, d *db.DB) (news []Notice, err error) {
 	err = d.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if !t.begun {
@@ -172,6 +174,7 @@ func (t *tail) read(ctx context.Context, d *db.DB) (news []Notice, err error) {
 			fresh = append(fresh, n)
 		}
 	}
+	// A full page means that there is more to read, so the floor rises at once rather than reading the page again.
 	for seq, at := range maps.Clone(t.seen) {
 		if !t.late || full || now.Sub(at) > followLate {
 			t.floor = max(t.floor, seq)

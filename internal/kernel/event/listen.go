@@ -19,14 +19,14 @@ type Log struct {
 	hears map[string]Hear // by the kind of listener
 }
 
-// Hear is called for one event and one listener, in the transaction of the
-// fan-out. It records what is to be done and does not do it. It takes effect once
-// for each committed event.
+// Hear is called for one event and one listener, in the transaction of the fan-out. It must only write down what is
+// to be done, such as a delivery, and not do it: the transaction may run again. It takes effect exactly once per event.
 type Hear func(ctx context.Context, tx *db.Tx, e Event, listener id.ID) error
 
-// Every means every type of event.
+// Every is the type to listen to for events of all types.
 const Every = "*"
 
+// fanOut is the arguments of the fan-out job: which event to pass on.
 type fanOut struct {
 	Organization id.ID `json:"organization"`
 	Seq          int64 `json:"seq"`
@@ -39,16 +39,16 @@ func New(q *job.Queue) *Log {
 	return l
 }
 
-// A failed fan-out holds up those behind it, so it is retried quickly, for about
-// ten hours.
+// A failed fan-out holds up listeners that act in the order of the log, so it is retried often: after a quarter of a
+// second at first, then every 15 seconds, for about ten hours.
 const fanOutAttempts = 2500
 
 func fanOutBackoff(attempt int) time.Duration {
 	return min(time.Second/4<<min(attempt-1, 10), 15*time.Second)
 }
 
-// On declares a kind of listener. A listener of an undeclared kind is an error,
-// so that none is skipped silently.
+// On sets the handler for a kind of listener. A listener of a kind without a handler is an error, so that none is
+// skipped silently.
 func (l *Log) On(kind string, fn Hear) {
 	if l.hears[kind] != nil {
 		panic("event: two handlers for " + kind)
@@ -56,8 +56,8 @@ func (l *Log) On(kind string, fn Hear) {
 	l.hears[kind] = fn
 }
 
-// Listen sets the types that a listener wants, replacing what it wanted before.
-// No types at all end it.
+// Listen sets the types of events that a listener gets, in place of those it got before. Without types it
+// gets none.
 func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.ID, types []string) error {
 	if _, err := db.Exec(ctx, tx, "DELETE FROM event_listeners WHERE organization_id = $1 AND listener_id = $2", org,
 		listener); err != nil {
@@ -78,29 +78,31 @@ func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.
 	return nil
 }
 
+// fanOut enqueues the job that passes an event to its listeners.
 func (l *Log) fanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error {
 	_, err := l.jobs.Enqueue(ctx, tx, job.FanOut, fanOut{org, seq}, job.For(org))
 	return err
 }
 
-// Listener is who wants to hear of events.
+// Listener is something that gets events: a webhook or an automation.
 type Listener struct {
-	Kind string `db:"listener_kind"`
+	Kind string `db:"listener_kind"` // whose handler is called
 	ID   id.ID  `db:"listener_id"`
 }
 
-// Listeners lists who hears of a type of event, in the order in which they do.
+// Listeners lists who gets events of a type, in the order in which their handlers are called.
 func Listeners(ctx context.Context, tx *db.Tx, org id.ID, eventType string) ([]Listener, error) {
 	return db.All[Listener](ctx, tx, `
 		SELECT listener_kind, listener_id FROM event_listeners
 		WHERE organization_id = $1 AND type IN ($2, '*') ORDER BY seq`, org, eventType)
 }
 
-// fanOutEvent passes an event to every listener, or to none and is tried again.
+// fanOutEvent passes an event to all its listeners in one transaction: if one handler fails, none has got it and
+// the job is tried again.
 func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error {
 	e, err := BySeq(ctx, tx, args.Organization, args.Seq)
 	if errors.Is(err, db.ErrNone) {
-		return nil // erased, or past its retention
+		return nil // the event is gone: erased, or past its retention
 	}
 	if err != nil {
 		return err
@@ -121,11 +123,11 @@ func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut
 	return nil
 }
 
-// columns are those of an Event.
+// columns are the columns of an Event, for SELECT.
 const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, " +
 	"previous, chain, proposal_id, approved_by, agent_id, external, id, seq"
 
-// BySeq reads an event by its place in the log.
+// BySeq reads an event by its number in the log.
 func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {
 	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND seq = $2", org, seq)
 }
@@ -135,33 +137,34 @@ func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
 	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", org, event)
 }
 
-// Where reads the events of an organization that match a condition, newest first.
-// $1 is the organization.
+// Where reads the newest events of an organization that match an SQL condition. $1 is the organization, and args
+// begin at $2.
 func Where(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit int, args ...any) ([]Event, error) {
 	return db.All[Event](ctx, tx, fmt.Sprintf("SELECT "+columns+" FROM events WHERE organization_id = $1 AND %s "+
 		"ORDER BY created_at DESC, seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
 }
 
-// Last is the place of the newest event in the log.
+// Last is the number of the newest event in the log of all organizations; 0 for an empty log.
 func Last(ctx context.Context, tx *db.Tx) (int64, error) {
 	return db.One[int64](ctx, tx, "SELECT coalesce(max(seq), 0) FROM events")
 }
 
-// Counts is how many events there are, and how many of them tell of a new row.
+// Counts is how many events there are, and how many of them are about the creation of a row.
 type Counts struct {
 	Events  int `db:"events"`
 	Created int `db:"created"`
 }
 
-// Count counts the events that match a condition, as Where reads them.
+// Count counts the events that match an SQL condition, with arguments as ListWhere has them.
 func Count(ctx context.Context, tx *db.Tx, org id.ID, condition string, args ...any) (Counts, error) {
 	return db.One[Counts](ctx, tx, "SELECT count(*) AS events, count(CASE WHEN type LIKE '%.created' THEN 1 END) AS "+
 		"created FROM events WHERE organization_id = $1 AND "+condition, append([]any{org}, args...)...)
 }
 
-// Later finds which rows somebody worked with after a place in the log: the last
-// event about each, or by a person, key or agent about a row that names it. Events
-// that match the condition mine do not count. The arguments of mine begin at $2.
+// Later finds which of the rows were touched after the event with number after, and returns the number of the
+// last event that touched each. A row is touched by any event about it, and by an event about another row that refers
+// to it if a person, a key or an agent caused it. Events that match the SQL condition mine do not count; its arguments,
+// args, begin at $2. It is for undo, which must not overwrite what others have done since.
 func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID, after int64, mine string,
 	args ...any) (map[id.ID]int64, error) {
 	type found struct {
@@ -170,11 +173,12 @@ func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID
 	}
 	n := len(args) + 2
 	args = append(append([]any{org}, args...), rows, after)
+	// The + keeps SQLite from using the index of seq, which would read all later events of the log.
 	tail := fmt.Sprintf(" +seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine)
 	texts := []string{fmt.Sprintf("SELECT resource_id AS row_id, max(seq) AS seq FROM events "+
 		"WHERE organization_id = $1 AND resource_id = ANY($%d) AND", n) + tail}
 	for _, r := range tx.Referrers(table) {
-		// CROSS JOIN has SQLite begin with the few rows, not with the log.
+		// CROSS JOIN makes SQLite begin with the few rows that refer to these, and not with the log.
 		texts = append(texts, fmt.Sprintf("SELECT row_id, max(seq) AS seq FROM (SELECT id AS naming, %s AS row_id "+
 			"FROM %s WHERE organization_id = $1 AND %s = ANY($%d)) n CROSS JOIN events "+
 			"WHERE events.organization_id = $1 AND events.resource_id = n.naming "+
@@ -193,8 +197,8 @@ func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID
 	return out, nil
 }
 
-// Owner finds the organization of a row by the events about it. noun is what
-// people call the row.
+// Owner finds the organization of a row by the events about it, even if the row is gone. noun is what people
+// call the row. No index leads with the row, so it reads the whole log; it is for operators, not for requests.
 func Owner(ctx context.Context, tx *db.Tx, noun string, row id.ID) (id.ID, error) {
 	return db.One[id.ID](ctx, tx, `
 		SELECT organization_id FROM events
@@ -202,14 +206,14 @@ func Owner(ctx context.Context, tx *db.Tx, noun string, row id.ID) (id.ID, error
 		LIMIT 1`, db.EventName(noun), row)
 }
 
-// Newest reads a page of the log, newest first.
+// Newest reads a page of an organization's log, newest first.
 func Newest(ctx context.Context, tx *db.Tx, org id.ID, limit, offset int) ([]Event, error) {
 	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
 		WHERE organization_id = $1
 		ORDER BY created_at DESC, seq DESC LIMIT $2 OFFSET $3`, org, limit, offset)
 }
 
-// Latest reads the newest events of a type, newest first.
+// Latest reads the n newest events of a type, newest first.
 func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
 	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
 		WHERE organization_id = $1 AND resource_type = $2 AND type = $3
@@ -217,8 +221,8 @@ func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) 
 		org, ResourceType(eventType), eventType, n)
 }
 
-// Earlier reads the events of a type since a time that come before a place in the
-// log, newest first.
+// Earlier reads up to n events of a type, newest first, that are not older than since and come before a place
+// in the log: at and seq are the time and number of the last event that was read.
 func Earlier(ctx context.Context, tx *db.Tx, org id.ID, eventType string, since, at clock.Time, seq int64,
 	n int) ([]Event, error) {
 	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events

@@ -10,10 +10,9 @@ import (
 	"frontdesk/internal/kernel/job"
 )
 
-// Behind reports whether an event before seq is still to be passed on, and when to
-// look again. Fan-outs run concurrently and end in any order. Whoever acts in the
-// order of the log waits while one is behind, even for one that failed and is
-// retried.
+// Behind reports whether the fan-out of an event before seq has not ended yet, and when to look again.
+// Fan-outs run concurrently and end in any order. Whoever must act in the order of the log waits until it reports
+// false, even for a fan-out that failed and is retried.
 func Behind(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (again time.Duration, behind bool, err error) {
 	attempt, err := job.FirstFanOut(ctx, tx, org, seq)
 	switch {
@@ -25,8 +24,7 @@ func Behind(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (again time.Du
 	return firstLook, true, err
 }
 
-// How soon to look again. Most fan-outs end within milliseconds; a failed one
-// waits for its next attempt.
+// How soon to look again. Most fan-outs end within milliseconds; one that has failed waits for its next attempt.
 const (
 	firstLook = 10 * time.Millisecond
 	retryLook = 250 * time.Millisecond

@@ -1,7 +1,12 @@
-// Package fault holds the one error type that callers may see: a stable code,
-// an HTTP status, a sentence and details. Everything else that goes wrong is
-// an ordinary error, which a door logs once and answers as Internal, so that
-// no message of a database or a provider reaches a client by accident.
+// Package fault holds the one error type that callers may see: a stable code, an HTTP status, a sentence and details.
+// Everything else that goes wrong is an ordinary error, which a door logs once and answers as Internal, so that no
+// message of a database or a provider reaches a client by accident.
+//
+// Read fault.go first. A Kind is declared once with DefineKind and is what the documents list; a Fault is one refusal
+// of that kind, made by New, Say, WithDetails or Because. FromError turns any error into what a caller may see. tree.go
+// has Tree, the issues of an invalid request, each at its place, and words.go the sentences for common issues.
+//
+// Codes are part of the contract: they are never renamed or reused.
 package fault
 
 import (
@@ -16,12 +21,12 @@ import (
 type Kind struct {
 	Code    string
 	Status  int
-	Message string // the sentence used when the caller of New gives none
+	Message string // the sentence for a caller, unless the Fault has its own
 }
 
 var kinds = map[string]*Kind{}
 
-// Define declares a kind. A code declared twice panics at start.
+// Define declares a kind of refusal. It panics when the code is taken.
 func Define(code string, status int, message string) *Kind {
 	if kinds[code] != nil {
 		panic("fault: " + code + " is defined twice")
@@ -31,11 +36,10 @@ func Define(code string, status int, message string) *Kind {
 	return k
 }
 
-// As is the same reason with another status, for codes that carry a
-// provider's.
+// As is the same kind with another status, for refusals that pass on the status of a provider.
 func (k *Kind) As(status int) *Kind { return &Kind{k.Code, status, k.Message} }
 
-// The kinds that every operation can answer.
+// The kinds of refusal that any operation can answer with.
 var (
 	Unauthorized = Define("UNAUTHORIZED", 401,
 		"The API key is missing or not valid. Send it as \"Authorization: Bearer <API_KEY>\".")
@@ -67,13 +71,13 @@ var (
 // Fault is one refusal.
 type Fault struct {
 	*Kind
-	Text       string
-	Details    any
-	RetryAfter time.Duration
-	// Binding keeps the idempotency key bound to this answer: a retry with
-	// the same key gets it again, and the details say to use a new key.
+	Text       string        // the sentence for the caller; empty for that of the kind
+	Details    any           // for programs, as JSON; a *Tree for an invalid request
+	RetryAfter time.Duration // zero where waiting does not help; see RetryDelay
+	// Binding stores this refusal as the answer to the idempotency key: a retry with the same key gets it again, and
+	// the details say to use a new key.
 	Binding bool
-	cause   error
+	cause   error // for the log, never shown
 }
 
 func (f *Fault) Error() string {
@@ -83,7 +87,7 @@ func (f *Fault) Error() string {
 	return f.Code + ": " + f.Sentence()
 }
 
-// Unwrap gives the operator the chain that led here.
+// Unwrap returns the cause, for the log.
 func (f *Fault) Unwrap() error { return f.cause }
 
 // Sentence is what the caller reads.
@@ -94,8 +98,8 @@ func (f *Fault) Sentence() string {
 	return f.Kind.Message
 }
 
-// Wait is how long the caller should wait before it asks again, 0 when that
-// does not help. Whatever is unavailable is worth another try.
+// Wait is how long the caller should wait before a retry, 0 when a retry does not help. A 503 is always worth
+// one.
 func (f *Fault) Wait() time.Duration {
 	if f.RetryAfter == 0 && f.Status == http.StatusServiceUnavailable {
 		return time.Second
@@ -106,7 +110,7 @@ func (f *Fault) Wait() time.Duration {
 // New refuses with the kind's own sentence.
 func (k *Kind) New() *Fault { return &Fault{Kind: k} }
 
-// Say refuses with a sentence of its own.
+// Say refuses with a sentence for this case.
 func (k *Kind) Say(format string, args ...any) *Fault {
 	return &Fault{Kind: k, Text: fmt.Sprintf(format, args...)}
 }
@@ -123,8 +127,8 @@ func (f *Fault) Is(target error) bool {
 	return ok && t.Code == f.Code
 }
 
-// Of returns the public face of err: the fault in its chain, Unavailable for a full
-// disk, or Internal.
+// Of returns what a caller may see of an error: the fault in its chain, Unavailable for a full disk, or
+// Internal.
 func Of(err error) *Fault {
 	var f *Fault
 	switch {
@@ -138,7 +142,7 @@ func Of(err error) *Fault {
 	return Internal.Because(err)
 }
 
-// Has reports whether err is a refusal of kind k.
+// Has reports whether err is, or wraps, a refusal of kind k.
 func Has(err error, k *Kind) bool {
 	var f *Fault
 	return errors.As(err, &f) && f.Code == k.Code

@@ -6,23 +6,23 @@ import (
 	"strconv"
 )
 
-// Tree mirrors a request: the issues at this place, and below it those of an
-// object's fields or of an array's elements (null for a valid element). A nil
-// *Tree is a place without issues.
+// Tree is the issues of a request, in its form: those of this value, and below it those of an object's fields or of an
+// array's elements (null for a valid element). A nil *Tree is a value without issues, and all methods take one, so that
+// issues are collected like this: tree = tree.Add("…").
 type Tree struct {
 	Errors     []string         `json:"errors"`
 	Properties map[string]*Tree `json:"properties,omitzero"` // of an object, empty when nothing below it is wrong
 	Items      []*Tree          `json:"items,omitempty"`
 }
 
-// Add adds an issue at this place.
+// Add adds an issue about this value.
 func (t *Tree) Add(issue string) *Tree {
 	t = t.made()
 	t.Errors = append(t.Errors, issue)
 	return t
 }
 
-// Set puts the issues of one field below this place.
+// Set sets the issues of one field of this object; nil changes nothing.
 func (t *Tree) Set(field string, c *Tree) *Tree {
 	if c == nil {
 		return t
@@ -32,7 +32,7 @@ func (t *Tree) Set(field string, c *Tree) *Tree {
 	return t
 }
 
-// SetItem puts the issues of one element below this place.
+// SetItem sets the issues of one element of this array; nil changes nothing.
 func (t *Tree) SetItem(i int, c *Tree) *Tree {
 	if c == nil {
 		return t
@@ -45,6 +45,7 @@ func (t *Tree) SetItem(i int, c *Tree) *Tree {
 	return t
 }
 
+// made returns t, or a new tree if it is nil.
 func (t *Tree) made() *Tree {
 	if t == nil {
 		t = &Tree{Errors: []string{}}
@@ -72,7 +73,7 @@ func (t *Tree) At(path []any, issue string) *Tree {
 	}
 }
 
-// Object marks the place as an object.
+// Object marks the value as an object, so that JSON shows properties even if no field has issues.
 func (t *Tree) Object() *Tree {
 	if t != nil && t.Properties == nil {
 		t.Properties = map[string]*Tree{}
@@ -80,7 +81,7 @@ func (t *Tree) Object() *Tree {
 	return t
 }
 
-// Sized gives an array's node one entry per element.
+// Sized gives an array with issues one entry per element, so that a client can match them by index.
 func (t *Tree) Sized(n int) *Tree {
 	if t == nil || t.Items == nil {
 		return t
@@ -91,10 +92,10 @@ func (t *Tree) Sized(n int) *Tree {
 	return t
 }
 
-// First finds the first issue in the tree and where it is.
+// First is the first issue in the tree and its place, like items[0].name; the place is empty for the whole request.
 func (t *Tree) First() (at, issue string) { return t.first("") }
 
-// first finds the first issue in the tree and where it is.
+// first is First for a tree at a place. Fields are in alphabetical order, so that the result is always the same.
 func (t *Tree) first(at string) (string, string) {
 	if t == nil {
 		return "", ""
@@ -124,8 +125,8 @@ func (t *Tree) first(at string) (string, string) {
 	return "", ""
 }
 
-// Fault turns the tree of a request into a refusal whose sentence names the
-// first issue. It is nil for a nil tree.
+// Fault turns the tree into a refusal whose sentence has the first issue and whose details are the tree. It is nil for
+// a nil tree.
 func (t *Tree) Fault(k *Kind) error {
 	if t == nil {
 		return nil
@@ -142,5 +143,5 @@ func (t *Tree) Fault(k *Kind) error {
 // Field refuses one field of the body.
 func Field(name, issue string) error { return At([]any{name}, issue) }
 
-// At refuses one place of the body, a path of field names and indexes.
+// At refuses one value of the body, at a path of field names (string) and indexes (int).
 func At(path []any, issue string) error { return (*Tree)(nil).At(path, issue).Fault(Invalid) }

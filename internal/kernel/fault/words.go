@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The issues of values that are read from requests, in words. Forms recognize some of
-// them, to say what to do instead.
+// The sentences for issues that many fields share. The forms of the desk compare an issue with what these functions
+// return, to say it in other words to people. So an issue that is listed here must be made here, and not spelled out.
 
 // Missing is the issue of a required field that was not sent.
 const Missing = "Required"
@@ -31,16 +31,17 @@ func TooSmall(least int64) string { return fmt.Sprintf("Too small: expected at l
 // TooBig is the issue of a number above its bound.
 func TooBig(most int64) string { return fmt.Sprintf("Too big: expected at most %d", most) }
 
-// NotAmong is the issue of a word that is none of the choices.
+// NotAmong is the issue of a text that is none of the choices.
 func NotAmong(choices []string) string {
 	return "Invalid option: expected one of " + strings.Join(choices, ", ")
 }
 
-// WrongKind is the issue of a value of another kind than is expected.
+// WrongKind is the issue of a value of the wrong JSON type.
 func WrongKind(expected, received string) string {
 	return "Invalid input: expected " + expected + ", received " + received
 }
 
+// count is "1 character" or "5 characters".
 func count(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -1,7 +1,6 @@
-// Package id holds the identifier of every record: a UUID v4, kept as the
-// lower-case text that callers see. A request has a v7, which tells its time. It is
-// text and not bytes because the embedded engine stores text, so that a request
-// never converts it.
+// Package id makes and reads identifiers. Every row has a UUID v4 and every request a UUID v7, which begins with its
+// time. Both are kept as the lower-case text that callers see, and not as bytes: SQLite stores text, so a request never
+// has to convert an id.
 package id
 
 import (
@@ -16,8 +15,8 @@ import (
 // ID is a UUID in its canonical lower-case form. The zero value is no id.
 type ID string
 
-// New returns a random UUID v4. It shares its first 32 bits with its neighbours
-// (see prefixRun); the remaining 90 are its own.
+// New returns a random UUID v4. The first 32 bits are the same for some ids in a row (see prefixRun); the other 90
+// random bits are its own, so that it cannot be guessed.
 func New() ID {
 	var b [16]byte
 	rand.Read(b[4:])
@@ -25,8 +24,8 @@ func New() ID {
 	return format(b, 0x40)
 }
 
-// OfRequest returns a UUID v7, which begins with the time: what a request did is
-// found in the log by when that was, without an index of requests.
+// OfRequest returns a UUID v7 for a request. It begins with the time in milliseconds, so that the events of a
+// request are found in the log by their time, without an index of requests.
 func OfRequest() ID {
 	var b [16]byte
 	rand.Read(b[6:])
@@ -34,7 +33,7 @@ func OfRequest() ID {
 	return format(b, 0x70)
 }
 
-// Time tells when the id of a request was made.
+// Time is when the id of a request was made; false for an id that is no UUID v7.
 func (v ID) Time() (time.Time, bool) {
 	if _, ok := Parse(string(v)); !ok || v[14] != '7' {
 		return time.Time{}, false
@@ -43,6 +42,7 @@ func (v ID) Time() (time.Time, bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
+// format sets the bits for version and variant (RFC 9562 §4) and writes the text form.
 func format(b [16]byte, version byte) ID {
 	b[6], b[8] = b[6]&0x0f|version, b[8]&0x3f|0x80
 	var out [36]byte
@@ -55,19 +55,20 @@ func format(b [16]byte, version byte) ID {
 	return ID(out[:])
 }
 
-// prefixRun gives consecutive ids the same random beginning. An index then grows
-// in one place for a while instead of in a new place for every row, which halves
-// the cost of a write (ADR 0011).
+// prefixRun gives consecutive ids the same random beginning. An index then grows in one place for a while instead of in
+// a new place for every row, which halves the cost of a write (ADR 0011).
 type prefixRun struct {
 	mu   sync.Mutex
-	left int
+	left int // how many more ids get these bits
 	bits [4]byte
 }
 
+// runLength is how many ids share a beginning.
 const runLength = 256
 
 var sharedPrefix prefixRun
 
+// fill writes the current beginning to out, and chooses a new one after runLength ids.
 func (r *prefixRun) fill(out []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +80,7 @@ func (r *prefixRun) fill(out []byte) {
 	copy(out, r.bits[:])
 }
 
-// Parse reads a UUID of any version in its 36-character form, upper or lower case.
+// Parse reads a UUID of any version in its form of 36 characters, upper or lower case, and returns it in lower case.
 func Parse(s string) (ID, bool) {
 	if len(s) != 36 {
 		return "", false

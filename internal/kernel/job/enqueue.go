@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
+// request is what the options of one job say.
 type request struct {
 	runAt    *clock.Time
 	key      *string
@@ -27,20 +28,21 @@ type Option func(*request)
 func At(t clock.Time) Option { return func(r *request) { r.runAt = &t } }
 
 // Key enqueues nothing while a job of the same kind and key is ready or running.
-// Enqueue waits for a running Tx job. It does not wait for a running flow, which
-// may have read the data already: a flow that means "look again" needs another
-// key.
+// Enqueue waits for a running Tx job to end. It does not wait for a running flow,
+// which may have read the data already: if a flow means "look again", its next run
+// needs another key.
 func Key(s string) Option { return func(r *request) { r.key = &s } }
 
 // MaxAttempts overrides the kind's.
 func MaxAttempts(n int) Option { return func(r *request) { r.attempts = n } }
 
-// For names the organization that the job belongs to.
+// For names the organization that the job belongs to. Lanes that are behind share
+// their workers fairly between organizations.
 func For(org id.ID) Option { return func(r *request) { r.org = &org } }
 
 // Enqueue adds a job in the caller's transaction. This process looks for it as
 // soon as that commits. The arguments must have the type that the kind's handler
-// takes. The zero ID means that a job with the same Key is waiting or running.
+// takes. The zero ID means that a job with the same key is waiting or running.
 func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, options ...Option) (ID, error) {
 	h := q.handlers[kind]
 	if h == nil {
@@ -78,7 +80,7 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, o
 	return n, err
 }
 
-// Enqueued is what a traced transaction tells of a new job.
+// Enqueued is a new job in the trace of a transaction (db.Trace).
 type Enqueued struct {
 	Kind string
 	At   clock.Time

@@ -6,7 +6,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// Finished jobs end in purge.go.
+// A job whose arguments mention an erased person is removed. Finished jobs end by
+// their age in purge.go, so they need no Expire.
 var _ = db.Declare("jobs", db.Life{Erase: db.WholeRow.Find(findJobs)})
 
 // findJobs finds the jobs that mention a person, or a row about that person.

@@ -12,9 +12,10 @@ import (
 const FanOut = "event.fan_out"
 
 // FirstFanOut finds the organization's first pending fan-out for an event before
-// seq, and returns how often it was tried. ErrNone means that there is none.
+// seq, and returns how often it was tried. ErrNoRow means that there is none.
+// Whoever acts in the order of events waits for it.
 func FirstFanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (attempt int, err error) {
-	number := "CAST(args->>'seq' AS INTEGER)" // as the index jobs_fan_out has it
+	number := "CAST(args->>'seq' AS INTEGER)" // the expression of the index jobs_fan_out, letter by letter
 	if tx.Engine() == db.Postgres {
 		number = "CAST(args->>'seq' AS bigint)"
 	}

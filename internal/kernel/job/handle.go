@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// handler is a declared kind with its types erased.
+// handler is a declared kind with its types erased. Either tx or flow is set.
 type handler struct {
 	kind     string
 	args     reflect.Type
@@ -20,8 +20,8 @@ type handler struct {
 	timeout  time.Duration
 	attempts int
 	backoff  func(attempt int) time.Duration
-	every    time.Duration
-	forget   bool
+	every    time.Duration // zero unless periodic
+	forget   bool          // remove the row of a job that succeeded
 	tx       func(ctx context.Context, tx *db.Tx, j Job) error
 	flow     func(ctx context.Context, j Job) (Outcome, error)
 }
@@ -38,7 +38,8 @@ func Timeout(d time.Duration) Setting { return func(_ *Queue, h *handler) { h.ti
 // over about nine hours.
 func Attempts(n int) Setting { return func(_ *Queue, h *handler) { h.attempts = n } }
 
-// Backoff says how long to wait after a failed attempt, before jitter.
+// Backoff says how long to wait after a failed attempt, before jitter. The first
+// attempt is 1.
 func Backoff(wait func(attempt int) time.Duration) Setting {
 	return func(_ *Queue, h *handler) { h.backoff = wait }
 }
@@ -65,6 +66,7 @@ func Lane(name string, workers int) Setting {
 // keeping the rows would cost more than they are worth.
 func Forget() Setting { return func(_ *Queue, h *handler) { h.forget = true } }
 
+// kindName is the form of a kind. It also makes a kind safe in SQL (sql.go).
 var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`)
 
 // HandleTx declares a kind whose work is all in the database. The handler's
@@ -86,7 +88,7 @@ func HandleTx[T any](q *Queue, kind string, fn func(ctx context.Context, tx *db.
 
 // HandleFlow declares a kind that calls the outside world. The handler runs
 // outside any transaction and returns what to write, which may be nil. It is
-// written on success, on failure and on Later.
+// written on success, on failure and on RunAgainAfter.
 func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job, args T) (Outcome, error),
 	settings ...Setting) {
 	if fn == nil {
@@ -102,6 +104,8 @@ func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job
 		}}, settings)
 }
 
+// declare adds a kind to the queue. It panics on a mistake, which is then found at
+// start.
 func declare[T any](q *Queue, h *handler, settings []Setting) {
 	switch {
 	case !kindName.MatchString(h.kind):
@@ -124,7 +128,7 @@ func declare[T any](q *Queue, h *handler, settings []Setting) {
 	q.handlers[h.kind] = h
 }
 
-// decode reads the arguments. A failure is permanent.
+// decode reads a job's arguments. A failure is permanent: they will not change.
 func decode[T any](j Job) (args T, err error) {
 	if err := json.Unmarshal(j.args, &args); err != nil {
 		return args, Permanent(fmt.Errorf("job: arguments: %w", err))

@@ -8,18 +8,21 @@
 // makes its call outside of any, and is completed in another one together with
 // the outcome of the call. A fencing number keeps a worker that lost its lease
 // from completing the job, but the call itself may be made again after a crash:
-// resume it by asking the provider.
+// the handler must ask the provider what became of the first one.
 //
 //	ready ──claim──▶ running ──outcome──▶ done, failed
 //	  ▲                 │
-//	  └── error, Later, lost lease        ready or running ──Cancel──▶ cancelled
+//	  └── error, RunAgainAfter, lost lease     ready or running ──Cancel──▶ cancelled
 //
 // A Tx job goes from ready to done without ever being seen running.
 //
 // Schedules (run_at) follow the service's clock, which may be shifted to
 // rehearse them. Leases follow the database's clock, which all processes share.
 //
-// The package knows no resource. Start reading at Queue, then step in work.go.
+// Start reading at Queue in queue.go. Packages declare their kinds (handle.go) and
+// enqueue (enqueue.go). Each lane looks for due jobs (lane.go) and its workers run
+// them (runNextJob in work.go, settle.go). lease.go and sweep.go take over the jobs of
+// processes that died. The package knows no resource.
 package job
 
 import (
@@ -47,12 +50,13 @@ type Job struct {
 	CreatedAt    clock.Time
 
 	args    db.JSON
-	fence   int64
+	fence   int64 // grows with every change of hands; a statement with an old one changes nothing
 	queue   *Queue
 	handler *handler
 }
 
-// Last reports whether an error now ends the job as failed.
+// Last reports whether an error now ends the job as failed, so that the handler can
+// tell somebody.
 func (j Job) Last() bool { return j.Attempt >= j.MaxAttempts }
 
 // Outcome writes the result of a flow's call, in the transaction that completes
@@ -87,7 +91,7 @@ var ErrStale = errors.New("job: the lease was lost")
 
 // Keep is for flows of several steps. In the transaction that saves a step it
 // checks that the job still belongs to this worker, and renews the lease. It
-// returns ErrStale when it does not; the handler then gives up.
+// returns ErrLeaseLost when it does not; the handler then gives up.
 func (j Job) Keep(ctx context.Context, tx *db.Tx) error {
 	n, err := db.Exec(ctx, tx, j.queue.text().keep, j.ID, j.fence, j.queue.lease(j.handler))
 	if err == nil && n == 0 {

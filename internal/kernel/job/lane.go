@@ -19,22 +19,24 @@ const (
 	laneFlow = "flow"
 )
 
-// lane is a bounded set of workers.
+// lane is a bounded set of workers with their own dispatcher.
 type lane struct {
 	name  string
-	slots chan struct{}
-	wake  chan struct{}
+	slots chan struct{} // has one for each worker that runs, and for a look
+	wake  chan struct{} // has one when there may be work
 
 	mu      sync.Mutex
 	resting map[id.ID]time.Time // organizations whose jobs met a locked row, and until when they rest
-	sated   map[id.ID]time.Time // organizations that were served while the lane is behind, and until when they wait
+	sated   map[id.ID]time.Time // organizations that were just served, and until when fair claims skip them
 
-	behind atomic.Bool // jobs are due for longer than behindTime
-	claims atomic.Int64
+	behind atomic.Bool  // jobs are due for longer than behindTime
+	claims atomic.Int64 // while behind; every eighth is a fair one
 }
 
+// laneName also makes a name safe in SQL (sql.go).
 var laneName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
+// lane returns the lane of a name, and makes it the first time.
 func (q *Queue) lane(name string, workers int) *lane {
 	if !laneName.MatchString(name) || workers <= 0 {
 		panic("job: lane " + name + " needs a simple name and workers")
@@ -50,7 +52,7 @@ func (q *Queue) lane(name string, workers int) *lane {
 	return l
 }
 
-// signal says that there may be work. It never waits.
+// signal wakes the dispatcher, because there may be work. It never waits.
 func (l *lane) signal() {
 	select {
 	case l.wake <- struct{}{}:
@@ -66,7 +68,8 @@ const (
 	restTime = 200 * time.Millisecond
 )
 
-// rest leaves an organization out of the next claims.
+// rest leaves an organization out of the next claims, and looks again when its rest
+// is over.
 func (l *lane) rest(org id.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +87,8 @@ func (l *lane) leftOut() (out []id.ID) {
 	return until(l.resting)
 }
 
-// until lists the organizations whose time is to come, and forgets the others.
+// until lists the organizations whose time is to come, and forgets the others. The
+// lane's mutex is held.
 func until(times map[id.ID]time.Time) (out []id.ID) {
 	for org, end := range times {
 		if time.Now().Before(end) {
@@ -96,15 +100,16 @@ func until(times map[id.ID]time.Time) (out []id.ID) {
 	return out
 }
 
-// While a lane is behind, every eighth claim is for an organization that got none of
-// the last, looked for among the newest jobs: a burst has filled the front.
+// While a lane is behind, the jobs that are due for longest may all belong to one
+// organization's burst. So every eighth claim is for an organization that was not
+// served lately, found among the newest jobs.
 const (
 	behindTime = 200 * time.Millisecond
 	satedTime  = 100 * time.Millisecond
 	fairClaims = 8
 )
 
-// serve notes that an organization gets a worker.
+// serve notes that an organization gets a worker, while the lane is behind.
 func (l *lane) serve(r row) {
 	if r.OrganizationID == nil || !l.behind.Load() {
 		return
@@ -117,8 +122,8 @@ func (l *lane) serve(r row) {
 	l.sated[*r.OrganizationID] = time.Now().Add(satedTime)
 }
 
-// served lists the organizations that the next claim passes over, if it is one that
-// does and the lane is behind.
+// served lists the organizations that this claim passes over, if it is a fair one.
+// Usually it is not, and there are none.
 func (l *lane) served() []id.ID {
 	if !l.behind.Load() || l.claims.Add(1)%fairClaims != 0 {
 		return nil
@@ -181,6 +186,7 @@ func (q *Queue) peek(l *lane) (due bool, wait time.Duration) {
 	return due, wait
 }
 
+// work runs jobs until none is due.
 func (q *Queue) work(l *lane) {
 	for !q.stopped() {
 		found, err := q.step(l)

@@ -34,9 +34,9 @@ func (q *Queue) renewLoop() {
 	}
 }
 
-// renew extends the leases of all running flows by one statement. A row that is
-// locked is just being settled. A handler that hangs past its deadline is not
-// renewed, so that its job is taken over.
+// renew extends the leases of all running flows by one statement, which skips rows
+// that are locked: their jobs are just being settled. A handler that hangs past its
+// deadline is not renewed, so that its job is taken over.
 func (q *Queue) renew(ctx context.Context) error {
 	var ids, fences []int64
 	now := time.Now()
@@ -55,8 +55,9 @@ func (q *Queue) renew(ctx context.Context) error {
 	})
 }
 
-// giveBack makes a leased flow ready at once when this process lost the commit
-// that leased it or that wrote its outcome. If that fails too, the lease runs out.
+// giveBack makes a leased flow ready at once when this process does not know whether
+// the commit was kept that leased it or that wrote its outcome. If that fails too,
+// the lease runs out.
 func (q *Queue) giveBack(j *Job) {
 	err := q.db.Write(db.WithReserve(context.WithoutCancel(q.base)), func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
@@ -71,13 +72,14 @@ func (q *Queue) giveBack(j *Job) {
 }
 
 const (
-	lookTime = 200 * time.Millisecond // between two looks for processes that died
-	goneTime = 500 * time.Millisecond // a process that is gone this long does not come back
+	lookTime = 200 * time.Millisecond // how often to look for processes that died
+	goneTime = 500 * time.Millisecond // a process that is absent for this long is taken for dead
 	blind    = 50                     // failed looks after which this process looks less often
 )
 
 // presenceLoop shows that this process lives, and takes over the jobs of others soon
-// after they died, before their leases run out.
+// after they died, before their leases run out. It warns once when it cannot see
+// them, until it can again.
 func (q *Queue) presenceLoop() {
 	defer q.presence.Leave()
 	for failed := 0; ; {
@@ -102,9 +104,9 @@ func (q *Queue) presenceLoop() {
 	}
 }
 
-// look takes over the jobs of processes that are gone. One whose connection broke is
-// back after its next look; if it is not, and lives, the fence keeps it from
-// completing what others took over.
+// look takes over the jobs of processes that are gone. A process whose connection
+// broke holds its number again after its next look. If it does not, and still lives,
+// the fence keeps it from completing what others took over.
 func (q *Queue) look(ctx context.Context) error {
 	absent, err := q.presence.Absent(ctx, q.text().holders)
 	before, now := q.gone, time.Now()

@@ -14,16 +14,19 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A periodic kind has one row, which its completion moves to the next period.
-// Whoever holds the row runs the period, and no second process can.
+// A periodic kind has one row, with periodKey as its key, which its completion
+// moves to the next period. Whoever holds the row runs the period, and no second
+// process can.
 const periodKey = "(every)"
 
-// period returns the beginning of the next period after t.
+// period returns the beginning of the next period after t. Periods are counted from
+// 1970.
 func period(t clock.Time, every time.Duration) clock.Time {
 	d := clock.Time(every.Microseconds())
 	return t - t%d + d
 }
 
+// periodicText adds the row of a periodic kind, or moves one that is due too late.
 // A row that is due later than one period from now comes from a release with a
 // longer period. A smaller difference may come from two machines' clocks, and
 // moving the row would run a period twice. So would moving a row that somebody

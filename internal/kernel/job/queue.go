@@ -19,13 +19,13 @@ type Options struct {
 	DB          *db.DB
 	Clock       *clock.Clock
 	Log         *slog.Logger
-	TxWorkers   int            // at once in the lane "tx"; 8
-	FlowWorkers int            // at once in the lane "flow"; 16
+	TxWorkers   int            // jobs at once in the lane "tx"; 8
+	FlowWorkers int            // jobs at once in the lane "flow"; 16
 	Poll        time.Duration  // how often to look for what other processes enqueued; 1 s
 	Sweep       time.Duration  // how often to look for lost leases; 1 s on PostgreSQL, else 3 s
 	Lease       time.Duration  // how long a claim outlives the last sign of life of its process; 15 s
 	Retention   time.Duration  // how long finished jobs are kept; 7 days
-	Random      func() float64 // jitter, in [0,1)
+	Random      func() float64 // for jitter, in [0,1); tests fix it
 }
 
 // Queue enqueues and runs jobs. Every process declares all handlers, even one
@@ -38,7 +38,7 @@ type Queue struct {
 	handlers map[string]*handler
 	lanes    map[string]*lane
 
-	seal  sync.Once // after which no handler can be declared
+	seal  sync.Once // builds texts; afterwards no handler can be declared
 	texts *statements
 
 	base     context.Context // of every handler; cancelled when Stop times out
@@ -46,16 +46,17 @@ type Queue struct {
 	started  bool
 	stop     sync.Once
 	stopping chan struct{}
-	running  sync.WaitGroup
-	renewing sync.WaitGroup
-	busy     sync.Map // *Job → until when its lease is renewed
+	running  sync.WaitGroup // dispatchers, workers and the sweep: what Stop waits for
+	renewing sync.WaitGroup // what must go on until the last job has ended
+	busy     sync.Map       // *Job → until when its lease is renewed
 	presence *db.Presence
-	gone     map[int64]time.Time // holders of leases that are not there, and since when
+	gone     map[int64]time.Time // numbers of processes that have leases but are not there, and since when
 
+	// What this process has done so far, for ReadGauges.
 	ran, errs, panics, locked atomic.Int64
 }
 
-// New returns a queue whose only job is to purge itself.
+// New returns a queue whose only kind is the one that purges its finished jobs.
 func New(o Options) *Queue {
 	if o.DB == nil || o.Clock == nil {
 		panic("job: a queue needs a database and a clock")
@@ -93,7 +94,7 @@ func orDefault[T int | time.Duration](v, fallback T) T {
 }
 
 // Start takes over the jobs of dead processes, creates the missing periodic jobs
-// and begins to work.
+// and begins to work. Afterwards no kind can be declared.
 func (q *Queue) Start(ctx context.Context) error {
 	if q.started {
 		panic("job: started twice")
@@ -164,8 +165,8 @@ func (q *Queue) stopped() bool {
 	}
 }
 
-// jittered spreads d by a quarter either way, so that processes do not march
-// in step.
+// jittered varies d by a quarter either way, so that processes do not all act at
+// the same moment.
 func (q *Queue) jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.75 + q.opts.Random()/2))
 }

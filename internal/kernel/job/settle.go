@@ -27,6 +27,7 @@ func (q *Queue) judge(j *Job, err error) verdict {
 	var again *later
 	var hopeless *permanent
 	switch {
+	// Run again later: no attempt was used up.
 	case errors.As(err, &again):
 		v.runAt, v.attempt, v.err = now.Add(again.after), j.Attempt-1, nil
 	case err != nil && q.base.Err() != nil:
@@ -34,6 +35,8 @@ func (q *Queue) judge(j *Job, err error) verdict {
 		v.attempt = j.Attempt - 1
 	case err != nil && !errors.As(err, &hopeless) && !j.Last():
 		v.runAt = now.Add(q.jittered(j.handler.backoff(j.Attempt)))
+	// A periodic job never ends. Even after its last attempt it waits for its next
+	// period.
 	case j.Key == periodKey && j.handler.every > 0:
 		v.runAt, v.attempt = period(max(now, j.RunAt), j.handler.every), 0
 	case err != nil:
@@ -44,7 +47,7 @@ func (q *Queue) judge(j *Job, err error) verdict {
 	return v
 }
 
-// settle writes the verdict, or returns ErrStale when the job has changed since
+// settle writes the verdict, or returns ErrLeaseLost when the job has changed since
 // it was claimed.
 func (q *Queue) settle(ctx context.Context, tx *db.Tx, j *Job, v verdict) error {
 	from := "ready"

@@ -9,6 +9,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
+// insertText adds a job, unless the unique index finds one of the same kind and key
+// that is ready or running.
 const insertText = `
 	INSERT INTO jobs (organization_id, lane, kind, unique_key, args, state, run_at, attempt, max_attempts,
 		fence, created_at)
@@ -16,11 +18,13 @@ const insertText = `
 	ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('ready', 'running') DO NOTHING
 	RETURNING id`
 
+// cancelText lacks the condition that says which job.
 const cancelText = `
 	UPDATE jobs SET state = 'cancelled', finished_at = $2, leased_until = NULL, holder = NULL
 	WHERE state IN ('ready', 'running') AND `
 
-// The state and the fence are in every WHERE, so that a latecomer finds no row.
+// settleText and forgetText end a run. The state and the fence are in the WHERE, so
+// that a worker which comes too late finds no row.
 const (
 	settleText = `
 	UPDATE jobs SET state = $4, run_at = $5, attempt = $6, last_error = COALESCE($7, last_error), finished_at = $8,
@@ -29,7 +33,7 @@ const (
 	forgetText = `DELETE FROM jobs WHERE id = $1 AND fence = $2 AND state = $3`
 )
 
-// row is what a claim reads.
+// row is what a claim reads of a job.
 type row struct {
 	ID             ID         `db:"id"`
 	OrganizationID *id.ID     `db:"organization_id"`
@@ -43,20 +47,20 @@ type row struct {
 	CreatedAt      clock.Time `db:"created_at"`
 }
 
-// statements are the texts that depend on the engine or on the kinds.
+// statements are the texts that depend on the engine or on the declared kinds.
 type statements struct {
-	claim, claimNot     string
-	fresh, claimOne     string
-	peek                string
-	lease, keep, renew  string
-	lost, lostAll       string
-	holders, lostBy     string
-	strays, adopt       string
-	due, running, fails string
+	claim, claimNot     string // the next due job; and without some organizations
+	fresh, claimOne     string // due jobs of organizations that were not served lately; and one of these
+	peek                string // when the next job is due
+	lease, keep, renew  string // take a lease; extend one; extend many
+	lost, lostAll       string // end leases that ran out; and all leases
+	holders, lostBy     string // the processes that have leases; end those of one
+	strays, adopt       string // lanes with ready jobs; move a lane's jobs to where they belong
+	due, running, fails string // figures
 }
 
 // text builds the statements once all kinds are declared. A process claims
-// only kinds it knows: beside it may run a newer one that knows more.
+// only kinds that it knows: a newer one that knows more may run beside it.
 func (q *Queue) text() *statements {
 	q.seal.Do(func() {
 		var kinds, lanes []string

@@ -8,7 +8,8 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// sweepLoop takes over, on a timer, the jobs of dead processes.
+// sweepLoop takes over the jobs of dead processes on a timer, and sees to the rows
+// of periodic kinds.
 func (q *Queue) sweepLoop() {
 	for {
 		select {
@@ -33,6 +34,8 @@ func (q *Queue) reclaimLost(ctx context.Context) error {
 	return q.sweep(ctx, text)
 }
 
+// sweep makes the jobs ready again that a statement calls lost, a hundred at a time,
+// and moves jobs out of unknown lanes.
 func (q *Queue) sweep(ctx context.Context, lost string, args ...any) error {
 	for {
 		n := int64(0)
@@ -53,6 +56,7 @@ func (q *Queue) sweep(ctx context.Context, lost string, args ...any) error {
 	}
 }
 
+// signalAll wakes all dispatchers.
 func (q *Queue) signalAll() {
 	for _, l := range q.lanes {
 		l.signal()

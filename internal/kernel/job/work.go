@@ -41,7 +41,7 @@ func (q *Queue) step(l *lane) (found bool, err error) {
 	})
 	switch {
 	case j == nil || errors.Is(err, db.ErrLostCommit):
-		// An unknown commit needs no handling: the job is done, or is found again.
+		// After a lost commit a Tx job is either done or still ready, and needs nothing.
 		if j != nil && j.handler.flow != nil {
 			q.giveBack(j)
 		}
@@ -89,7 +89,7 @@ func (q *Queue) claim(ctx context.Context, tx *db.Tx, l *lane) (row, error) {
 		}
 		for _, n := range fresh {
 			r, err := db.One[row](ctx, tx, q.text().claimOne, n, now)
-			if !errors.Is(err, db.ErrNone) { // nobody else is at it
+			if !errors.Is(err, db.ErrNone) { // else another worker has it
 				l.serve(r)
 				return r, err
 			}
@@ -107,6 +107,7 @@ func (q *Queue) claim(ctx context.Context, tx *db.Tx, l *lane) (row, error) {
 	return r, err
 }
 
+// claimed is the job of a row, as its handler sees it.
 func (q *Queue) claimed(r row) *Job {
 	j := &Job{ID: r.ID, Kind: r.Kind, Attempt: r.Attempt + 1, MaxAttempts: r.MaxAttempts, RunAt: r.RunAt,
 		CreatedAt: r.CreatedAt,
@@ -145,6 +146,7 @@ func (q *Queue) runTx(ctx context.Context, tx *db.Tx, j *Job) (verdict, error) {
 	return q.judge(j, err), nil
 }
 
+// leaseFlow marks a flow as running by this process, and takes its next fence.
 func (q *Queue) leaseFlow(ctx context.Context, tx *db.Tx, j *Job) error {
 	n, err := db.Exec(ctx, tx, q.text().lease, j.ID, j.fence, q.lease(j.handler), q.presence.Number())
 	if err == nil && n == 0 {
@@ -184,7 +186,7 @@ func (q *Queue) runFlow(j *Job) (verdict, error) {
 	}
 }
 
-// call runs the handler of a flow outside any transaction.
+// call runs the handler of a flow outside any transaction. A panic is an error.
 func (q *Queue) call(j *Job) (outcome Outcome, err error) {
 	ctx, cancel := context.WithTimeout(db.WithLabel(q.base, "job "+j.Kind), j.handler.timeout)
 	defer cancel()

@@ -2,17 +2,17 @@ package limit
 
 import "sync"
 
-// Concurrent bounds how much of something one party does at a time, so that it
-// leaves room for the others.
+// Concurrent bounds how many of something run at the same time for one key, such as exports of an organization,
+// so that others have room too.
 type Concurrent[K comparable] struct {
-	Most int
+	Most int // at the same time, per key
 
 	mu   sync.Mutex
 	busy map[K]int
 }
 
-// Begin reports whether k may begin. If so, end is called when it is done; a
-// second call does nothing.
+// Begin reports whether one more may begin for k. If so, the caller must call end when it is done; calling it again
+// does nothing.
 func (c *Concurrent[K]) Begin(k K) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

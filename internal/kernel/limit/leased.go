@@ -8,14 +8,13 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// Leased is an allowance that all processes share nearly exactly. A process takes a
-// fiftieth of it from the ledger at a time and spends that on its own, so that most
-// requests cost nothing more. Without a ledger, and while the database does not
-// answer, it is a Limiter.
+// Leased is an allowance that all processes share nearly exactly. A process takes a fiftieth of it from the
+// ledger at a time and spends that on its own, so that most requests need no query. What it took and does not use is
+// lost to the others until it has come back. Without a ledger, and while the database does not answer, it is a Limiter.
 type Leased[K comparable] struct {
-	Name   string
+	Name   string // tells its keys from those of other limiters in the ledger
 	Ledger *Ledger
-	local  Limiter[K]
+	local  Limiter[K] // for when there is no ledger or it does not answer
 
 	mu    sync.Mutex
 	held  map[K]*block
@@ -24,19 +23,20 @@ type Leased[K comparable] struct {
 
 // block is what a process holds of one key's allowance.
 type block struct {
-	left    int           // to be spent until expires
-	spent   time.Duration // of the whole allowance, as the ledger said at
+	left    int           // how many requests are left of it, until expires
+	spent   time.Duration // how much of the whole allowance was spent by all processes, at the time at
 	at      time.Time
 	expires time.Time
-	refused time.Time // until when the ledger need not be asked again
+	refused time.Time // the ledger has refused, and is not asked again until then
 }
 
 const (
-	blocks     = 50
-	ledgerTime = 2 * time.Second // to wait for the ledger
+	blocks     = 50              // how many blocks an allowance is divided into
+	ledgerTime = 2 * time.Second // how long to wait for the ledger
 )
 
-// SpendMany takes several from the key's allowance of n per time, or none.
+// SpendMany takes several requests from the key's allowance of n per time, or none. The order is: the block that the
+// process holds, a new block from the ledger, and if the ledger has no whole block left, just what is needed.
 func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.Duration, now time.Time) Verdict {
 	if l.Ledger == nil {
 		return l.local.SpendMany(k, times, n, per, now)
@@ -53,7 +53,7 @@ func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.D
 		want = times
 		spent, ok, err = l.Ledger.spend(ctx, key(l.Name, k), time.Duration(want)*step, per)
 	}
-	if err != nil {
+	if err != nil { // better a limit per process than none, or than refusing everybody
 		return l.local.SpendMany(k, times, n, per, now)
 	}
 	if !ok {
@@ -62,8 +62,7 @@ func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.D
 	return l.keep(k, block{left: want, spent: spent, at: now, expires: now.Add(per)}, ok, times, n, step, per)
 }
 
-// Look returns what is left of the key's allowance and spends nothing. What other
-// processes hold of it counts as spent.
+// Look says what is left of the key's allowance, and spends nothing. What other processes hold of it counts as spent.
 func (l *Leased[K]) Look(
 	ctx context.Context, tx *db.Tx, k K, n int, per time.Duration, now time.Time,
 ) (Verdict, error) {
@@ -85,8 +84,8 @@ func (l *Leased[K]) Look(
 	return v, nil
 }
 
-// fromBlock spends what the process holds, or refuses what the ledger refused a
-// moment ago.
+// fromBlock spends from the block that the process holds, or refuses without a query when the ledger refused a
+// moment ago. known is false when the ledger must be asked.
 func (l *Leased[K]) fromBlock(k K, times, n int, step, per time.Duration, now time.Time) (v Verdict, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +106,8 @@ func (l *Leased[K]) fromBlock(k K, times, n int, step, per time.Duration, now ti
 	return v, false
 }
 
-// keep adds what the ledger gave to what the process holds, and spends from it.
+// keep adds what the ledger gave to the block that the process holds, and spends from it. If the ledger refused,
+// it remembers that for a second at most.
 func (l *Leased[K]) keep(k K, got block, ok bool, times, n int, step, per time.Duration) Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +128,7 @@ func (l *Leased[K]) keep(k K, got block, ok bool, times, n int, step, per time.D
 	return got.verdict(times, n, step, per, got.at)
 }
 
-// sweep forgets the keys of which nothing is held.
+// sweep drops expired blocks, and more if there are too many.
 func (l *Leased[K]) sweep(now time.Time) {
 	kept := map[K]*block{}
 	for k, b := range l.held {
@@ -139,10 +139,10 @@ func (l *Leased[K]) sweep(now time.Time) {
 	l.held, l.swept = kept, now
 }
 
-// debt is how much of the whole allowance is spent now.
+// debt is how much of the whole allowance is spent now: what the ledger said, less what has come back since.
 func (b *block) debt(now time.Time) time.Duration { return max(b.spent-now.Sub(b.at), 0) }
 
-// verdict is what is left for the caller, who has just spent some of it.
+// verdict says what is left for a caller who has just spent some. What is left of the block counts as not spent.
 func (b *block) verdict(times, n int, step, per time.Duration, now time.Time) Verdict {
 	debt := max(b.debt(now)-time.Duration(b.left)*step, time.Duration(times)*step)
 	return Verdict{Limit: n, Remaining: min(int((per-debt)/step), n), Reset: debt, OK: true}

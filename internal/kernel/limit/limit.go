@@ -1,7 +1,15 @@
-// Package limit keeps allowances: a number of requests per time for each key, in
-// the memory of one process. A Limiter's whole allowance may be spent at once and
-// replenishes continuously (the generic cell rate algorithm). A Window counts
-// exactly over the last span of time.
+// Package limit keeps allowances: so many requests per time for each key, such as a caller or an address.
+//
+// limit.go has Limiter, in the memory of one process: the whole allowance may be spent at once and comes back
+// continuously. It is the generic cell rate algorithm (GCRA), which needs one moment per key, the time when the whole
+// allowance will be back; the distance to it is what is spent. window.go has WindowLimiter, which counts exactly over
+// the last span of time and needs a moment per request. concurrent.go bounds what runs at the same time.
+//
+// Several processes over PostgreSQL share allowances through a Ledger (shared.go): ExactLimiter asks it for every
+// request, LeasedLimiter (leased.go) takes small blocks from it and asks rarely. On SQLite there is one process and no
+// Ledger, and both are a Limiter.
+//
+// Nothing here decides what is limited or by how much; the callers pass the numbers.
 package limit
 
 import (
@@ -12,11 +20,11 @@ import (
 // Limiter keeps one allowance per key. The zero value is ready.
 type Limiter[K comparable] struct {
 	mu    sync.Mutex
-	until map[K]time.Time // when the key has its whole allowance back
-	swept time.Time
+	until map[K]time.Time // when the key has its whole allowance back; a key that is missing has it
+	swept time.Time       // when idle keys were last dropped
 }
 
-// Verdict is the result of spending.
+// Verdict says whether a request may go on, and what is left of the allowance.
 type Verdict struct {
 	Limit     int
 	Remaining int
@@ -25,7 +33,7 @@ type Verdict struct {
 	OK        bool
 }
 
-// maxKeys bounds the memory, because callers choose their addresses.
+// maxKeys bounds the memory: an attacker can call from any number of addresses, and each is a key.
 const maxKeys = 1 << 17
 
 // Spend takes one request from the key's allowance of n per time.
@@ -33,9 +41,9 @@ func (l *Limiter[K]) Spend(key K, n int, per time.Duration, now time.Time) Verdi
 	return l.SpendMany(key, 1, n, per, now)
 }
 
-// SpendMany takes several at once, or none.
+// SpendMany takes several requests at once, or none if the allowance does not suffice.
 func (l *Limiter[K]) SpendMany(key K, times, n int, per time.Duration, now time.Time) Verdict {
-	step := per / time.Duration(max(n, 1))
+	step := per / time.Duration(max(n, 1)) // the time in which one request comes back
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.until == nil || now.Sub(l.swept) > 10*time.Minute {
@@ -53,7 +61,7 @@ func (l *Limiter[K]) SpendMany(key K, times, n int, per time.Duration, now time.
 	return Verdict{Limit: n, Remaining: int((per - after) / step), Reset: after, OK: true}
 }
 
-// Look returns what is left of the key's allowance and spends nothing.
+// Look says what is left of the key's allowance, and spends nothing.
 func (l *Limiter[K]) Look(key K, n int, per time.Duration, now time.Time) Verdict {
 	step := per / time.Duration(max(n, 1))
 	l.mu.Lock()
@@ -72,7 +80,7 @@ func (l *Limiter[K]) Return(key K, n int, per time.Duration) {
 	}
 }
 
-// sweep forgets the keys that have their whole allowance back.
+// sweep drops the keys that have their whole allowance back, which is the same as not knowing them.
 func (l *Limiter[K]) sweep(now time.Time) {
 	kept := map[K]time.Time{}
 	for key, until := range l.until {
@@ -83,8 +91,8 @@ func (l *Limiter[K]) sweep(now time.Time) {
 	l.until, l.swept = kept, now
 }
 
-// evict forgets arbitrary keys when a sweep does not make enough room: this limit
-// does not stop somebody who calls from so many places anyway.
+// evict drops arbitrary keys when dropping idle ones does not make enough room. Their callers get a fresh
+// allowance: this limit does not stop somebody who calls from so many addresses anyway.
 func (l *Limiter[K]) evict(now time.Time) {
 	if now.Sub(l.swept) > time.Second {
 		l.sweep(now)
@@ -97,5 +105,5 @@ func (l *Limiter[K]) evict(now time.Time) {
 	}
 }
 
-// Seconds rounds up, so that waiting that long is always enough.
+// Seconds is a duration in seconds, rounded up, so that waiting that long is always enough.
 func Seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

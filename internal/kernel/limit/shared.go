@@ -11,17 +11,16 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// Several processes over PostgreSQL share their allowances in the table allowances.
-// A row has the moment until which the allowance is spent, by the database's clock.
-// It is moved by one statement, so that no race spends more than there is. The
-// table is unlogged: losing it in a crash gives every caller a fresh allowance.
+// Several processes over PostgreSQL share their allowances in the table allowances. A row has the moment when the whole
+// allowance will be back, by the database's clock, as Limiter has it in memory. One statement moves that moment, so
+// that no race spends more than there is. The table is unlogged, which makes writes cheap: a crash empties it and gives
+// every caller a fresh allowance.
 var _ = db.Declare("allowances", db.Life{Permanent: true})
 
-// Ledger is where processes share allowances. A nil Ledger, as one process on
-// SQLite has, shares nothing.
+// Ledger is where processes share allowances. It is nil on SQLite, where there is only one process.
 type Ledger struct{ db *db.DB }
 
-// Share returns the ledger of a database.
+// Share returns the ledger of a database; nil for SQLite.
 func Share(d *db.DB) *Ledger {
 	if d.Engine() == db.SQLite {
 		return nil
@@ -41,14 +40,14 @@ const (
 	purgeText  = `DELETE FROM allowances WHERE spent_until < ` + nowText + ` - 3600000000`
 )
 
-// key names an allowance. It may come from a person's address, so it is a digest.
+// key is the name of an allowance in the table. k may be a person's address, so only a hash is stored.
 func key[K comparable](name string, k K) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v", name, k))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// spend moves an allowance of so long a time by cost, unless that exceeds it, and
-// returns how much of it is spent then.
+// spend takes cost from an allowance of per, both as durations, unless more would be spent than there is. It
+// returns how much is spent afterwards, and whether cost was taken.
 func (l *Ledger) spend(ctx context.Context, key string, cost, per time.Duration) (spent time.Duration, ok bool,
 	err error) {
 	err = l.db.Write(db.WithoutOutcome(ctx), func(ctx context.Context, tx *db.Tx) error {
@@ -63,7 +62,7 @@ func (l *Ledger) spend(ctx context.Context, key string, cost, per time.Duration)
 	return spent, ok, err
 }
 
-// debt returns how much of an allowance is spent.
+// debt reads how much of an allowance is spent; nothing of one that has no row.
 func debt(ctx context.Context, tx *db.Tx, key string) (time.Duration, error) {
 	spent, err := db.One[int64](ctx, tx, debtText, key)
 	if errors.Is(err, db.ErrNone) {
@@ -80,7 +79,7 @@ func (l *Ledger) unspend(ctx context.Context, key string, cost time.Duration) er
 	})
 }
 
-// Purge forgets the allowances that have long been whole again.
+// Purge deletes the rows of allowances that have been whole for an hour.
 func (l *Ledger) Purge(ctx context.Context, tx *db.Tx) error {
 	if l == nil {
 		return nil
@@ -89,16 +88,16 @@ func (l *Ledger) Purge(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// Exact is an allowance that all processes share to the last request, such as that
-// of wrong passwords. Without a ledger it is a Limiter.
+// Exact is an allowance that all processes share to the last request, such as that of wrong passwords: every
+// request is a query. Without a ledger it is a Limiter.
 type Exact[K comparable] struct {
-	Name   string
+	Name   string // tells its keys from those of other limiters in the ledger
 	Ledger *Ledger
 	Local  Limiter[K] // what counts without a ledger
 }
 
-// Spend takes one from the key's allowance of n per time. When the database does
-// not answer, nothing may be spent.
+// Spend takes one request from the key's allowance of n per time. When the database does not answer, it returns an
+// error and the request must be refused: otherwise an outage would lift the limit on guessing.
 func (e *Exact[K]) Spend(ctx context.Context, k K, n int, per time.Duration, now time.Time) (Verdict, error) {
 	if e.Ledger == nil {
 		return e.Local.Spend(k, n, per, now), nil
@@ -108,7 +107,7 @@ func (e *Exact[K]) Spend(ctx context.Context, k K, n int, per time.Duration, now
 	return verdict(n, step, per, spent, ok), err
 }
 
-// Return gives back one that was spent and should not count.
+// Return gives back one request that was spent and should not count.
 func (e *Exact[K]) Return(ctx context.Context, k K, n int, per time.Duration) error {
 	if e.Ledger == nil {
 		e.Local.Return(k, n, per)
@@ -117,6 +116,7 @@ func (e *Exact[K]) Return(ctx context.Context, k K, n int, per time.Duration) er
 	return e.Ledger.unspend(ctx, key(e.Name, k), per/time.Duration(max(n, 1)))
 }
 
+// verdict is the Verdict for what the ledger said. step is the time that the request costs.
 func verdict(n int, step, per, spent time.Duration, ok bool) Verdict {
 	if !ok {
 		return Verdict{Limit: n, Reset: spent, Retry: spent + step - per}

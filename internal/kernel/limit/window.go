@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// Window counts exactly: it lets through at most n requests per key in any span
-// of time, wherever it begins. It remembers the moment of each request, so it is
-// for small numbers. The zero value is ready.
+// Window counts exactly: it lets through at most n requests per key in any span of time, wherever the span
+// begins. It remembers the moment of each request, so it is for small numbers. The zero value is ready.
 type Window[K comparable] struct {
 	mu    sync.Mutex
-	at    map[K][]int64 // nanoseconds, oldest first
-	count int           // of all moments
-	swept time.Time
+	at    map[K][]int64 // the moments of requests in Unix nanoseconds, oldest first
+	count int           // how many moments all keys have together
+	swept time.Time     // when old moments of all keys were last dropped
 }
 
-// maxMoments bounds the memory to about 10 MB.
+// maxMoments bounds the memory, to about 10 MB.
 const maxMoments = 1 << 20
 
 // Spend takes one request from the key's allowance of n in any span. A refused
@@ -31,6 +30,7 @@ func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdi
 	if len(at) >= n {
 		v := Verdict{Limit: n, Retry: span, Reset: span}
 		if len(at) > 0 {
+			// One more may be spent when the n-th last request leaves the span, all when the last one does.
 			v.Retry = time.Duration(at[len(at)-max(n, 1)] + int64(span) - now.UnixNano())
 			v.Reset = time.Duration(at[len(at)-1] + int64(span) - now.UnixNano())
 		}
@@ -62,7 +62,7 @@ func (w *Window[K]) forget(key K, span time.Duration, now time.Time) {
 	w.at[key] = append(at[:0], at[gone:]...)
 }
 
-// sweep drops whatever has left the span.
+// sweep drops the moments of all keys that have left the span.
 func (w *Window[K]) sweep(span time.Duration, now time.Time) {
 	if w.at == nil {
 		w.at = map[K][]int64{}
@@ -73,8 +73,8 @@ func (w *Window[K]) sweep(span time.Duration, now time.Time) {
 	w.swept = now
 }
 
-// evict forgets arbitrary keys when a sweep does not make enough room: this limit
-// does not stop somebody who calls from so many places anyway.
+// evict drops arbitrary keys when dropping old moments does not make enough room: this limit does not stop somebody
+// who calls from so many addresses anyway.
 func (w *Window[K]) evict(span time.Duration, now time.Time) {
 	if now.Sub(w.swept) > time.Second {
 		w.sweep(span, now)

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Open listens on a TCP address. Where systemd holds the socket (sd_listen_fds(3)), it
-// is the one that was handed over: connections that come while one process stops and
-// the next one starts then wait for it, and none is refused.
+// Open listens on a TCP address. If systemd holds a socket for the address and has passed it to this process
+// (sd_listen_fds(3)), that one is used: connections that come between the end of one process and the start of the next
+// wait in it, and none is refused.
 func Open(address string) (net.Listener, error) {
 	wanted, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -22,13 +22,14 @@ func Open(address string) (net.Listener, error) {
 	return net.Listen("tcp", address)
 }
 
+// inherited are the sockets from systemd that nobody has taken yet.
 var inherited = struct {
 	sync.Mutex
 	once      sync.Once
 	listeners []net.Listener
 }{}
 
-// takeInherited is the listener that was handed over for an address, once.
+// takeInherited returns the socket from systemd for an address, or nil. Each is returned once.
 func takeInherited(wanted *net.TCPAddr) net.Listener {
 	inherited.Lock()
 	defer inherited.Unlock()
@@ -43,16 +44,17 @@ func takeInherited(wanted *net.TCPAddr) net.Listener {
 	return nil
 }
 
-// sameIP compares addresses; all ways to write "every address" are one.
+// sameIP compares addresses. All forms of "every address" (none, 0.0.0.0, ::) are equal.
 func sameIP(a, b net.IP) bool {
 	every := func(ip net.IP) bool { return len(ip) == 0 || ip.IsUnspecified() }
 	return every(a) && every(b) || a.Equal(b)
 }
 
-// firstHandedOver is where systemd's descriptors begin.
+// firstHandedOver is the first file descriptor that systemd passes on, SD_LISTEN_FDS_START.
 const firstHandedOver = 3
 
-// handedOver are the sockets that systemd hands to this process, and to no child of it.
+// handedOver are the sockets that systemd passed to this process. It removes the variables that name them, and
+// keeps the descriptors from processes that this one starts.
 func handedOver() (out []net.Listener) {
 	pid, err := strconv.Atoi(os.Getenv("LISTEN_PID"))
 	if err != nil || pid != os.Getpid() {
@@ -68,7 +70,7 @@ func handedOver() (out []net.Listener) {
 	for fd := firstHandedOver; fd < firstHandedOver+n; fd++ {
 		syscall.CloseOnExec(fd)
 		f := os.NewFile(uintptr(fd), "from systemd")
-		l, err := net.FileListener(f) // with a descriptor of its own
+		l, err := net.FileListener(f) // it duplicates the descriptor, so f is closed
 		f.Close()                     //nolint:errcheck // as above
 		if err == nil {
 			out = append(out, l)

@@ -1,7 +1,10 @@
-// Package listen bounds the connections of a public server, so that nobody can
-// block it for others by keeping connections open. One address gets only a part
-// of them, and when all are taken the connection that has been silent the longest
-// makes room.
+// Package listen bounds the connections of a public server, so that nobody can block it for others by keeping
+// connections open. One address gets only a part of them. When all are taken, the connection that has made no progress
+// for the longest time is closed for the new one; if none has been silent for long enough, the new one is refused.
+//
+// listen.go has Listener, which wraps any net.Listener, and Conn. inherit.go opens a socket, or takes over one that
+// systemd holds. The package knows no protocol: the mail server tells a Conn when a long message begins and ends
+// (Conn.SetBusy).
 package listen
 
 import (
@@ -18,7 +21,7 @@ import (
 type Bounds struct {
 	Total   int
 	PerPeer int            // of one address; for IPv6, of one network
-	Silent  time.Duration  // after which a connection makes room for another
+	Silent  time.Duration  // how long a connection must have made no progress to be closed for another
 	Refuse  func(net.Conn) // called for a refused connection before it is closed; may be nil
 }
 
@@ -29,7 +32,7 @@ type Listener struct {
 
 	mu    sync.Mutex
 	conns map[*Conn]bool
-	peers map[netip.Prefix]int
+	peers map[netip.Prefix]int // how many connections each peer has
 }
 
 // New bounds a listener.
@@ -55,6 +58,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
+// refuse closes a connection that is over the bounds. Telling the peer so takes a second at most.
 func (l *Listener) refuse(c net.Conn) {
 	defer c.Close()
 	if l.bounds.Refuse != nil {
@@ -63,8 +67,8 @@ func (l *Listener) refuse(c net.Conn) {
 	}
 }
 
-// admit counts a connection, or refuses it by returning nil. silent, if any, made
-// room for it and must be closed.
+// admit counts a connection, or refuses it by returning nil. silent, if not nil, was removed to make room for it
+// and must be closed. A peer that is over its own bound replaces only connections of its own.
 func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
 	now := time.Now()
 	c = &Conn{Conn: inner, Peer: Peer(inner.RemoteAddr()), listener: l}
@@ -88,14 +92,15 @@ func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
 	return c, silent
 }
 
-// A busy connection has this many times as long for each portion.
+// A connection that receives something long makes progress with each portion, and has patience times as long for it.
 const (
 	patience = 6
 	portion  = 16 << 10 // bytes
 )
 
-// silent finds the connection that has waited longest for its peer, if any has
-// waited long enough.
+// silent finds the connection, among those that among accepts, that has made no progress for the longest time.
+// It returns nil if none has waited as long as the bounds say. A connection that is not waiting for its peer is
+// working, and is left alone.
 func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
 	var longest time.Duration
 	for c := range l.conns {
@@ -110,11 +115,13 @@ func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
 	return found
 }
 
+// add counts a connection. The caller holds mu.
 func (l *Listener) add(c *Conn) {
 	l.conns[c] = true
 	l.peers[c.Peer]++
 }
 
+// remove no longer counts a connection, unless that is done already. The caller holds mu.
 func (l *Listener) remove(c *Conn) {
 	if !l.conns[c] {
 		return
@@ -132,7 +139,7 @@ func (l *Listener) Len() int {
 	return len(l.conns)
 }
 
-// Peer is the key of the limits per peer.
+// Peer is what the bound per peer counts by: an IPv4 address, or the network of an IPv6 address.
 func Peer(a net.Addr) netip.Prefix {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -147,14 +154,16 @@ type Conn struct {
 	Peer netip.Prefix
 
 	listener *Listener
-	waiting  atomic.Int32 // for the peer, to say something or to listen
-	spoke    atomic.Int64 // when we last answered; what the peer sends does not count
-	busy     atomic.Bool
-	heard    atomic.Int64 // bytes received of a busy peer's current portion
+	waiting  atomic.Int32 // reads and writes that wait for the peer
+	// spoke is the Unix time in nanoseconds when the server last wrote, or a busy peer completed a portion. What a peer
+	// sends does not count otherwise: a byte now and then would keep the connection.
+	spoke atomic.Int64
+	busy  atomic.Bool
+	heard atomic.Int64 // bytes received of a busy peer's current portion
 }
 
-// Busy says whether the peer is sending something long. The connection is then
-// not closed for another as long as it makes progress.
+// Busy says whether the peer is sending something long, like the text of a mail. Then it makes progress with each
+// portion that it sends, and has longer for it.
 func (c *Conn) Busy(on bool) {
 	c.heard.Store(0)
 	c.busy.Store(on)
@@ -174,13 +183,13 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) Write(p []byte) (int, error) {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
-	c.spoke.Store(time.Now().UnixNano()) // before the peer can have it: else it may be answered and closed as silent
+	c.spoke.Store(time.Now().UnixNano()) // also before: once the peer has it, the connection must not count as silent
 	n, err := c.Conn.Write(p)
 	c.spoke.Store(time.Now().UnixNano())
 	return n, err
 }
 
-// Close closes the connection, which no longer counts.
+// Close closes the connection and no longer counts it.
 func (c *Conn) Close() error {
 	c.listener.mu.Lock()
 	c.listener.remove(c)

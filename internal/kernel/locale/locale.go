@@ -1,5 +1,9 @@
-// Package locale formats money, numbers, dates and country names for a locale. It
-// is for documents, mail and pages; the API uses one form for everybody.
+// Package locale formats money, numbers, dates and country names for a locale: 1,250.50 in English is 1.250,50 in
+// German. It is for documents, mail and pages; the API has one form for everybody.
+//
+// Format does the work; New makes one from a locale and a time zone. The functions without a Format write amounts the
+// same for everybody. What x/text does not offer, such as where the currency stands and how dates are written, is in
+// tables here. Formatting never fails: an unknown locale, currency or country is shown as well as possible.
 package locale
 
 import (
@@ -20,7 +24,7 @@ type Format struct {
 	tag              language.Tag
 	zone             *time.Location
 	print            *message.Printer
-	point            string // before the fraction
+	point            string // what separates the fraction: a point or a comma
 }
 
 // New reads a BCP 47 tag and an IANA time zone. Unknown ones become American
@@ -37,6 +41,7 @@ func New(tag, timezone string) *Format {
 	base, _ := t.Base()
 	region, _ := t.Region()
 	f := &Format{language: base.String(), region: region.String(), tag: t, zone: zone, print: message.NewPrinter(t)}
+	// x/text does not tell the decimal separator; it is what stands between the digits of 0.5.
 	half := []rune(f.print.Sprint(number.Decimal(0.5, number.Scale(1))))
 	f.point = string(half[1 : len(half)-1])
 	return f
@@ -45,7 +50,8 @@ func New(tag, timezone string) *Format {
 // Region is the two letters of the country, as the tag says or implies.
 func (f *Format) Region() string { return f.region }
 
-// Number writes a decimal like "1234.5", all its digits and no more.
+// Number writes a decimal that is given like "1234.5", with all its digits and no more. It takes text because a float
+// would not keep the digits.
 func (f *Format) Number(decimal string) string {
 	sign := ""
 	if strings.HasPrefix(decimal, "-") {
@@ -67,8 +73,8 @@ func (f *Format) Number(decimal string) string {
 	return out
 }
 
-// Digits returns how many digits a currency has after the point, by ISO 4217. The
-// tables of x/text follow how people round cash instead.
+// Digits returns how many digits a currency has after the point, by ISO 4217. The tables of x/text are not
+// used, because they follow how people round cash.
 func Digits(code string) int {
 	switch strings.ToLower(code) {
 	case "bif", "clp", "djf", "gnf", "isk", "jpy", "kmf", "krw", "pyg", "rwf", "ugx", "uyi", "vnd", "vuv", "xaf", "xof",
@@ -80,8 +86,7 @@ func Digits(code string) int {
 	return 2
 }
 
-// Plain writes an amount in the smallest unit of a currency with a point and
-// nothing else: 1250.50.
+// Plain writes an amount with a point and nothing else: 1250.50. cents is in the smallest unit of the currency.
 func Plain(cents int64, code string) string {
 	sign, text := "", strconv.FormatInt(cents, 10)
 	if cents < 0 {
@@ -94,11 +99,11 @@ func Plain(cents int64, code string) string {
 	return sign + text
 }
 
-// Amount writes an amount with its currency for a message to whoever asks, program
-// or person: 1250.50 USD.
+// Amount writes an amount with the code of its currency, 1250.50 USD, for sentences whose reader's locale is
+// not known.
 func Amount(cents int64, code string) string { return Plain(cents, code) + " " + strings.ToUpper(code) }
 
-// Money writes an amount in the smallest unit of a currency.
+// Money writes an amount with the symbol of its currency, as the locale does. cents is in the smallest unit.
 func (f *Format) Money(cents int64, code string) string {
 	sign, text := "", Plain(cents, code)
 	if cents < 0 {
@@ -106,12 +111,14 @@ func (f *Format) Money(cents int64, code string) string {
 	}
 	symbol := strings.ToUpper(code)
 	if unit, err := currency.ParseISO(code); err == nil {
+		// x/text has the full-width yen sign for some locales.
 		symbol = strings.ReplaceAll(f.print.Sprint(currency.Symbol(unit)), "￥", "¥")
 	}
 	amount := f.Number(text)
 	if f.symbolLast() {
 		return sign + amount + space + symbol
 	}
+	// A symbol before the amount has a space after it where that is the custom, and where it ends in a letter.
 	last := symbol[len(symbol)-1]
 	if f.language == "nl" || f.region == "BR" || f.region == "AT" || f.region == "CH" || last >= 'A' && last <= 'Z' ||
 		last >= 'a' && last <= 'z' {
@@ -120,11 +127,11 @@ func (f *Format) Money(cents int64, code string) string {
 	return sign + symbol + amount
 }
 
-// space keeps what belongs together on one line.
+// space is a no-break space, so that an amount and its currency stay on one line.
 const space = "\u00a0"
 
-// symbolLast reports whether the currency follows the amount, which x/text knows
-// but does not expose.
+// symbolLast reports whether the symbol of the currency follows the amount, which x/text knows but does not
+// tell.
 func (f *Format) symbolLast() bool {
 	switch f.language {
 	case "en", "ja", "zh", "ko", "hi", "th", "nl", "tr", "ar", "fa", "id", "ms", "ga", "cy", "fil", "sw", "bn", "ta",
@@ -145,8 +152,8 @@ func (f *Format) symbolLast() bool {
 // Date writes the day of a moment in the format's time zone.
 func (f *Format) Date(t time.Time) string { return t.In(f.zone).Format(f.layout()) }
 
-// layout is the common short form of a date. Only English has the name of the
-// month, because digits alone would be ambiguous.
+// layout is the locale's common short form of a date. Only English writes the name of the month: with digits alone,
+// Americans and others would read different days.
 func (f *Format) layout() string {
 	switch f.language {
 	case "en":
@@ -182,8 +189,7 @@ func (f *Format) layout() string {
 	return "2006-01-02"
 }
 
-// Country writes the name of a country given by its two letters; anything else
-// is written as it is.
+// Country is the name of a country that is given by its two letters. Anything else is returned as it is.
 func (f *Format) Country(code string) string {
 	region, err := language.ParseRegion(code)
 	if len(code) != 2 || err != nil || !region.IsCountry() {

@@ -15,12 +15,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// batchCost is how many rows of a batch count as one request.
+// batchCost is how many rows of a batch count as one request in the caller's rate limit.
 const batchCost = 25
 
-// Batch declares the operation that creates and changes up to 500 rows of a noun
-// in one transaction: a row with an id is what update takes, one without what
-// create takes.
+// Batch declares the operation that creates and changes up to 500 rows of a noun in one transaction. A row
+// with an id is an input of update, one without an id an input of create.
 func Batch(create, update *Op) *Op {
 	collection, _, _ := strings.Cut(create.Name, ".")
 	o := Write(Spec{
@@ -35,13 +34,13 @@ func Batch(create, update *Op) *Op {
 		Events:  slices.Concat(create.Events, update.Events),
 		Example: `{"mode": "each", "rows": [` + create.Example + `, ` + update.Example + `]}`,
 	}, runBatch)
-	out := *o.out
+	out := *o.out // a copy: the schema of the answer is shared by all batches, and here it gets a bound
 	o.batch, o.out, out.max = &batch{create, update}, &out, o.in.props["rows"].node.max
 	o.in.props["rows"].node.elem.shown = batchRowNode(create, update)
 	return o
 }
 
-// Batched adds the batch to the operations of a noun.
+// Batched adds the batch operation to the operations of a noun, which must have .create and .update.
 func Batched(noun []*Op) []*Op {
 	collection, _, _ := strings.Cut(noun[0].Name, ".")
 	find := func(name string) *Op {
@@ -50,18 +49,19 @@ func Batched(noun []*Op) []*Op {
 	return append(noun, Batch(find(".create"), find(".update")))
 }
 
-// Batches reports whether the operation works on many rows, each as the operation
-// that creates or changes one takes it.
+// Batches reports whether the operation is a batch, whose input has rows that create and update take.
 func (o *Op) Batches() bool { return o.batch != nil }
 
-// Changes reports whether an input may clear what there is, by null.
+// Changes reports whether the input may clear a field of an existing row, with null.
 func (o *Op) Changes() bool {
 	return o.batch != nil || o.Method == http.MethodPatch || o.Method == http.MethodPut
 }
 
+// batch is the operations that a batch applies to its rows.
 type batch struct{ create, update *Op }
 
-// RowsIn is how many rows an input of a batch has; none for another operation.
+// RowsIn is how many rows the input of a batch has; 0 for any other operation, and for an input that is not
+// JSON.
 func (o *Op) RowsIn(input []byte) int {
 	var in struct {
 		Rows []jsontext.Value `json:"rows"`
@@ -72,14 +72,16 @@ func (o *Op) RowsIn(input []byte) int {
 	return len(in.Rows)
 }
 
-// Requests is as how many requests a call with this input counts: a batch by its rows.
+// Requests is how many requests a call with this input counts as in the caller's rate limit. A batch counts by its
+// rows, anything else as one.
 func (o *Op) Requests(input []byte) int { return max(1, (o.RowsIn(input)+batchCost-1)/batchCost) }
 
-// Spend takes what so many rows cost from the caller's allowance, beside the request itself.
+// Spend takes from the caller's rate limit what so many rows cost. The request itself has been counted
+// already.
 func (c *Call) Spend(rows int) error { return c.SpendRequests((rows + batchCost - 1) / batchCost) }
 
-// SpendRequests has the call count as so many requests. A tool call counts as one
-// whatever it holds: an agent's work is bounded by its limits and by the sizes of inputs.
+// SpendRequests has the call count as n requests in the caller's rate limit. The door has counted the first. A tool
+// call of an agent always counts as one: what an agent does is bounded by its limits and by the sizes of inputs.
 func (c *Call) SpendRequests(n int) error {
 	if n > 1 && c.spend != nil && c.Door != Agent {
 		return c.spend(n - 1)
@@ -87,13 +89,14 @@ func (c *Call) SpendRequests(n int) error {
 	return nil
 }
 
-// ReadRow reads a row as the batch o would, for another operation that works on
-// many rows. It runs outside of transactions.
+// ReadRow reads a row as the batch o would, for another operation that works on many rows, such as an import. It
+// runs outside of transactions.
 func (o *Op) ReadRow(ctx context.Context, c *Call, text []byte) BatchRow {
 	return o.batch.read(ctx, c, text)
 }
 
-// batchRowNode is what documents say of a row.
+// batchRowNode is the schema of a row for documents: all fields of create and update, none of them required, because
+// which ones are depends on whether the row has an id.
 func batchRowNode(create, update *Op) *node {
 	n := &node{kind: objectValue, props: map[string]*prop{}, typ: create.in.typ, object: create.in.object,
 		name: strings.TrimSuffix(create.in.name, "Create") + "Row",
@@ -113,13 +116,13 @@ type batchInput struct {
 	Mode string           `json:"mode" default:"atomic" enum:"atomic,each" doc:"all rows or none; or each by itself"`
 	Rows []jsontext.Value `json:"rows" min:"1" max:"500"`
 
-	rows []BatchRow
+	rows []BatchRow // Rows, as Prepare read them
 }
 
-// BatchRow is a row that was read, or what is wrong with it.
+// BatchRow is one row of a batch after it was read and checked, or what is wrong with it.
 type BatchRow struct {
-	op  *Op
-	in  reflect.Value
+	op  *Op           // create or update
+	in  reflect.Value // its input
 	err error
 }
 
@@ -135,7 +138,8 @@ type BatchResult struct {
 	Mark
 }
 
-// Prepare reads the rows, before the transaction.
+// Prepare reads and checks all rows before the transaction. In mode each, a bad row is answered later with its own
+// error; in mode atomic, the issues of all bad rows are answered together.
 func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
 	if err := c.Spend(len(in.Rows)); err != nil {
 		return err
@@ -149,7 +153,7 @@ func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
 			continue
 		}
 		f := fault.Of(r.err)
-		if f.Status >= 500 || f.Status == 403 {
+		if f.Status >= 500 || f.Status == 403 { // not about the row: the service failed, or the caller may not
 			return r.err
 		}
 		tree = tree.Set("rows", inRow(tree, i, f))
@@ -157,7 +161,7 @@ func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// inRow adds what is wrong with a row to what is wrong with the rows.
+// inRow adds the refusal of row i to the issues of the field rows, and returns those.
 func inRow(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
 	var rows *fault.Tree
 	if tree != nil {
@@ -170,6 +174,8 @@ func inRow(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
 	return rows.SetItem(i, details)
 }
 
+// read decodes one row and runs its Prepare. A row with an id goes to update, which accepts its path fields in
+// the row; create accepts only fields of the body.
 func (b *batch) read(ctx context.Context, c *Call, text jsontext.Value) (r BatchRow) {
 	var head struct {
 		ID jsontext.Value `json:"id"`
@@ -193,12 +199,13 @@ func (b *batch) read(ctx context.Context, c *Call, text jsontext.Value) (r Batch
 	return r
 }
 
-// errRefused says that a row was refused that no savepoint guarded.
+// errRefused says that a row was refused and no savepoint around it alone can undo what it wrote.
 var errRefused = errors.New("op: a row was refused")
 
-// runBatch writes the rows. A savepoint around each row costs half as much as the
-// row. Nearly all that can be wrong was found when the rows were read, so one is
-// around all of them, and around each only when a row is refused.
+// runBatch writes the rows. In mode each, a row that fails must leave nothing behind, which takes a savepoint around
+// it. That costs half as much as the row, and nearly everything that can be wrong was found when the rows were read.
+// So the first try has one savepoint around all rows; only if a row is refused, all are undone and written again with
+// a savepoint around each.
 func runBatch(ctx context.Context, c *Call, in batchInput) (out []BatchResult, err error) {
 	if in.Mode == "atomic" {
 		return in.all(ctx, c)
@@ -215,7 +222,7 @@ func runBatch(ctx context.Context, c *Call, in batchInput) (out []BatchResult, e
 	return out, err
 }
 
-// all writes all rows or none.
+// all writes all rows. The first that is refused ends the transaction with an issue at its place.
 func (in *batchInput) all(ctx context.Context, c *Call) (_ []BatchResult, err error) {
 	out := make([]BatchResult, len(in.rows))
 	for i := range in.rows {
@@ -230,7 +237,8 @@ func (in *batchInput) all(ctx context.Context, c *Call) (_ []BatchResult, err er
 	return out, nil
 }
 
-// each writes the rows that are not refused.
+// each writes the rows that are not refused. guarded puts a savepoint around each of them; without it, the
+// first refusal ends with errRowRefused.
 func (in *batchInput) each(ctx context.Context, c *Call, guarded bool) ([]BatchResult, error) {
 	out := make([]BatchResult, len(in.rows))
 	for i := range in.rows {
@@ -260,7 +268,7 @@ func (in *batchInput) each(ctx context.Context, c *Call, guarded bool) ([]BatchR
 	return out, nil
 }
 
-// Try does what a row asks for, by itself: a row that fails leaves nothing.
+// Try is Run inside a savepoint: a row that fails leaves neither changes nor events behind.
 func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error) {
 	if r.err != nil {
 		return out, r.err
@@ -275,8 +283,7 @@ func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error
 	return out, err
 }
 
-// Run does what a row asks for. The transaction may run again, so the input is
-// copied.
+// Run calls create or update with the row. The transaction may run again, so each run gets a copy of the input.
 func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	again := reflect.New(r.in.Type()).Elem()
 	again.Set(r.in)
@@ -287,7 +294,7 @@ func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	}
 	_, data, err := r.op.encode(v)
 	for i := emitted; i < len(c.emits); i++ {
-		if e := &c.emits[i]; e.data == v {
+		if e := &c.emits[i]; e.data == v { // writeEvents need not encode it again
 			e.text = data
 		}
 	}

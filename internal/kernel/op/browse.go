@@ -12,20 +12,21 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Walk is Page for lists that can also be walked through to their end.
+// Walk is Page for lists that can also be read with a cursor. An offset skips or repeats rows when others are
+// added or deleted meanwhile, and gets slower page by page; a cursor does neither.
 type Walk struct {
 	Page
 	Cursor *string `query:"cursor" max:"1000" doc:"first, then each page's nextCursor; instead of offset"`
 }
 
-// Browse is Walk for the lists of top-level nouns. What else to sort by than
-// createdAt and updatedAt is said by the noun, in a field SortBy.
+// Browse is the input of the lists of top-level nouns: pages and the filters that all of them have. A noun adds its own
+// filters, and a field SortBy for the columns it can be sorted by.
 type Browse struct {
 	Walk
 	Narrow
 }
 
-// Narrow are the filters that the lists of all top-level nouns have.
+// Narrow has the filters that the lists of all top-level nouns have.
 type Narrow struct {
 	IDs           []id.ID     `query:"ids" max:"100" doc:"only these"`
 	CreatedAfter  *clock.Time `query:"createdAfter"`
@@ -35,12 +36,12 @@ type Narrow struct {
 }
 
 const (
-	first     = "first" // the cursor that begins a walk
+	first     = "first" // the cursor of the first page
 	badCursor = "Invalid cursor; begin with first, then send nextCursor of the page before"
 )
 
-// Rows lists a page of a noun's rows: those that match w and query, in the order
-// of a field.
+// Rows reads a page of a noun's rows: those that match the filters of b, w and the search text query (nil for
+// none), in the order of the field sortBy.
 func Rows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy string, query *string, w *db.Where) (
 	*List[T], error) {
 	b.Filter(w)
@@ -60,7 +61,7 @@ func (n *Narrow) Filter(w *db.Where) {
 	db.Before(w, "updated_at", n.UpdatedBefore)
 }
 
-// Log lists a page of a log, by its time. seq is a row's place in it.
+// Log reads a page of a log table, in the order of createdAt. place tells where a row is in that order.
 func Log[T any](ctx context.Context, c *Call, table, columns string, w Walk, where *db.Where,
 	place func(*T) db.Place) (*List[T], error) {
 	return walk(w, "createdAt", walked[T]{
@@ -73,14 +74,14 @@ func Log[T any](ctx context.Context, c *Call, table, columns string, w Walk, whe
 	})
 }
 
-// walked is a list that can be walked through.
+// walked is where readListPage gets its rows from.
 type walked[T any] struct {
 	read  func(db.Page) ([]T, error)
-	leads func(db.Page) bool // whether the page's place can be one of the list
-	place func(*T, db.Page) (db.Place, error)
+	leads func(db.Page) bool                  // whether the value in the cursor has the type of the sorted column
+	place func(*T, db.Page) (db.Place, error) // where a row is in the order of the list
 }
 
-// walk reads a page: by its offset, or from where the page before ended.
+// walk reads a page: by its offset or, with a cursor, from where the page before ended.
 func walk[T any](b Walk, sortBy string, t walked[T]) (*List[T], error) {
 	p := b.DB()
 	p.Sort = sortBy
@@ -95,7 +96,7 @@ func walk[T any](b Walk, sortBy string, t walked[T]) (*List[T], error) {
 	if p.After != nil && !t.leads(p) {
 		return nil, badQuery("cursor", badCursor)
 	}
-	p.Limit++ // to know whether it is the last page
+	p.Limit++ // one row more tells whether there is a next page
 	rows, err := t.read(p)
 	if err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func walk[T any](b Walk, sortBy string, t walked[T]) (*List[T], error) {
 	return l, nil
 }
 
-// place is where the walk goes on; nil at its beginning.
+// place is the place that the cursor names, after which the page begins; nil for the first page.
 func (b Walk) place(sortBy string) (*db.Place, error) {
 	if b.Offset > 0 {
 		return nil, badQuery("offset", "Must not be sent with cursor")
@@ -132,12 +133,13 @@ func (b Walk) place(sortBy string) (*db.Place, error) {
 	return &db.Place{Value: at.Value, Seq: at.Seq}, nil
 }
 
+// badQuery refuses a query parameter.
 func badQuery(field, issue string) error {
 	return (*fault.Tree)(nil).At([]any{field}, issue).Fault(fault.BadInput)
 }
 
-// cursor is a place as a client keeps it. Whoever changes it only finds other
-// rows of the same list.
+// cursor is a place in a list as a client keeps it. It is neither signed nor secret: whoever changes it only gets
+// other rows of the same list, which the filters still apply to.
 type cursor struct {
 	SortBy    string `json:"b"`
 	SortOrder string `json:"o"`
@@ -148,12 +150,13 @@ type cursor struct {
 func (c cursor) String() string {
 	text, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // a text and a few numbers
+		panic(err) // cannot fail: strings and numbers
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// isPlace checks the value, and turns a number into one that columns have.
+// isPlace reports whether the value can be that of a column, and turns a JSON number into the int64 that columns
+// have.
 func (c *cursor) isPlace() bool {
 	switch v := c.Value.(type) {
 	case nil, string:

@@ -20,43 +20,44 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Call is one execution: who, when, for which organization, and in which
-// transaction.
+// Call is one execution of an operation: who calls, when, for which organization and in which transaction. Every
+// operation gets one, and takes the time, the organization and the transaction from it and from nowhere else.
 type Call struct {
 	Caller    *Caller
 	Org       id.ID
 	Now       clock.Time
 	Door      Door
 	RequestID string
-	Tx        *db.Tx // open in a Read and a Write, and inside c.Write and Finish
+	Tx        *db.Tx // open in a Read and a Write, and inside c.Write and Finish; nil otherwise
 	Key       string // the idempotency key, where the operation takes one
 
 	op     *Op
 	runner *Runner
 	emits  []emit
-	claim  *claim               // of a Flow under an idempotency key
-	answer *Answer              // what Finish committed
-	spend  func(more int) error // takes further requests from the caller's allowance; nil where none counts
-	match  *match               // the version that the caller wants to change; nil for any
-	replay bool
-	status int // of success
+	claim  *claim               // the hold of a Flow on its idempotency key; nil without a key
+	answer *Answer              // what Finish committed; nil before
+	spend  func(more int) error // see Request.UseAllowance
+	match  *match               // the versions that the caller is ready to change (If-Match); nil for any
+	replay bool                 // see MarkReplayed
+	status int                  // HTTP status of success
 
-	within     bool // the transaction is another's: Read, Write and Finish use it
-	rehearsing bool
-	asked      any
+	within     bool // in a Series: Read, Write and Finish join its open transaction instead of opening one
+	rehearsing bool // in a Series whose transaction will be rolled back
+	asked      any  // see Quote
 	announced  []Announced
 	watch      Watch // nil for nobody
 }
 
+// emit is an event that the call has emitted and that writeEvents writes when the work is done.
 type emit struct {
 	org  id.ID
-	kind string
-	id   id.ID
+	kind string // the event's type
+	id   id.ID  // the row it is about
 	data any
-	text []byte // data, where it is encoded already
+	text []byte // data as JSON, where a batch has encoded it already; nil otherwise
 }
 
-// NewID returns the id of a new row.
+// NewID returns the id for a new row. A trace of the transaction notes that the row is new.
 func (c *Call) NewID() id.ID {
 	v := id.New()
 	if c.Tx != nil {
@@ -65,14 +66,14 @@ func (c *Call) NewID() id.ID {
 	return v
 }
 
-// NewRecord returns the common part of a new row.
+// NewRecord returns the fields that every new row has.
 func (c *Call) NewRecord() Record {
 	return Record{ID: c.NewID(), CreatedAt: c.Now, UpdatedAt: c.Now, OrganizationID: c.Org}
 }
 
-// Emit writes one event in the transaction of the change, once its work is done.
-// Data is the resource as GET returns it. Passing the pointer that the operation
-// returns avoids encoding it twice.
+// Emit adds an event to the transaction of the change; it is written after the operation has returned. data is the
+// resource as GET returns it. When data is the very pointer that the operation returns, it is encoded only once. The
+// type must be in Spec.Events.
 func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	if !slices.Contains(c.op.Events, kind) {
 		return fmt.Errorf("op: %s emits %s without declaring it", c.op.Name, kind)
@@ -81,23 +82,22 @@ func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	return nil
 }
 
-// Emitted is how many events the call has emitted so far in its transaction.
+// Emitted is how many events the call has emitted in its current transaction.
 func (c *Call) Emitted() int { return len(c.emits) }
 
-// Replay says that the output is what an earlier call made under the same key.
-// It is for operations that bind their key themselves (Spec.BindsKey).
+// Replay says that the output is what an earlier call with the same key made, so that nothing is stored and the
+// caller is told that it is a replay. It is for operations that keep their keys themselves (Spec.BindsKey).
 func (c *Call) Replay() { c.replay = true }
 
-// Created says that a PUT created what it names, and so answers 201. The Spec says
-// that it may.
+// Created has a PUT that created its row answer 201. Its Spec has MayCreate.
 func (c *Call) Created() { c.status = http.StatusCreated }
 
-// Immediately says that an order was done at once, and so answers 200. The Spec
-// says that it may. It is called outside of transactions.
+// Immediately has an operation that otherwise answers 202 answer 200, because its work is already done. Its Spec
+// has MayFinishNow. It is called outside of transactions, because each transaction resets the status.
 func (c *Call) Immediately() { c.status = http.StatusOK }
 
-// Require refuses a caller who lacks a permission that something in the input
-// needs, beyond those of the operation.
+// Require refuses a caller who lacks a permission that something in the input needs, beyond those that the
+// operation itself needs. something begins the sentence of the refusal.
 func (c *Call) Require(resource string, a Action, something string) error {
 	if c.Door == Admin || c.Door == System || c.Caller.Permissions.Allow(resource, a) {
 		return nil
@@ -109,22 +109,22 @@ func (c *Call) Require(resource string, a Action, something string) error {
 	return lacks(resource+":"+verb, "%s", something)
 }
 
-// Cause is an event that another resource writes because of this call: for
-// whom, when and by whom.
+// Cause is an event without type and data, for code that writes its own because of this call: it says in which
+// organization, when, by whom and in which request.
 func (c *Call) Cause() event.Event {
 	e := CauseOf(c.Caller, c.Door, c.Now, c.RequestID)
 	e.Organization = c.Org
 	return e
 }
 
-// CauseOf is the same for a caller who called no operation.
+// CauseOf is EventCause where there is a caller but no operation.
 func CauseOf(c *Caller, d Door, now clock.Time, requestID string) event.Event {
 	return event.Event{Organization: c.Organization, At: now, ActorKind: string(c.Kind), ActorID: c.ActorID(),
 		Door: d.String(), RequestID: requestID, Chain: c.Chain, Proposal: Named(c.Proposal),
 		ApprovedBy: Named(c.ApprovedBy), Agent: Named(c.Agent), External: c.External}
 }
 
-// Named is an id as a row keeps it: nil for none.
+// Named is an id as a nullable column stores it: nil for the empty id.
 func Named(v id.ID) *id.ID {
 	if v == "" {
 		return nil
@@ -132,7 +132,8 @@ func Named(v id.ID) *id.ID {
 	return &v
 }
 
-// Read opens a snapshot: in Prepare, and in a Flow between outside calls.
+// Read opens a snapshot of the database, in Prepare and in a Flow between outside calls. In a Series it uses the open
+// transaction, so that a step sees what the steps before it wrote.
 func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
 	if c.within && c.Tx != nil {
 		return fn(ctx, c.Tx)
@@ -140,7 +141,7 @@ func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error)
 	return c.runner.DB.Read(ctx, fn)
 }
 
-// record writes the emitted events. data is the encoded output.
+// record writes the emitted events, each with the values that it changed. data is the encoded output.
 func (c *Call) record(ctx context.Context, out any, data []byte) error {
 	for _, e := range c.emits {
 		text := data
@@ -156,27 +157,28 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 		if err != nil {
 			return fmt.Errorf("op: event %s: %w", e.kind, err)
 		}
-		about := c.Cause()
-		about.Organization, about.Type, about.ResourceID = e.org, e.kind, e.id
-		about.Data, about.Previous = text, was
-		about.External = about.External || IsExternal(e.data)
-		if err := c.runner.Events.Append(ctx, c.Tx, about); err != nil {
+		entry := c.Cause()
+		entry.Organization, entry.Type, entry.ResourceID = e.org, e.kind, e.id
+		entry.Data, entry.Previous = text, was
+		entry.External = entry.External || IsExternal(e.data)
+		if err := c.runner.Events.Append(ctx, c.Tx, entry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Answer is the result of an operation: the REST body, envelope included.
+// Answer is the result of an operation. Its body is what REST answers with, envelope included; other doors take it
+// apart again.
 type Answer struct {
 	Status  int
-	Body    []byte // nil for 204
-	Replay  bool   // an earlier request's answer, kept under the idempotency key
-	Content *Content
-	Sight   Sight
+	Body    []byte   // nil for 204
+	Replay  bool     // an earlier request's answer, kept under the idempotency key
+	Content *Content // of a Bytes operation that answers with a file; nil otherwise
+	Sight   Sight    // for the guard of agents; empty where nobody needs it
 }
 
-// stable writes maps in the order of their keys.
+// stable has JSON written with the keys of maps in order, so that equal values have equal bytes.
 var stable = json.Deterministic(true)
 
 // The envelope of a single resource.
@@ -185,7 +187,7 @@ const (
 	envelopeClose = `}`
 )
 
-// encode writes the envelope. data is the part that a single resource fills.
+// encode writes the answer's body. data is the part of it inside the envelope, for the event log; nil for a list.
 func (o *Op) encode(out any) (body, data []byte, err error) {
 	if o.nothing {
 		return nil, nil, nil
@@ -219,12 +221,12 @@ func (o *Op) encode(out any) (body, data []byte, err error) {
 type Stream struct {
 	io.Reader
 	ContentType string
-	Length      int64 // -1 if unknown
-	Head        bool  // the caller wants only the headers of the answer
+	Length      int64 // as the caller declares it; -1 if unknown
+	Head        bool  // a HEAD request: the caller wants only the headers of the answer
 }
 
-// Content is a Bytes operation's answer: bytes that can be served in part, or,
-// with Write, a text that is written as it comes and whose length nobody knows.
+// Content is what a Bytes operation answers with: a file of which parts can be served (Range), or, with Write, a text
+// that is produced while it is sent and whose length is not known.
 type Content struct {
 	Name     string
 	Type     string
@@ -234,14 +236,14 @@ type Content struct {
 	Write func(ctx context.Context, w io.Writer) error
 }
 
-// maxRanges is how many parts of a content one request may ask for. Each is a request
-// of its own to a bucket.
+// maxRanges is how many ranges of a file one request may ask for. Each costs a request of its own to the bucket that
+// holds the file, so an unlimited list would multiply one small request by thousands.
 const maxRanges = 10
 
-// Serve answers with the bytes, or those parts of them that are asked for.
+// Serve answers with the bytes of from, or with those ranges of them that the request asks for.
 func (c *Content) Serve(w http.ResponseWriter, r *http.Request, from io.ReadSeeker) {
 	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
-		r.Header.Del("Range") // RFC 9110 §14.2: it gets the whole
+		r.Header.Del("Range") // RFC 9110 §14.2: a server may ignore Range and send the whole
 	}
 	http.ServeContent(w, r, "", c.Modified, from)
 }

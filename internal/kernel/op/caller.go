@@ -8,20 +8,21 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Door is a way in. A set of doors is the sum of its members.
+// Door is a way in which a call reaches the service. It is a bit, and a set of doors is the sum of its members.
 type Door uint8
 
 // The doors.
 const (
-	REST Door = 1 << iota
-	Agent
-	Automation
-	Console
-	Admin
-	System
+	REST       Door = 1 << iota
+	Agent           // tools over MCP
+	Automation      // steps of automations
+	Console         // the pages for people
+	Admin           // the command line of whoever runs the server; no permission is needed
+	System          // the service itself; neither permissions nor Spec.Doors apply
 )
 
-// AnyDoor is where an operation on a resource can be called from.
+// AnyDoor is every door that an operation is open to unless its Spec says otherwise. The service itself needs no
+// leave, so SystemDoor is not in it.
 const AnyDoor = REST | Agent | Automation | Console | Admin
 
 func (d Door) String() string {
@@ -52,7 +53,8 @@ const (
 	SystemActor     ActorKind = "system"
 )
 
-// Caller is who asks, as plain data that account fills in.
+// Caller is who calls, as plain data. Package account fills it in from a key, a session, an agent's connection or an
+// automation; op only reads it.
 type Caller struct {
 	Kind         ActorKind
 	ID           id.ID // of the user, agent, key or automation; empty for system
@@ -62,69 +64,67 @@ type Caller struct {
 	Permissions  Permissions
 	Role         string // of a user: owner, admin, member
 
-	// User is on whose behalf the caller acts: a user's own, of a key who made
-	// it, of an agent who approved the connection. Empty when nobody is known.
+	// User is the person on whose behalf the caller acts: the user themselves, whoever made the key, whoever connected
+	// the agent. Empty when nobody is known.
 	User id.ID
 
-	// MaySpend and MayApprove are what a person was given beside the permissions: to
-	// take money from the organization's card (Spec.Spends), and to decide what agents
-	// propose (Spec.Decides). A key and an automation have what their maker has now, an
-	// agent what the person has who connected it.
+	// MaySpend and MayApprove are rights that people are given besides the permissions: to take money from the
+	// organization's card (Spec.Spends), and to decide what agents propose (Spec.Decides). A key and an automation
+	// have what their maker has now, an agent what the person has who connected it.
 	MaySpend   bool
 	MayApprove bool
 
-	// Chain is, for an automation, what led to this call, itself included: see
-	// event.Event.
+	// Chain is, for an automation, what led to this call, the automation itself included: see event.Event. It
+	// grows with each automation that starts another, so that a circle of them can be stopped.
 	Chain []id.ID
 
-	// Asks is what an agent may propose, and a person decides.
+	// Proposable is what an agent may not do by itself but may propose, for a person to decide.
 	Asks Permissions
 
-	// Agent is on whose account the caller's effects are counted, and Metered whether
-	// they are: it has limits, or is guarded because it has just read what strangers
-	// wrote.
+	// Agent is the agent to whose limits the effects of the call count, even when an automation acts for it. Metered
+	// says that the Meter looks at them: the agent has limits, or is guarded. Guarded says that it has just read text
+	// from outside the organization, which may hold instructions.
 	Agent   id.ID
 	Metered bool
 	Guarded bool
-	// Reading is what the agent has last read of strangers.
+	// Reading is what the agent has last read of such text.
 	Reading Reading
-	// External says that the caller hands on what strangers wrote: an automation that
-	// works with it, or an agent that has just read it.
+	// External says that what the caller writes may repeat text from outside the organization: an automation that
+	// works with such text, or an agent that has just read some.
 	External bool
 
-	// Proposal is what is being carried out, and ApprovedBy the person who decided;
-	// empty for any other call.
+	// Proposal is the proposal that is being carried out, and ApprovedBy the person who approved it; both are empty
+	// for any other call.
 	Proposal   id.ID
 	ApprovedBy id.ID
-	// Ceiling is the most that the call may charge, in cents; nil for no bound but
-	// the input's own.
+	// MaxChargeCents is the most that the call may charge; nil for no bound but the input's own.
 	Ceiling *int64
 
-	// Agreements are those that the business accepted beside the first.
+	// Agreements are those that the business accepted besides the business agreement.
 	Agreements []string
 	// AgreementURL is the page where agreements are accepted.
 	AgreementURL string
 }
 
-// Reading is what an agent has read of strangers' words. The guard goes by it.
+// Reading is what an agent has read of text that people outside the organization wrote. The guard decides by it
+// what the agent may do next.
 type Reading struct {
 	At      clock.Time // when it last did; zero for never
-	Thread  id.ID      // the only conversation it has read, or none
-	Contact id.ID      // whom that is with, if the house knows them
-	Others  bool       // it has read of others since
+	Thread  id.ID      // the conversation it has read; empty for none
+	Contact id.ID      // the contact whom that conversation is with; empty if it is with nobody known
+	Others  bool       // it has read of other people or conversations as well, or of some that cannot be told
 }
 
-// What an agent is refused with although it is allowed the operation: a person can
-// allow it.
+// The refusals of a call that an agent has the permission for. A person can allow it: the agent proposes it.
 var (
 	LimitReached = fault.Define("AGENT_LIMIT_REACHED", 403, "The agent has used up what it may use in a day.")
 	Guarded      = fault.Define("AGENT_GUARDED", 403,
 		"The agent has just read what strangers wrote, so a person must allow this.")
 )
 
-// WithAsks is the caller with what it may propose, for a rehearsal and for what a
-// person has approved. An agent may propose to spend whoever connected it: the person
-// who approves needs the right.
+// WithAsks is the caller with the permissions for what it may propose, to rehearse a proposal and to carry out
+// one that a person has approved. It may spend even if the person who connected the agent may not: whoever approves the
+// proposal needs that right.
 func (c *Caller) WithAsks() *Caller {
 	full := *c
 	full.Permissions |= c.Asks
@@ -135,6 +135,7 @@ func (c *Caller) WithAsks() *Caller {
 // EveryAgreement stands for all agreements: of whoever needs to accept none.
 const EveryAgreement = "*"
 
+// agreedTo reports whether the caller's business has accepted an agreement.
 func (c *Caller) agreedTo(agreement string) bool {
 	return slices.Contains(c.Agreements, agreement) || slices.Contains(c.Agreements, EveryAgreement)
 }
@@ -147,7 +148,7 @@ func (c *Caller) UserID() *id.ID {
 	return &c.User
 }
 
-// ActorID is the id for an audit row, nil for the system.
+// ActorID is the caller's id for the event log, nil for the system.
 func (c *Caller) ActorID() *id.ID {
 	if c.ID == "" {
 		return nil

@@ -10,11 +10,12 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// Catalog is every operation of the service, by name.
+// Catalog is every operation of the service by its name, and every type of event. It is filled at start and then only
+// read.
 type Catalog struct {
 	list    []*Op
 	byName  map[string]*Op
-	routes  map[string]string // the operation of each
+	routes  map[string]string // route → name of the operation
 	happens []Happening
 }
 
@@ -24,9 +25,8 @@ func NewCatalog(groups ...[]*Op) *Catalog {
 	return c.Add(groups...)
 }
 
-// Add collects more operations. It panics when two share a name or a route.
-// Those who name operations of others, and have some of their own, are given
-// the catalog before it is filled.
+// Add collects more operations, and panics when two share a name or a route. A package that looks operations up by name
+// and declares some itself, such as proposal, is given the catalog first and adds its own afterwards.
 func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 	for _, o := range slices.Concat(groups...) {
 		if c.byName[o.Name] != nil {
@@ -39,7 +39,7 @@ func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 			c.routes[o.Route] = o.Name
 		}
 		for _, r := range o.References() {
-			bit(r.Resource, ActionRead) // panics on an unknown resource
+			bit(r.Resource, ActionRead) // panics on a resource that no operation has, such as a misspelt one
 		}
 		c.byName[o.Name] = o
 		c.list = append(c.list, o)
@@ -53,9 +53,9 @@ func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 	return c
 }
 
-// checkFields panics when a noun takes a field, to create or to change a row, that its answer
-// does not show, or takes it to change a row and not to create one: somebody added the field in
-// one place and forgot another, and a caller's value would be lost.
+// checkFields panics when create or update takes a field that the answer does not show, or update takes one that create
+// does not: somebody added the field in one place and forgot another, and a caller's value would be lost. It panics
+// also on an entry of Spec.FieldExceptions that is not needed.
 func (o *Op) checkFields(create *Op) {
 	if create == nil || !create.version || !o.version || !strings.HasSuffix(o.Name, ".update") {
 		return
@@ -71,8 +71,8 @@ func (o *Op) checkFields(create *Op) {
 	}
 }
 
-// BadID gives the operations below a collection, like /v1/contacts, a code of
-// their own for an id in the path that is none.
+// BadID gives the operations below a collection, like /v1/contacts, an error code of their own for a path whose
+// first value is not an id.
 func (c *Catalog) BadID(collection string, k *fault.Kind) *Catalog {
 	for _, o := range c.list {
 		if strings.HasPrefix(o.Path, collection+"/{") {
@@ -85,29 +85,29 @@ func (c *Catalog) BadID(collection string, k *fault.Kind) *Catalog {
 // All lists the operations in the order of their declaration.
 func (c *Catalog) All() []*Op { return c.list }
 
-// Named finds an operation, or nil.
+// Named returns the operation with this name, or nil.
 func (c *Catalog) Named(name string) *Op { return c.byName[name] }
 
-// Happening is an event that no operation emits: the clock or the outside
-// world brings it about.
+// Happening is a type of event that no operation emits: time passes, or a provider reports something, and a job
+// writes it.
 type Happening struct {
 	Type     string // "invoice.overdue"
 	When     string // "dueAt passes"
-	Resource string // whose readers may hear of it; by default the first segment of the type, as its path spells it
+	Resource string // whoever may read it may receive the event; by default the type's first segment and an s
 }
 
-// Also declares such events. It panics when nobody could be allowed to hear of
-// one.
+// Also declares such events. It panics on a resource that no operation has, because then nobody could be
+// allowed to receive the event.
 func (c *Catalog) Also(h ...Happening) *Catalog {
 	c.happens = append(c.happens, h...)
 	for _, e := range h {
-		_ = c.PermitHearing(0, e.Type) // which panics on an unknown resource
+		_ = c.PermitHearing(0, e.Type) // for its panic on an unknown resource
 	}
 	return c
 }
 
-// hearers are the resources that a caller must be allowed to read to hear of
-// an event: its data is what their GET answers with.
+// hearers are the resources that a caller must be allowed to read to receive an event, because its data is what
+// their GET answers with.
 func (c *Catalog) hearers(eventType string) (resources []string) {
 	for _, o := range c.list {
 		if slices.Contains(o.Events, eventType) {
@@ -123,8 +123,8 @@ func (c *Catalog) hearers(eventType string) (resources []string) {
 	}
 	slices.Sort(resources)
 	resources = slices.Compact(resources)
-	// A resource may also change on the way through the account: a new
-	// organization has a business. What nobody else reads is the account's.
+	// An operation of the account may emit another resource's event: creating an organization also creates a business.
+	// The permission for that resource is enough then. Only events that no other resource emits need the account's.
 	resources = slices.DeleteFunc(resources, func(r string) bool { return r == Account || r == Free })
 	if len(resources) == 0 {
 		return []string{Account}
@@ -132,7 +132,7 @@ func (c *Catalog) hearers(eventType string) (resources []string) {
 	return resources
 }
 
-// PermitHearing refuses a caller who may not read what an event tells of.
+// PermitHearing refuses a caller who may not read what an event of this type is about.
 func (c *Catalog) PermitHearing(p Permissions, eventType string) error {
 	for _, resource := range c.hearers(eventType) {
 		switch {
@@ -146,14 +146,14 @@ func (c *Catalog) PermitHearing(p Permissions, eventType string) error {
 	return nil
 }
 
-// EventType is a kind of event, and what brings it about.
+// EventType is a type of event and what causes it.
 type EventType struct {
 	Type       string
-	Operations []string // that emit it
-	When       string   // else, or beside them
+	Operations []string // the names of the operations that emit it
+	When       string   // what else causes it; empty for nothing
 }
 
-// EventTypes lists every kind of event of the service by name.
+// EventTypes lists every type of event of the service, sorted by name.
 func (c *Catalog) EventTypes() []EventType {
 	found := map[string]*EventType{}
 	at := func(name string) *EventType {
@@ -179,18 +179,18 @@ func (c *Catalog) EventTypes() []EventType {
 	return out
 }
 
-// Emits reports whether there is such a kind of event.
+// Emits reports whether there is an event of this type.
 func (c *Catalog) Emits(eventType string) bool {
 	return slices.ContainsFunc(c.list, func(o *Op) bool { return slices.Contains(o.Events, eventType) }) ||
 		slices.ContainsFunc(c.happens, func(h Happening) bool { return h.Type == eventType })
 }
 
-// NoEvent says that there is no such kind of event.
+// NoEvent is the sentence that there is no event of this type, with the most similar one.
 func (c *Catalog) NoEvent(name string) string {
 	return "There is no event " + strconv.Quote(name) + "; " + DidYouMean(name, c.EventNames(), "the guide lists them")
 }
 
-// EventNames lists the kinds of events.
+// EventNames lists the types of events by name.
 func (c *Catalog) EventNames() []string {
 	types := c.EventTypes()
 	names := make([]string, len(types))

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Changes is the input of a PATCH: those of the fields F that the caller sent. The row
-// and the input that creates one have F too, so that a field is declared once.
+// Changes is the input of a PATCH: those of the fields F that the caller sent. The row and the input of create embed F
+// too, so that a field is declared once for all three.
 type Changes[F any] struct {
-	To   F        // the values
-	Sent []string // the names of the fields that have one
+	To   F        // the values that were sent; other fields are zero
+	Sent []string // the JSON names of the fields that were sent
 }
 
-// Has reports whether the caller sent any of these fields.
+// Has reports whether the caller sent any of these fields. It panics on a name that F does not have.
 func (c *Changes[F]) Has(names ...string) bool {
 	for _, name := range names {
 		if !fieldNamed(reflect.ValueOf(&c.To).Elem(), name).IsValid() {
@@ -23,28 +23,27 @@ func (c *Changes[F]) Has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(c.Sent, name) })
 }
 
-// Whole is what creates a row with the values that were sent: the other fields have their
-// defaults.
+// Whole is the input to create a row from the values that were sent: the other fields have their defaults.
 func (c *Changes[F]) Whole() F {
 	whole := c.To
 	v := reflect.ValueOf(&whole).Elem()
 	for _, p := range compile(v.Type(), map[reflect.Type]*node{}).order {
 		if p.def != nil && !slices.Contains(c.Sent, p.name) {
-			// It fits: the operation that creates read it when it was declared.
+			// The default is valid: it was checked when the operation that creates was declared.
 			p.node.fromText(*p.def, field(v, p.index))
 		}
 	}
 	return whole
 }
 
-// isChanges reports whether a type is Changes; those that embed it are not.
+// isChanges reports whether a type is Changes of some F. It goes by the name, because reflect does not tell which
+// generic type an instance is of.
 func isChanges(t reflect.Type) bool {
 	return t.PkgPath() == reflect.TypeFor[Record]().PkgPath() && strings.HasPrefix(t.Name(), "Changes[")
 }
 
-// Apply copies the fields that the caller sent from a PATCH input into the
-// resource's fields of the same JSON name, and reports whether any of them
-// changed.
+// Apply copies the fields that the caller sent, from the input of a PATCH into the resource's fields of the same JSON
+// name, and reports whether any of them changed. Both arguments are pointers to structs.
 func Apply(resource, input any) (changed bool) {
 	dst, src := reflect.ValueOf(resource).Elem(), reflect.ValueOf(input).Elem()
 	apply(src, func(name string, value reflect.Value, null bool) {
@@ -52,7 +51,7 @@ func Apply(resource, input any) (changed bool) {
 		if !f.IsValid() {
 			panic("op: " + dst.Type().String() + " has no field " + name + " for " + src.Type().String())
 		}
-		if f.Kind() == reflect.Pointer && value.Kind() != reflect.Pointer {
+		if f.Kind() == reflect.Pointer && value.Kind() != reflect.Pointer { // a Nullable or Optional for a *T
 			if null {
 				value = reflect.Zero(f.Type())
 			} else {
@@ -69,7 +68,7 @@ func Apply(resource, input any) (changed bool) {
 	return changed
 }
 
-// apply calls each with the fields that were sent.
+// apply calls each with every field that was sent, whether it comes from Changes, Nullable or Optional.
 func apply(src reflect.Value, each func(name string, value reflect.Value, null bool)) {
 	if isChanges(src.Type()) {
 		for _, name := range src.Field(1).Interface().([]string) {
@@ -89,14 +88,14 @@ func apply(src reflect.Value, each func(name string, value reflect.Value, null b
 	}
 }
 
-// FieldOf is a field of an input.
+// FieldOf describes a field of an input.
 type FieldOf struct {
 	Name string // in JSON
 	Type reflect.Type
 	Enum bool // it takes one of a few words
 }
 
-// FieldsOf are the fields F, in their order.
+// FieldsOf describes the fields of F that JSON has, in their order.
 func FieldsOf[F any]() (out []FieldOf) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[F]()) {
 		if name := jsonName(f); name != "" && name != "-" {
@@ -106,8 +105,8 @@ func FieldsOf[F any]() (out []FieldOf) {
 	return out
 }
 
-// TakeOver copies the fields that are nil in one and not in the other, and those that are
-// named, and returns what changed. Fields that cannot be nil stay.
+// TakeOver merges one set of fields into another: it copies the fields that are nil in into, and those that are
+// named, where from has a value. It returns the names of what changed. Fields that cannot be nil stay.
 func TakeOver[F any](into, from *F, named []string) []string {
 	changed := []string{}
 	to, other := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
@@ -123,8 +122,8 @@ func TakeOver[F any](into, from *F, named []string) []string {
 	return changed
 }
 
-// PutBack gives the named fields the values that they had before, where they are still as
-// they were left. The others are kept.
+// PutBack undoes a change: it gives the named fields the values that they had before it, where they still have
+// the values that it left. Fields that somebody has changed since are kept. It returns the names of both.
 func PutBack[F any](now, left, before *F, names []string) (back, kept []string) {
 	for _, name := range names {
 		f := fieldNamed(reflect.ValueOf(now).Elem(), name)
@@ -138,6 +137,7 @@ func PutBack[F any](now, left, before *F, names []string) (back, kept []string) 
 	return back, kept
 }
 
+// fieldNamed finds a struct's field by its JSON name, also in embedded structs; the zero Value for none.
 func fieldNamed(v reflect.Value, name string) reflect.Value {
 	for i := range v.NumField() {
 		sf := v.Type().Field(i)

@@ -20,30 +20,31 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// decoder reads one JSON text into Go values and collects every issue, in one
-// pass and without an intermediate form.
+// decoder reads one JSON text into Go values and collects every issue on the way, in one pass and without an
+// intermediate form. Decoders are pooled.
 type decoder struct {
 	*jsontext.Decoder
 	rd bytes.Reader
 
-	open func(string) bool // reports a string whose value is not known yet; see Op.Check
+	open func(string) bool // reports a placeholder, whose value is not known yet (Op.Check); nil for none
 }
 
 var decoders = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext.Decoder)} }}
 
-// decodeJSON fills v from a JSON object that n describes. accept says which
+// decodeJSON fills v from a JSON object that n describes, and returns its issues, nil for none. accept says which
 // fields may be in the object; nil accepts all.
 func decodeJSON(n *node, text []byte, v reflect.Value, accept func(*prop) bool) *fault.Tree {
 	return decodeOpen(n, text, v, accept, nil)
 }
 
-// decodeOpen is decodeJSON for a text with strings whose values are not known yet.
+// decodeOpen is decodeJSON for a text with placeholders: strings for which open reports true are accepted anywhere.
 func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, open func(string) bool) *fault.Tree {
 	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
 	d.open = open
 	d.rd.Reset(text)
 	d.Reset(&d.rd)
+	// Valid JSON that is no object is told what was expected; a kind of 0 is a syntax error or an empty text.
 	if k := d.PeekKind(); k != '{' && k != 0 {
 		if err := d.SkipValue(); err == nil {
 			return (*fault.Tree)(nil).Add(fault.WrongKind("object", kindName(k)))
@@ -63,10 +64,10 @@ func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, 
 
 var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
 
-// syntax tells the caller why a text is not JSON, without naming our library.
+// syntax tells the caller why a text is not JSON, in words that do not depend on the JSON library.
 func syntax(err error) string {
 	switch {
-	case errors.Is(err, jsontext.ErrDuplicateName):
+	case errors.Is(err, jsontext.ErrDuplicateName): // JSON readers differ in which of the two they take
 		var s *jsontext.SyntacticError
 		if errors.As(err, &s) {
 			return "Duplicate key: " + quoted(s.JSONPointer.LastToken())
@@ -84,11 +85,11 @@ func syntax(err error) string {
 	return "Invalid JSON: " + err.Error()
 }
 
-// maxIssues bounds the issues reported about one object: a body of one megabyte
-// can have two hundred thousand unknown keys.
+// maxIssues bounds the issues that are reported about one object: a body of one megabyte can have two hundred thousand
+// unknown keys, and the answer would be larger still.
 const maxIssues = 100
 
-// quoted is one of the caller's keys, as an issue names it.
+// quoted is one of the caller's keys as an issue shows it: in quotes, and cut if it is long.
 func quoted(key string) string {
 	if len(key) > defaultMaxLength {
 		key = strings.ToValidUTF8(key[:defaultMaxLength], "") + "…"
@@ -96,6 +97,7 @@ func quoted(key string) string {
 	return strconv.Quote(key)
 }
 
+// kindName is the JSON name for the kind of a token.
 func kindName(k jsontext.Kind) string {
 	switch k {
 	case 'n':
@@ -114,8 +116,8 @@ func kindName(k jsontext.Kind) string {
 	return "nothing"
 }
 
-// value decodes the next value into v. A syntax error ends the decoding; any
-// other problem becomes an issue, and decoding goes on.
+// value decodes the next value into v. A syntax error ends the decoding; any other problem becomes an issue, and
+// decoding goes on, so that a caller learns of all issues at once.
 func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	if d.StackDepth() > maxDepth {
 		return nil, errTooDeep
@@ -124,6 +126,7 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	if k == '"' && d.open != nil {
 		return d.openText(n, v)
 	}
+	// null is a value of its own only in raw JSON; everywhere else it clears the field or is refused.
 	if k == 'n' && (n.nullable || n.kind != anyValue) {
 		if _, err := d.ReadToken(); err != nil {
 			return nil, err
@@ -131,14 +134,14 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 		if !n.nullable {
 			return n.mismatch("null"), nil
 		}
-		if n.hold == opt {
+		if n.hold == opt { // Nullable: Set and Null
 			v.Field(0).SetBool(true)
 			v.Field(1).SetBool(true)
 		}
 		return nil, nil
 	}
 	v = n.place(v)
-	fits := false
+	fits := false // the JSON is of the kind that the schema wants
 	switch n.kind {
 	case anyValue:
 		return d.raw(n, k, v)
@@ -149,7 +152,7 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	case boolValue:
 		fits = k == 't' || k == 'f'
 	case arrayValue:
-		if n.listed && k == '"' {
+		if n.listed && k == '"' { // "a,b" as in a query
 			tok, err := d.ReadToken()
 			if err != nil {
 				return nil, err
@@ -194,7 +197,7 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	return n.number(string(text), v), nil
 }
 
-// openText decodes a string that may stand for a value of any kind.
+// openText decodes a string that may be a placeholder, which stands for a value of any kind.
 func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
 	tok, err := d.ReadToken()
 	if err != nil {
@@ -216,12 +219,12 @@ func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
 	return n.mismatch("string"), nil
 }
 
-// mismatch is the issue of a value of the wrong kind.
+// mismatch is the issue that a value is of the wrong kind.
 func (n *node) mismatch(received string) *fault.Tree {
 	return n.issue(fault.WrongKind(n.kind.String(), received))
 }
 
-// issue is a problem with a value as a whole.
+// issue makes a tree with one issue about the value as a whole, in the form that the kind of value has.
 func (n *node) issue(text string) *fault.Tree {
 	tree := (*fault.Tree)(nil).Add(text)
 	if n.kind == objectValue || n.kind == mapValue || len(n.oneOf) == 1 && n.oneOf[0] == objectValue {
@@ -230,7 +233,8 @@ func (n *node) issue(text string) *fault.Tree {
 	return tree
 }
 
-// place marks a field as sent and returns where its value goes.
+// place marks a field as sent and returns the part of it that takes the value. The numbers are the fields of
+// Nullable (Set, Null, Value) and Optional (Set, Value).
 func (n *node) place(v reflect.Value) reflect.Value {
 	switch n.hold {
 	case pointer:
@@ -247,7 +251,7 @@ func (n *node) place(v reflect.Value) reflect.Value {
 	return v
 }
 
-// skip skips an unwanted value, but still checks its depth.
+// skip skips an unwanted value. Unlike jsontext's SkipValue it refuses one that is nested too deep.
 func (d *decoder) skip() error {
 	base := d.StackDepth()
 	for {
@@ -263,6 +267,7 @@ func (d *decoder) skip() error {
 	}
 }
 
+// object decodes an object into a struct, and adds issues for unknown and for missing fields.
 func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tree *fault.Tree, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -296,7 +301,7 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 		if err != nil {
 			return nil, err
 		}
-		if p.sent != nil {
+		if p.sent != nil { // a field of Changes: note that it was sent, even if its value is the zero value
 			names := field(v, p.sent)
 			names.Set(reflect.Append(names, reflect.ValueOf(p.name)))
 		}
@@ -306,6 +311,7 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 		return nil, err
 	}
 	for _, p := range n.order {
+		// few or many is empty, so that both can be asked.
 		if p.required && few&(1<<p.nth) == 0 && !many[p.nth] && (accept == nil || accept(p)) {
 			tree = tree.Set(p.name, p.node.issue(fault.Missing))
 		}
@@ -313,6 +319,7 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 	return tree.Object(), nil
 }
 
+// field is reflect's FieldByIndex with a fast path, because nearly all fields are direct ones.
 func field(v reflect.Value, index []int) reflect.Value {
 	if len(index) == 1 {
 		return v.Field(index[0])
@@ -320,6 +327,7 @@ func field(v reflect.Value, index []int) reflect.Value {
 	return v.FieldByIndex(index)
 }
 
+// dictionary decodes an object with any keys into a map.
 func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -336,7 +344,7 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 		if err != nil {
 			return nil, err
 		}
-		if strings.ContainsRune(key, 0) {
+		if strings.ContainsRune(key, 0) { // PostgreSQL stores no text with it
 			c = c.Add(noNUL)
 		}
 		if tree == nil || len(tree.Properties) < maxIssues {
@@ -349,6 +357,7 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 	return tree.Object(), err
 }
 
+// array decodes an array into a slice. Elements past the bound are checked for syntax and dropped.
 func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
@@ -386,14 +395,14 @@ const (
 	outOfRange = "Invalid number: out of range"
 )
 
-// raw keeps a value of any kind as its text.
+// raw stores a value of any kind as its JSON text.
 func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tree, err error) {
 	base := d.StackDepth()
 	text, err := d.ReadValue()
 	if err != nil {
 		return nil, err
 	}
-	text = text.Clone()
+	text = text.Clone() // ReadValue's bytes are the decoder's buffer, which is used again
 	if err := d.inspect(text, base, func(issue string) { tree = tree.Add(issue) }); err != nil {
 		return nil, err
 	}
@@ -413,7 +422,8 @@ func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tr
 	return tree, nil
 }
 
-// inspect walks through a raw value and notes what no value may contain.
+// inspect looks through a raw value and notes what the database could not store: the character U+0000 and numbers
+// out of range. depth is how deep the value itself is nested.
 func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) error {
 	inner := jsontext.NewDecoder(bytes.NewReader(text))
 	for {
@@ -438,9 +448,8 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 	}
 }
 
-// storable reports whether a number that is kept as written can be stored and
-// read by others: PostgreSQL refuses 1e200000, and JavaScript reads it as
-// infinity.
+// storable reports whether a number that is kept as written can be stored and read by others: PostgreSQL
+// refuses 1e200000, and JavaScript reads it as infinity.
 func storable(number string) bool {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsInf(x, 0) || len(number) > 1000 {
@@ -472,9 +481,10 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 		v.SetInt(int64(t))
 		return nil
 	}
-	if strings.IndexByte(s, 0) >= 0 {
+	if strings.IndexByte(s, 0) >= 0 { // PostgreSQL stores no text with it
 		return tree.Add(noNUL)
 	}
+	// A string has at most as many characters as bytes, so most need not be counted.
 	if n.min > 0 || n.max >= 0 && int64(len(s)) > n.max {
 		length := int64(utf8.RuneCountInString(s))
 		if length < n.min {
@@ -493,7 +503,7 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 	if n.pattern != nil && !n.pattern.MatchString(s) {
 		tree = tree.Add("Invalid format: must match " + n.pattern.String())
 	}
-	if n.format != "" && tree == nil {
+	if n.format != "" && tree == nil { // one issue is enough
 		if issue := formats[n.format](s); issue != "" {
 			tree = tree.Add(issue)
 		}
@@ -506,7 +516,7 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	if n.kind == numberValue {
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsInf(x, 0) {
+		if err != nil || math.IsInf(x, 0) { // JSON has no infinity, so the answer could not be written
 			return tree.Add(outOfRange)
 		}
 		v.SetFloat(x)
@@ -529,8 +539,7 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	return nil
 }
 
-// list fills a filter from texts, each with one value or several and commas
-// between them.
+// list stores the values of a query filter. Each text has one value, or several with commas between them.
 func (n *node) list(texts []string, v reflect.Value) (tree *fault.Tree) {
 	all := strings.Split(strings.Join(texts, ","), ",")
 	if int64(len(all)) > n.max {
@@ -546,7 +555,7 @@ func (n *node) list(texts []string, v reflect.Value) (tree *fault.Tree) {
 	return tree
 }
 
-// fromText decodes a path segment, a query value or a default.
+// fromText stores a value that is not JSON: of the path, the query, a form or a default.
 func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
 	if !utf8.ValidString(s) {
 		return (*fault.Tree)(nil).Add("Invalid UTF-8")

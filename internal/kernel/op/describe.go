@@ -9,7 +9,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Schemas collects the named shapes that a document shares, by name.
+// Schemas are the schemas that the parts of a document share, by name: components/schemas of OpenAPI.
 type Schemas map[string]*jsonschema.Schema
 
 // Parameter is a field that REST takes from the path or the query.
@@ -21,7 +21,7 @@ type Parameter struct {
 	Schema   *jsonschema.Schema
 }
 
-// Parameters lists the path's and the query's fields.
+// Parameters lists the fields of the path and of the query. Schemas that are shared are added to shared.
 func (o *Op) Parameters(shared Schemas) (out []Parameter) {
 	for _, p := range o.in.order {
 		if p.origin == body {
@@ -42,14 +42,14 @@ func (o *Op) Parameters(shared Schemas) (out []Parameter) {
 	return out
 }
 
-// Reference is a field of the body that names rows of a resource, which the
-// caller must be allowed to read.
+// Reference is a field of the body with the id of a row of another resource, or with several ids. The caller must
+// be allowed to read that resource.
 type Reference struct {
 	Field, Resource string
 	Many            bool // it is a list of ids
 }
 
-// References lists such fields.
+// References lists the fields of the body that name rows of other resources.
 func (o *Op) References() (out []Reference) {
 	for _, p := range o.in.order {
 		n, many := p.node, p.node.kind == arrayValue
@@ -63,8 +63,7 @@ func (o *Op) References() (out []Reference) {
 	return out
 }
 
-// BodySchema is the shape of the JSON body or of the form, nil when there is none, and
-// whether a body must be sent.
+// BodySchema is the schema of the JSON body or of the form, nil when there is none, and whether a body must be sent.
 func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {
 	if !o.hasBody {
 		return nil, false
@@ -79,8 +78,7 @@ func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {
 	return n.schema(shared, true), o.needsBody()
 }
 
-// OutputSchema is the shape of data in the answer, nil when there is none, and
-// whether data is a page of such.
+// OutputSchema is the schema of data in the answer, nil when there is none, and whether data is a list of such.
 func (o *Op) OutputSchema(shared Schemas) (s *jsonschema.Schema, list bool) {
 	if o.out == nil {
 		return nil, false
@@ -88,7 +86,7 @@ func (o *Op) OutputSchema(shared Schemas) (s *jsonschema.Schema, list bool) {
 	return o.out.schema(shared, false), o.list
 }
 
-// Faults lists every refusal that REST can answer with, by status.
+// Faults lists every refusal that REST can answer with, by HTTP status.
 func (o *Op) Faults() map[int][]*fault.Kind {
 	all := []*fault.Kind{fault.Internal, fault.Unavailable, fault.OutcomeUnknown}
 	add := func(when bool, kinds ...*fault.Kind) {
@@ -105,7 +103,7 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	for _, p := range o.pathOf {
 		add(true, o.badIDKind(p))
 	}
-	// A path that names something, in /v1/things/{id}, may name nothing.
+	// What an id in the path names may not exist.
 	add(len(o.pathOf) > 0, fault.NotFound)
 	for _, p := range o.queryOf {
 		add(true, fault.BadInput)
@@ -128,11 +126,10 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	return out
 }
 
-// IsAction reports whether the operation is a verb on what exists, like
-// POST …/{id}/issue.
+// IsAction reports whether the operation is a verb on something that exists, like POST /v1/invoices/{id}/issue.
 func (o *Op) IsAction() bool { return o.Method == http.MethodPost && o.Action == ActionUpdate }
 
-// Segments are the literal parts of the path after /v1.
+// Segments are the fixed parts of the path after /v1, without the fields in braces.
 func (o *Op) Segments() (out []string) {
 	for i, s := range strings.Split(o.Path, "/") {
 		if i > 1 && !strings.HasPrefix(s, "{") {

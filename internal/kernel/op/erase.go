@@ -18,7 +18,7 @@ var _ = db.Declare("idempotency", db.Life{
 		After: func(r config.Retention) time.Duration { return r.Idempotency },
 		Only:  Expired,
 	},
-	// An open claim stays: its outcome is still to come.
+	// A claim without an answer stays: a retry needs it to find out what happened outside.
 	Erase:      db.WholeRow.Only("status IS NOT NULL").Find(findAnswers),
 	Sealed:     []db.Sealed{{Column: "body", Place: "'idempotency/' || organization_id || '/' || key", Only: "sealed"}},
 	Unexported: []string{"step"},
@@ -26,15 +26,16 @@ var _ = db.Declare("idempotency", db.Life{
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// findAnswers finds the stored answers that mention a person or one of the rows
-// about them, and those of an automation's steps. Sealed answers cannot be read;
-// those about people's own rows go.
+// findAnswers finds the stored answers to delete when a person is erased: those that mention the person or a row
+// about them, and those of automations' steps whose execution is erased. A sealed answer cannot be searched, so all
+// sealed answers of operations on the person's own table are deleted.
 func findAnswers(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	const stored = "organization_id = $1 AND status IS NOT NULL"
 	mentions := tx.MentionsInBytes("body") + " OR sealed AND operation LIKE '" + e.Table + ".%'"
 	if err := e.Each(ctx, tx, "idempotency", stored+" AND ("+mentions+")", e.Names()); err != nil {
 		return err
 	}
+	// A step's key is the prefix and the id of its execution, 36 characters, and more.
 	execution := "substr(key, " + strconv.Itoa(len(StepKeys)+1) + ", 36)"
 	steps := stored + " AND key LIKE '" + StepKeys + "%' AND " + execution + " = ANY($2)"
 	if err := e.Any(ctx, tx, "idempotency", steps, e.Traced()); err != nil {
@@ -43,9 +44,9 @@ func findAnswers(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	return findMentions(ctx, tx, e)
 }
 
-// findMentions looks for ids in the answers of operations on the kinds of row
-// that were found. There may be very many ids, so an answer is read once and its
-// ids are looked up.
+// findMentions finds the answers that have one of the erased rows' ids, among those of operations on the same
+// tables. There may be very many ids, so each answer is read once and the ids in it are looked up, and not the other
+// way round.
 func findMentions(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	type answer struct {
 		Seq  int64  `db:"seq"`
@@ -77,6 +78,7 @@ func findMentions(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	return nil
 }
 
+// ids are the ids of all rows that are erased, as text.
 func ids(e *db.Erasure) []string {
 	traced := e.Traced()
 	out := make([]string, len(traced))
@@ -86,6 +88,7 @@ func ids(e *db.Erasure) []string {
 	return out
 }
 
+// mentionsAny reports whether a text has one of the ids.
 func mentionsAny(body []byte, wanted map[string]bool) bool {
 	return slices.ContainsFunc(uuid.FindAll(bytes.ToLower(body), -1), func(b []byte) bool { return wanted[string(b)] })
 }

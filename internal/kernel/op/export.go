@@ -17,28 +17,32 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// exportPage is how many rows an export reads at a time.
+// exportPage is how many rows an export reads in one query.
 const exportPage = 200
 
-// exports is how many exports of one organization a server writes at a time.
+// exports bounds how many exports of one organization a process writes at a time.
 var exports = limit.Concurrent[id.ID]{Most: 2}
 
-// Exported adds to the operations of a noun the one that writes its list as CSV.
-// A field is a column; one that holds objects needs the tag csv, which names the
-// fields of an object to write. `csv:"-"` leaves a field out.
+// Exported adds to the operations of a noun the one that writes its list as CSV. Each field of a row is a column. A
+// field that holds objects is left out unless its tag csv names the fields of the object to write; `csv:"-"` leaves a
+// field out.
 func Exported(noun []*Op) []*Op {
 	list := slices.IndexFunc(noun, func(o *Op) bool { return o.Name == nounOf(noun[0])+".list" })
 	return append(noun, export(noun[list]))
 }
 
+// nounOf is the first word of an operation's name: contacts.
 func nounOf(o *Op) string {
 	collection, _, _ := strings.Cut(o.Name, ".")
 	return collection
 }
 
-// paged are the fields of a list's input that an export fills in itself.
+// paged are the fields of a list's input that an export does not offer, because it sets them itself or does not
+// use them.
 var paged = []string{"limit", "offset", "cursor", "sortBy", "include"}
 
+// export declares the export of a list. It has the list's input without pagingFields, and calls the list page
+// by page.
 func export(list *Op) *Op {
 	collection := nounOf(list)
 	file := strings.TrimPrefix(list.Path, "/v1/") + ".csv"
@@ -69,7 +73,7 @@ func export(list *Op) *Op {
 	return o
 }
 
-// Exports reports whether the operation writes a list as it reads it.
+// Exports reports whether the operation is the export of a list.
 func (o *Op) Exports() bool { return o.exported != nil }
 
 // exporting is one export under way.
@@ -80,7 +84,8 @@ type exporting struct {
 	columns []column
 }
 
-// exportRows reads the first page before it answers, so that a refusal can be told.
+// exportRows reads the first page before it answers, because a refusal cannot be told once the status has been sent.
+// The other pages are read while the answer is written.
 func exportRows(ctx context.Context, x *exporting, file string, head bool) (*Content, error) {
 	end, ok := exports.Begin(x.Org)
 	if !ok {
@@ -89,7 +94,7 @@ func exportRows(ctx context.Context, x *exporting, file string, head bool) (*Con
 		return nil, f
 	}
 	rows, next, err := x.read(ctx, first)
-	if err != nil || head {
+	if err != nil || head { // Write, which calls end otherwise, will not run
 		end()
 	}
 	if err != nil {
@@ -107,7 +112,7 @@ func exportRows(ctx context.Context, x *exporting, file string, head bool) (*Con
 					return err
 				}
 			}
-			if out.Flush(); out.Error() != nil || next.Null {
+			if out.Flush(); out.Error() != nil || next.Null { // the client has hung up, or it was the last page
 				return out.Error()
 			}
 			if rows, next, err = x.read(ctx, next.Value); err != nil {
@@ -117,8 +122,8 @@ func exportRows(ctx context.Context, x *exporting, file string, head bool) (*Con
 	}}, nil
 }
 
-// read is one page. Each has a snapshot of its own, so that a slow reader holds
-// none.
+// read reads one page. Each page has a transaction of its own, so that none stays open while a slow client
+// reads.
 func (x *exporting) read(ctx context.Context, cursor string) (rows reflect.Value, next Opt[string], err error) {
 	in := reflect.New(x.in.Type()).Elem()
 	in.Set(x.in)
@@ -139,6 +144,7 @@ func (x *exporting) read(ctx context.Context, cursor string) (rows reflect.Value
 	return rows, next, err
 }
 
+// write writes one row.
 func (x *exporting) write(out *csv.Writer, row reflect.Value) error {
 	cells := make([]string, len(x.columns))
 	for i, c := range x.columns {
@@ -154,7 +160,7 @@ func (x *exporting) write(out *csv.Writer, row reflect.Value) error {
 // column is a field of a row.
 type column struct {
 	*prop
-	parts []string // of the objects in it
+	parts []string // the fields to write of the objects in it; nil for a field without objects
 }
 
 func headings(columns []column) []string {
@@ -165,7 +171,7 @@ func headings(columns []column) []string {
 	return out
 }
 
-// columnsOf are the fields that a row of a table can show.
+// columnsOf are the columns of an export: the fields that fit into a cell, and those whose tag says how.
 func columnsOf(n *node) (out []column) {
 	for _, p := range n.order {
 		tag := n.object.FieldByIndex(p.index).Tag.Get("csv")
@@ -184,7 +190,7 @@ func columnsOf(n *node) (out []column) {
 	return out
 }
 
-// cell is a value as it stands in the file.
+// cell is a value as the file has it, safe to be opened in a spreadsheet.
 func (c *column) cell(v reflect.Value) (string, error) {
 	text, err := c.text(v, c.node)
 	if c.node.kind == stringValue || c.node.kind == arrayValue {
@@ -193,6 +199,7 @@ func (c *column) cell(v reflect.Value) (string, error) {
 	return text, err
 }
 
+// text is a value as text; empty for null.
 func (c *column) text(v reflect.Value, n *node) (string, error) {
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -222,7 +229,7 @@ func (c *column) text(v reflect.Value, n *node) (string, error) {
 	return s, err
 }
 
-// join writes the values that are not empty one after the other.
+// join joins the n values that at returns, without the empty ones.
 func (c *column) join(n int, separator string, at func(i int) (reflect.Value, *node)) (string, error) {
 	var texts []string
 	for i := range n {
@@ -237,7 +244,8 @@ func (c *column) join(n int, separator string, at func(i int) (reflect.Value, *n
 	return strings.Join(texts, separator), nil
 }
 
-// NoFormula puts an apostrophe before a text that a spreadsheet would calculate.
+// NoFormula puts an apostrophe before a text that a spreadsheet would run as a formula. A name like =HYPERLINK(…)
+// could otherwise attack whoever opens the export.
 func NoFormula(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
@@ -245,7 +253,7 @@ func NoFormula(s string) string {
 	return s
 }
 
-// WasFormula removes the apostrophe that NoFormula put.
+// WasFormula removes the apostrophe that EscapeFormula put, for an import of what was exported.
 func WasFormula(s string) string {
 	if rest, ok := strings.CutPrefix(s, "'"); ok && NoFormula(rest) != rest {
 		return rest

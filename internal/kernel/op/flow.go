@@ -20,40 +20,42 @@ import (
 )
 
 const (
-	leaseTime   = 15 * time.Second // a claim that is not renewed this long belongs to a dead process
-	leaseRenew  = 4 * time.Second
-	releaseTime = 3 * time.Second // the caller waits, perhaps for a database that does not answer
-	flowTimeout = 60 * time.Second
+	leaseTime   = 15 * time.Second // a claim that was not renewed for so long belongs to a dead process
+	leaseRenew  = 4 * time.Second  // three renewals may fail before the lease ends
+	releaseTime = 3 * time.Second  // short: the caller waits for it, perhaps while the database does not answer
+	flowTimeout = 60 * time.Second // the longest that a Flow runs, unless Runner.FlowTimeout says otherwise
 )
 
-// claim is a Flow's hold on its key: a row committed before the first outside
-// call. The attempt's id is the provider's own idempotency key and stays the
-// same when the claim is taken over. The fence grows with every holder, and an
-// earlier holder can no longer write.
+// claim is a Flow's hold on its idempotency key: a row that is committed before the first outside call, with a lease
+// that renewLease extends. If the process dies, the lease ends and a retry takes the claim over.
 type claim struct {
-	key     *key
+	key *key
+	// attempt is sent to the provider as its own idempotency key. It stays the same when the claim is taken over, so
+	// that the provider does not act twice.
 	attempt id.ID
-	fence   int64
-	step    jsontext.Value
+	// fence grows with every holder. All writes require it, so that a holder which was only slow, and not dead, can no
+	// longer write after somebody took its claim over.
+	fence int64
+	step  jsontext.Value // what SaveProgress stored last; nil for nothing
 }
 
-// Unknown marks an error after which nobody knows whether the provider acted.
-// The key stays bound to the attempt, and a retry with it resumes.
+// Unknown marks an error after which nobody knows whether the provider acted. The key stays bound to the
+// attempt, and a retry with the same key resumes it.
 func Unknown(err error) error { return &unknown{err} }
 
 type unknown struct{ error }
 
 func (u *unknown) Unwrap() error { return u.error }
 
-// IsUnknown reports whether the outcome of a call is unknown, so that only a retry
-// with the same key can find out.
+// IsUnknown reports whether an error leaves open whether the provider acted, so that only a retry with the same
+// key can find out.
 func IsUnknown(err error) bool {
 	var u *unknown
 	return errors.As(err, &u)
 }
 
-// Attempt is the id to give a provider as its idempotency key. Without a key
-// of the caller's it is new.
+// Attempt is the id to send to a provider as its idempotency key. It is the same in every retry; when the caller sent
+// no key, every call of AttemptID returns a new one.
 func (c *Call) Attempt() id.ID {
 	if c.claim == nil {
 		return id.New()
@@ -61,8 +63,8 @@ func (c *Call) Attempt() id.ID {
 	return c.claim.attempt
 }
 
-// Resume fills state with what Save kept for this attempt, and reports
-// whether there was anything.
+// Resume fills state with what SaveProgress stored in an earlier run of this attempt, and reports whether there
+// was anything.
 func (c *Call) Resume(state any) (bool, error) {
 	if c.claim == nil || c.claim.step == nil {
 		return false, nil
@@ -70,7 +72,8 @@ func (c *Call) Resume(state any) (bool, error) {
 	return true, json.Unmarshal(c.claim.step, state)
 }
 
-// Save commits how far the attempt has come, before or after an outside call.
+// Save commits how far the attempt has come, before or after an outside call, for a retry to resume from.
+// Without a key there is nothing to resume, and it does nothing.
 func (c *Call) Save(ctx context.Context, state any) error {
 	if c.claim == nil {
 		return nil
@@ -93,10 +96,10 @@ func (c *Call) Save(ctx context.Context, state any) error {
 	return err
 }
 
-// Write commits a part of a Flow's work with its events, as long as the claim holds.
+// Write commits a part of a Flow's work with its events. It fails when another process has taken over the claim.
 func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
 	if c.within {
-		return fn(ctx, c.Tx) // its events follow with the answer
+		return fn(ctx, c.Tx) // runStep writes its events
 	}
 	return c.runner.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		c.Tx, c.emits = tx, c.emits[:0]
@@ -118,8 +121,7 @@ func (c *Call) Write(ctx context.Context, fn func(context.Context, *db.Tx) error
 	})
 }
 
-// Finish commits the last part of a Flow's work, its events and the answer
-// that the key will replay, in one transaction.
+// Finish commits the last part of a Flow's work, its events and the answer to store under the key, in one transaction.
 func Finish[Out any](ctx context.Context, c *Call, fn func(context.Context) (Out, error)) (Out, error) {
 	if c.within {
 		return fn(ctx)
@@ -137,12 +139,14 @@ func Finish[Out any](ctx context.Context, c *Call, fn func(context.Context) (Out
 	return out.(Out), nil
 }
 
+// flow runs a Flow or a Bytes operation. Under a key it claims the key first, renews the claim while the operation
+// runs, and ends with the stored answer or with settleFailure.
 func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key, stream *Stream) (Answer, error) {
-	// A client that hangs up does not stop a charge half-way.
 	limit := r.FlowTimeout
 	if limit == 0 {
 		limit = flowTimeout
 	}
+	// A client that hangs up must not stop a charge half-way. A stream does end with its client.
 	if stream == nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), limit)
@@ -154,7 +158,7 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		if err != nil {
 			return Answer{}, err
 		}
-		if c.answer != nil {
+		if c.answer != nil { // Finish has made it
 			return *c.answer, nil
 		}
 		a, err := c.answered(out)
@@ -167,6 +171,7 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 	stop := r.renew(ctx, c.claim)
 	out, err := run()
 	stop()
+	// The Flow may have used up its time; what is left to do for the key has its own.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if err != nil {
@@ -175,10 +180,12 @@ func (r *Runner) flow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 	if c.answer != nil {
 		return *c.answer, nil
 	}
+	// The Flow ended without Finish: only its answer is left to store.
 	a, _, err := r.commit(end, c, k, func(context.Context) (any, error) { return out, nil })
 	return a, err
 }
 
+// claimRow is a row of the table idempotency with the columns of a claim.
 type claimRow struct {
 	storedRow
 	Attempt *id.ID         `db:"attempt_id"`
@@ -186,8 +193,8 @@ type claimRow struct {
 	Step    jsontext.Value `db:"step"`
 }
 
-// claimKey commits the claim on a key, or takes over one whose holder is gone.
-// done means that there already is an answer.
+// claimKey commits a claim on a key, or takes over one whose holder is gone. done means that there is a stored answer
+// or refusal, and nothing is to be run.
 func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer, done bool, err error) {
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		a, done = Answer{}, false
@@ -209,6 +216,7 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer
 			c.claim = mine
 			return err
 		}
+		// There is a row. Lock it, so that of two retries only one takes it over; SQLite has one writer anyway.
 		text := "SELECT " + storedColumns +
 			", attempt_id, fence, step FROM idempotency WHERE organization_id = $1 AND key = $2"
 		if tx.Engine() == db.Postgres {
@@ -216,7 +224,7 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer
 		}
 		row, err := db.One[claimRow](ctx, tx, text, k.org, k.value)
 		if errors.Is(err, db.ErrNone) {
-			return fault.KeyInFlight.New() // its holder failed and released it just now
+			return fault.KeyInFlight.New() // its holder failed and deleted the row just now; a retry will succeed
 		}
 		if err != nil {
 			return err
@@ -225,6 +233,8 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer
 			return err
 		}
 		mine.fence, c.claim = row.Fence+1, mine
+		// An expired row belongs to an old request: a new row for this one. Otherwise its holder is gone, and this
+		// process takes the row over.
 		if row.expired(c.runner.keyLifetime(), c.Now, now) {
 			if err := k.forget(ctx, tx, c); err != nil {
 				return err
@@ -232,7 +242,7 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer
 			_, err := insert()
 			return err
 		}
-		if row.Status == nil && row.Attempt != nil { // a dead or open attempt goes on
+		if row.Status == nil && row.Attempt != nil { // resume the attempt of a holder that died or left it open
 			mine.attempt, mine.step = *row.Attempt, row.Step
 		}
 		_, err = db.Exec(ctx, tx, `
@@ -246,7 +256,7 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *key) (a Answer
 	return a, done, err
 }
 
-// renew keeps the lease while the Flow runs.
+// renew extends the lease every few seconds until stop is called, which waits for the renewal that is under way.
 func (r *Runner) renew(ctx context.Context, m *claim) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -273,19 +283,22 @@ func (r *Runner) renew(ctx context.Context, m *claim) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// failed decides what an error means for the key: only a definitive failure
-// releases it.
+// failed decides what an error means for the key. There are four outcomes: another process has the claim; the
+// outcome is open, and a retry with the key must resume it; the refusal is final and is stored as the answer
+// (fault.Binding); or nothing happened outside, and the key is released.
 func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error) {
 	m := c.claim
 	var f *fault.Fault
 	refused := errors.As(err, &f)
-	// A busy or unreachable database says nothing about what was begun outside.
+	// Once progress was saved, an outside call may have been made. A failure of the service, or of the database, does
+	// not say what became of it; any other refusal is the operation's own word that it did not happen.
 	begun := m.step != nil && (!refused || f.Status == http.StatusServiceUnavailable)
 	open := IsUnknown(err) || begun || errors.Is(err, db.ErrLostCommit)
 	switch {
 	case errors.Is(err, errFenced):
 		return Answer{}, fault.KeyInFlight.Because(err)
 	case open:
+		// End the lease now, so that the caller's retry need not wait for it.
 		soon, cancel := context.WithTimeout(ctx, releaseTime)
 		defer cancel()
 		if e := r.DB.Write(soon, func(ctx context.Context, tx *db.Tx) error { return m.lease(ctx, tx, 0) }); e != nil {
@@ -308,6 +321,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 		}
 		return Answer{Status: f.Status, Body: body}, nil
 	}
+	// Nothing happened outside. Without its row, the key is free for a retry.
 	e := r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			DELETE FROM idempotency
@@ -322,6 +336,7 @@ func (r *Runner) failed(ctx context.Context, c *Call, err error) (Answer, error)
 
 var errFenced = errors.New("op: another process took this attempt over")
 
+// fenced turns an UPDATE that found no row into errFenced: the row has a higher fence, or an answer.
 func fenced(n int64, err error) error {
 	if err == nil && n == 0 {
 		return errFenced
@@ -329,7 +344,8 @@ func fenced(n int64, err error) error {
 	return err
 }
 
-// hold locks the claim for the rest of the transaction, or fails when it is lost.
+// hold locks the claim's row for the rest of the transaction, or fails when another process has it. The
+// UPDATE changes nothing; it takes the lock on both engines.
 func (m *claim) hold(ctx context.Context, tx *db.Tx) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE idempotency
@@ -339,6 +355,7 @@ func (m *claim) hold(ctx context.Context, tx *db.Tx) error {
 	return fenced(n, err)
 }
 
+// lease sets until when others must leave the claim alone.
 func (m *claim) lease(ctx context.Context, tx *db.Tx, until clock.Time) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE idempotency
@@ -348,7 +365,7 @@ func (m *claim) lease(ctx context.Context, tx *db.Tx, until clock.Time) error {
 	return fenced(n, err)
 }
 
-// settle turns the claim into the answer that the key replays.
+// settle replaces the claim by the answer that the key replays from now on.
 func (m *claim) settle(ctx context.Context, tx *db.Tx, a Answer, sealed bool) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE idempotency SET status = $4, body = $5, sealed = $6, external = $7, step = NULL, lease_until = NULL

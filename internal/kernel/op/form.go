@@ -10,8 +10,8 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// Upload is the field of a Bytes operation's input where the file stands in
-// its form. The bytes never get there: Form hands them on as they arrive.
+// Upload marks the field of an input that is the file in a multipart form. The field itself stays empty: Call.Form
+// passes the bytes on as they arrive.
 type Upload string
 
 // IsForm reports whether the operation's body is multipart/form-data.
@@ -20,14 +20,12 @@ func (o *Op) IsForm() bool { return o.shape == bytesShape && o.hasBody }
 // AnswersBytes reports whether the operation answers with a *Content.
 func (o *Op) AnswersBytes() bool { return o.shape == bytesShape && o.out == nil && !o.nothing }
 
-// maxFormText bounds a part that is not the file.
+// maxFormText bounds the bytes of a form's part that is not the file, because it is held in memory.
 const maxFormText = 64 << 10
 
-// Form reads the operation's multipart body of at most max bytes. Parts may
-// come in any order: file is called with the name and the bytes of the one
-// that an Upload stands for, the others fill the fields of in, which points to
-// the operation's input. What is known to be wrong before the file arrives is
-// refused without reading it.
+// Form reads the operation's multipart body of at most max bytes. in points to the operation's input. Parts may come in
+// any order: file is called with the name and the bytes of the part for the Upload field, the others fill their fields.
+// Issues that are known before the file arrives are refused without reading it.
 func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Reader) error) error {
 	v := reflect.ValueOf(in).Elem()
 	_, params, err := mime.ParseMediaType(s.ContentType)
@@ -65,7 +63,7 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 			if len(text) > maxFormText {
 				return tree.At([]any{name}, "Too long").Fault(fault.Invalid)
 			}
-			if len(text) > 0 || !p.node.nullable { // a form sends what was left empty
+			if len(text) > 0 || !p.node.nullable { // browsers send fields that were left empty
 				tree = tree.Set(name, p.node.fromText(string(text), field(v, p.index)))
 				if err := c.PermitReference(name, p.node.ref); err != nil {
 					return err
@@ -92,7 +90,8 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 	return tree.Fault(fault.Invalid)
 }
 
-// brokenForm is the refusal of a body that ends early or is not a form.
+// brokenForm refuses a body that ends early or is not a form. A refusal, such as that of a body that is too
+// large, stays as it is.
 func brokenForm(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
@@ -103,17 +102,18 @@ func brokenForm(err error) error {
 	return f
 }
 
+// tooLarge refuses a body that is larger than allowed.
 func tooLarge() error { return fault.TooLarge.New() }
 
-// streamError is an error of the caller's connection.
+// streamError is an error in reading the caller's body. It tells a broken connection from an error in storing the file.
 type streamError struct{ error }
 
 func (e *streamError) Unwrap() error { return e.error }
 
-// bounded ends a stream that is longer than agreed with a refusal.
+// bounded refuses a stream once it is longer than allowed.
 type bounded struct {
 	io.Reader
-	left int64
+	left int64 // bytes that may still come
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

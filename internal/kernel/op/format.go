@@ -17,8 +17,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// formats are the rules that a string field can name. Each returns what to
-// tell the caller, or nothing.
+// formats are the rules that a string field can name in its tag format. Each returns the issue to tell the caller,
+// or nothing.
 var formats = map[string]func(string) string{
 	"uuid":      nil, // decoded into id.ID
 	"date-time": nil, // decoded into clock.Time
@@ -50,6 +50,7 @@ var formats = map[string]func(string) string{
 	},
 	"country": func(s string) string {
 		r, err := language.ParseRegion(s)
+		// Canonicalize refuses codes that were replaced, such as BU for Burma.
 		if len(s) != 2 || err != nil || !r.IsCountry() || r.Canonicalize() != r || r.String() != s {
 			return "Invalid country; use the two upper-case letters of ISO 3166, like GB"
 		}
@@ -62,6 +63,7 @@ var formats = map[string]func(string) string{
 		return ""
 	},
 	"timezone": func(s string) string {
+		// Go takes "" for UTC and "Local" for the machine's own, which are no names.
 		if _, err := time.LoadLocation(s); err != nil || s == "" || s == "Local" {
 			return "Unknown time zone; use an IANA name like Europe/Berlin"
 		}
@@ -94,7 +96,7 @@ var formats = map[string]func(string) string{
 }
 
 func init() {
-	// Formats that are decoded by type still count as known names.
+	// The decoder checks these by their Go types, so their rules accept everything; the names must exist.
 	for _, name := range []string{"uuid", "date-time", "binary"} {
 		formats[name] = func(string) string { return "" }
 	}
@@ -106,8 +108,8 @@ var (
 	bicPattern   = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
 )
 
-// isIBAN checks an account number by its check digits (ISO 13616): with the
-// first four characters at the end and letters as 10 to 35, it is 1 modulo 97.
+// isIBAN checks an account number by its check digits (ISO 13616): with the first four characters moved to the end
+// and letters as 10 to 35, it is 1 modulo 97.
 func isIBAN(s string) bool {
 	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
 	if !ibanPattern.MatchString(s) {
@@ -124,11 +126,11 @@ func isIBAN(s string) bool {
 	return rest == 1
 }
 
-// FormatIssue says what is wrong with a string that should have a format, or
-// nothing, for values whose format only their data tells.
+// FormatIssue says what is wrong with a string that should have a format, or nothing. It is for values whose format is
+// not in a tag but in data, like custom properties.
 func FormatIssue(format, s string) string { return formats[format](s) }
 
-// jsonFormat is the format's name in JSON Schema, where it has one.
+// jsonFormat is the format's name in JSON Schema; empty for a format that JSON Schema does not know.
 func jsonFormat(f string) string {
 	switch f {
 	case "uuid", "date-time", "date", "email", "binary":
@@ -139,8 +141,8 @@ func jsonFormat(f string) string {
 	return ""
 }
 
-// IsEmail accepts what mail can be sent to: one address without a display
-// name, in a domain that IDNA takes and that has a dot.
+// IsEmail reports whether mail can be sent to s: one address without a display name, in a domain that is valid
+// by IDNA and has a dot. The lengths are those of RFC 5321 §4.5.3.1.
 func IsEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || len(s) > 254 {
@@ -155,9 +157,8 @@ func IsEmail(s string) bool {
 	return err == nil && ascii != "" && !strings.HasSuffix(ascii, ".")
 }
 
-// Spellings lists the folded forms in which an address may be stored: as written,
-// with its domain in ASCII as DNS has it, and in Unicode as people write it.
-// Incoming mail has the one, and what people type the other.
+// Spellings lists the forms in which an address may be stored, all folded: as written, with its domain in ASCII
+// (punycode) as incoming mail has it, and in Unicode as people type it. Whoever looks an address up looks for all.
 func Spellings(address string) []string {
 	at := strings.LastIndexByte(address, '@') + 1
 	out := []string{db.Fold(address)}

@@ -23,8 +23,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// KeyLifetime is how long an answer is kept for replay, unless the operator
-// has set a longer time.
+// How idempotency works. A caller sends a key with a request; a retry with the same key gets the first request's answer
+// instead of acting twice. The table idempotency has one row per organization and key. A Write inserts its answer in
+// the transaction of its change, so that either both or none are there. A Flow, which acts outside, first commits a
+// claim on the key (flow.go) and turns it into the answer at its end.
+
+// KeyLifetime is how long an answer is kept for replay, unless the operator has set a longer time.
 const KeyLifetime = 24 * time.Hour
 
 func (r *Runner) keyLifetime() time.Duration { return max(r.KeyLifetime, KeyLifetime) }
@@ -33,14 +37,15 @@ func (r *Runner) keyLifetime() time.Duration { return max(r.KeyLifetime, KeyLife
 type key struct {
 	org   id.ID
 	value string
-	print [32]byte
-	bound bool // to a row of the operation's own, which tells more than any stored answer
+	print [32]byte // see Op.fingerprint
+	bound bool     // a row of the operation's own has the key, which goes before any stored answer (Spec.BindsKey)
 }
 
-// errStored says that another request has stored the key's answer in the meantime.
+// errStored says that another request stored an answer under the key in the meantime.
 var errStored = errors.New("op: the key has an answer already")
 
-// CheckKey refuses a missing required key, and a key of the wrong length.
+// CheckKey refuses a request that lacks a required key, and a key that is too long, not text, or reserved
+// for the steps of automations and proposals.
 func (o *Op) CheckKey(q Request) error {
 	name := "Idempotency-Key"
 	if q.Door == Agent {
@@ -71,14 +76,13 @@ func (o *Op) CheckKey(q Request) error {
 	return nil
 }
 
-// StepKeys begins the keys of automations' steps. They can be guessed, so nobody
-// else may use such a key before the step does.
+// StepKeys begins the keys of automations' steps. Such keys can be guessed, so nobody else may use them: whoever
+// used one first could make a step answer with something else.
 const StepKeys = "automation/"
 
-// fingerprint identifies a request: the operation, its path, and its body
-// with sorted keys and numbers as written; of a body that is not JSON, its
-// bytes. A path field counts like a body field of the same name, so that the
-// same request is the same through every door.
+// fingerprint is a hash by which two requests with the same key are compared: of the operation, its query and its
+// input with sorted keys and numbers as written, or of the bytes of a body that is not JSON. A value of the path counts
+// like a field of the body, so that a request has the same fingerprint through every door.
 func (o *Op) fingerprint(values []string, params url.Values, text []byte) [32]byte {
 	h := sha256.New()
 	h.Write([]byte(o.Name + "\n"))
@@ -91,9 +95,11 @@ func (o *Op) fingerprint(values []string, params url.Values, text []byte) [32]by
 	return [32]byte(h.Sum(nil))
 }
 
-// Fingerprint identifies a call with its whole input.
+// Fingerprint is the fingerprint of a call with its whole input.
 func (o *Op) Fingerprint(input []byte) [32]byte { return o.fingerprint(nil, nil, input) }
 
+// canonical joins the values of the path and the body to one JSON object in canonical form. What is no JSON object
+// stays as it is: decoding will refuse it.
 func (o *Op) canonical(values []string, text []byte) []byte {
 	inner := bytes.TrimSpace(text)
 	if len(inner) == 0 {
@@ -125,8 +131,8 @@ func (o *Op) canonical(values []string, text []byte) []byte {
 	return whole
 }
 
-// isDeep reports whether a text is nested deeper than any that is valid. Putting
-// it in order would copy it for each level: two seconds for a megabyte.
+// isDeep reports whether a text is nested deeper than a valid one can be. Sorting its keys would copy it once
+// per level, which takes two seconds for a megabyte: an attack. It will be refused anyway.
 func isDeep(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -147,9 +153,10 @@ func isDeep(text []byte) bool {
 	return false
 }
 
-// place is where a sealed answer belongs; it opens nowhere else.
+// place is the place that a sealed answer is bound to.
 func (k *key) place() string { return "idempotency/" + string(k.org) + "/" + k.value }
 
+// storedRow is a row of the table idempotency: an answer, or the claim of a Flow while Status is null.
 type storedRow struct {
 	Fingerprint []byte      `db:"fingerprint"`
 	Status      *int        `db:"status"`
@@ -157,15 +164,15 @@ type storedRow struct {
 	Sealed      bool        `db:"sealed"`
 	CreatedAt   clock.Time  `db:"created_at"`
 	LeaseUntil  *clock.Time `db:"lease_until"`
-	Begun       bool        `db:"begun"` // a Flow saved what it is about to do
+	Begun       bool        `db:"begun"` // a Flow has saved progress, so an outside call may have been made
 	External    bool        `db:"external"`
 }
 
 const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun, external"
 
-// expired reports whether the key is free for another request: its answer is past
-// its lifetime, or its claimer died that long ago before anything happened. An
-// attempt that had begun stays until its outcome is known.
+// expired reports whether the key is free for another request: its answer is past its lifetime, or it is a claim of
+// that age whose holder died before it called anybody outside. A claim with saved progress stays until its outcome is
+// known. now is the service's clock and leases the database's, by which leases are set.
 func (row *storedRow) expired(lifetime time.Duration, now, leases clock.Time) bool {
 	if row.CreatedAt.Add(lifetime) > now {
 		return false
@@ -173,12 +180,12 @@ func (row *storedRow) expired(lifetime time.Duration, now, leases clock.Time) bo
 	return row.Status != nil || !row.Begun && (row.LeaseUntil == nil || *row.LeaseUntil <= leases)
 }
 
-// Expired is the SQL condition for expired rows, besides their age. A Flow takes a
-// minute at most, so no claim of that age is still held.
+// Expired is the SQL condition for expired rows, besides their age. It does not ask for the lease: a Flow
+// takes a minute at most, so no claim of a day's age is still held.
 const Expired = "(status IS NOT NULL OR step IS NULL)"
 
-// look finds the key's row, and the time if the row is a claim. A key that is bound
-// needs no row.
+// look finds the key's row, and the database's time if the row is a claim. When a row of the operation's own has
+// the key, it sets bound and returns db.ErrNone.
 func (k *key) look(ctx context.Context, tx *db.Tx, o *Op) (row storedRow, now clock.Time, err error) {
 	if o.BindsKey != nil {
 		if k.bound, err = o.BindsKey(ctx, tx, k.org, k.value); err != nil || k.bound {
@@ -193,7 +200,8 @@ func (k *key) look(ctx context.Context, tx *db.Tx, o *Op) (row storedRow, now cl
 	return row, now, err
 }
 
-// stored looks for the answer that an earlier request left under the key.
+// stored looks for the answer of an earlier request with the key. found also means a refusal: the key is in
+// use, or was used for another request.
 func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, error) {
 	var row storedRow
 	var now clock.Time
@@ -210,13 +218,13 @@ func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, err
 	return r.settle(row, c, k, now)
 }
 
-// HoldKey keeps others from using a key until the transaction ends.
+// HoldKey keeps others from using a key until the transaction ends. On SQLite the transaction itself does so.
 func (r *Runner) HoldKey(ctx context.Context, tx *db.Tx, org id.ID, value string) error {
 	return (&key{org: org, value: value}).begin(ctx, &Call{Tx: tx})
 }
 
-// KeyUsed reports whether a call was made under a key. It is refused when another
-// call was, or when one is being made.
+// KeyUsed reports whether this call was made under a key. It refuses when a different call was made under it, or
+// when one is running.
 func (r *Runner) KeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value string, print []byte) (bool, error) {
 	k := &key{org: org, value: value, print: [32]byte(print)}
 	row, now, err := k.look(ctx, tx, o)
@@ -230,7 +238,7 @@ func (r *Runner) KeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value
 	return found, err
 }
 
-// settle decides what a stored row means for a request.
+// settle decides what a stored row means for a request: nothing (false), its answer, or a refusal.
 func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer, bool, error) {
 	if row.expired(c.runner.keyLifetime(), c.Now, now) {
 		return Answer{}, false, nil
@@ -254,13 +262,14 @@ func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer,
 	if *row.Status == http.StatusNoContent {
 		body = nil
 	}
-	// Nobody knows any more whom it tells of.
+	// Whom the answer is about was not stored, so it counts as unknown.
 	return Answer{Status: *row.Status, Body: body, Replay: true, Sight: Sight{External: row.External, Opaque: true}},
 		true, nil
 }
 
-// begin takes the key for a Write. On PostgreSQL it uses a lock that ends with the
-// transaction, so that a rival is refused at once and no extra commit is needed.
+// begin takes the key for a transaction. On PostgreSQL it is an advisory lock that ends with the transaction: a
+// second request with the key is refused at once instead of waiting, and no row has to be committed first. On SQLite,
+// runOncePerKey has locked the key in memory.
 func (k *key) begin(ctx context.Context, c *Call) error {
 	if c.claim != nil {
 		return c.claim.hold(ctx, c.Tx)
@@ -275,14 +284,14 @@ func (k *key) begin(ctx context.Context, c *Call) error {
 	return err
 }
 
-// number is the key as PostgreSQL's advisory locks want it.
+// number is the key as a number, which is what PostgreSQL's advisory locks take.
 func (k *key) number() int64 {
 	h := sha256.Sum256([]byte(string(k.org) + "/" + k.value))
 	return int64(binary.BigEndian.Uint64(h[:8]))
 }
 
-// finish stores the answer in the transaction of the effect. The INSERT also
-// checks again: an existing live row means that another request was faster.
+// finish stores the answer in the transaction of the change. The INSERT also checks the key once more: if there is
+// a row that has not expired, another request was faster, and errAlreadyStored rolls this one back.
 func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 	body := a.Body
 	if body == nil {
@@ -318,8 +327,8 @@ func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
 	return err
 }
 
-// forget removes the row of a key that is free again. The next request gets a new
-// row, so that rows stay in the order of their age, in which they are swept.
+// forget deletes the row of a key that is free again. The next request inserts a new row instead of reusing the
+// old one, because the purge expects rows in the order of their age.
 func (k *key) forget(ctx context.Context, tx *db.Tx, c *Call) error {
 	_, err := db.Exec(ctx, tx, `
 		DELETE FROM idempotency
@@ -328,12 +337,13 @@ func (k *key) forget(ctx context.Context, tx *db.Tx, c *Call) error {
 	return err
 }
 
-// keyLocks are the keys in use in this process.
+// keyLocks are the keys in use in this process, for SQLite.
 type keyLocks struct {
 	mu   sync.Mutex
 	held map[string]struct{}
 }
 
+// try locks a key, or reports that it is in use.
 func (l *keyLocks) try(k *key) (release func(), ok bool) {
 	name := string(k.org) + "/" + k.value
 	l.mu.Lock()

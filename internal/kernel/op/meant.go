@@ -2,8 +2,8 @@ package op
 
 import "strings"
 
-// DidYouMean ends a sentence about an unknown name: with the closest known name,
-// or with another hint.
+// DidYouMean is the end of a sentence about an unknown name: a question with the most similar known name, or otherwise
+// when none is similar. A third of the letters may differ, at least two.
 func DidYouMean(name string, names []string, otherwise string) string {
 	best, fewest := "", max(len(name)/3, 2)+1
 	for _, n := range names {
@@ -19,14 +19,14 @@ func DidYouMean(name string, names []string, otherwise string) string {
 	return "did you mean " + best + "?"
 }
 
-// edits counts the letters to add, drop or replace between two names.
+// edits is the Levenshtein distance: how many letters to add, drop or replace to get from one name to the other.
 func edits(a, b string) int {
-	row := make([]int, len(b)+1) // from the letters of a so far to each beginning of b
+	row := make([]int, len(b)+1) // the distance from the letters of a so far to each beginning of b
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		left := row[0] // of the row before
+		left := row[0] // the entry left of and above the next one
 		row[0] = i + 1
 		for j := range len(b) {
 			kept := left

@@ -8,28 +8,28 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Meter counts what an agent uses up, and refuses what exceeds its limits or is
-// guarded, in the transaction of the effect: what was told by it is counted with
-// it, or not at all.
+// Meter counts what an agent does against its limits, and refuses what exceeds them or what a guarded agent may not do.
+// It runs in the transaction of the change, so that a change is counted if and only if it commits. told is the trace of
+// the transaction: events, charges and announced events.
 type Meter func(ctx context.Context, c *Call, told []any) error
 
-// Watch is told what each transaction of a call did, before it is committed, and may
-// refuse it.
+// Watch is called with the trace of each transaction of a call before it commits, and refuses it by an error.
 type Watch func(ctx context.Context, tx *db.Tx, t *db.Trace) error
 
-// metered reports whether what the call does is counted.
+// metered reports whether the Meter looks at what the call does. A rehearsal is not counted.
 func (c *Call) metered() bool {
 	return c.Caller.Metered && c.runner.Meter != nil && !c.rehearsing
 }
 
-// follow begins to note what the transaction does.
+// follow begins a trace of the transaction, if anybody will look at it.
 func (c *Call) follow() {
 	if c.metered() || c.watch != nil {
 		c.Tx.FollowAnew()
 	}
 }
 
-// count has the meter and those who watch look at what the transaction did.
+// count shows the trace of the transaction to Watch and to the Meter, which may refuse it. Announced events
+// that the Meter has counted are remembered, so that the events themselves are not counted again.
 func (c *Call) count(ctx context.Context) error {
 	if c.watch != nil && !c.within {
 		if err := c.watch(ctx, c.Tx, c.Tx.Follow()); err != nil {
@@ -51,16 +51,15 @@ func (c *Call) count(ctx context.Context) error {
 	return nil
 }
 
-// Announced is what a Flow tells before it reaches outside to bring an event about:
-// what the Meter refuses must not have happened. It is counted, and the event that
-// follows is not.
+// Announced is an event that a Flow is about to cause by calling the outside world. The Meter must be able to
+// refuse it before the call is made, so the announcement is counted in place of the event that follows.
 type Announced struct {
 	Type     string // of the event
 	Resource id.ID
 }
 
-// Announce tells of an event before the Flow reaches outside. A Flow that writes
-// beforehand tells its transaction instead.
+// Announce announces an event before the Flow calls the outside world. It opens a transaction for that; a Flow
+// that writes beforehand anyway puts an AnnouncedEvent into the trace of that transaction instead (db.Tx.Tell).
 func (c *Call) Announce(ctx context.Context, kind string, resource id.ID) error {
 	if !c.metered() || c.within {
 		return nil
@@ -71,7 +70,7 @@ func (c *Call) Announce(ctx context.Context, kind string, resource id.ID) error 
 	})
 }
 
-// Announces reports whether the call has announced an event about a row.
+// Announces reports whether the call has announced an event about the same row of the same kind, whatever its verb.
 func (c *Call) Announces(e event.Event) bool {
 	for _, a := range c.announced {
 		if a.Resource == e.ResourceID && event.ResourceType(a.Type) == event.ResourceType(e.Type) {

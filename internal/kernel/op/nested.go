@@ -7,12 +7,12 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Nested is a table whose rows hang under one parent: phone numbers under a
-// contact. It looks a row up only together with its parent, and a parent that
-// is missing, foreign or deleted is a 404 before anything else.
+// Nested is a table whose rows belong to one parent each, like the phone numbers of a contact. It finds a row only
+// together with its parent, and a parent that is missing, deleted or of another organization is a 404 before anything
+// else. Changes lock the parent, so that it is not deleted meanwhile and changes to its rows follow one another.
 type Nested[T any] struct {
 	Rows *db.Table[T]
-	Seen string // a further condition of every row that can be seen; empty for none
+	Seen string // an SQL condition; rows that do not meet it are not shown; empty for none
 
 	parent db.Ref
 }
@@ -25,15 +25,16 @@ func NewNested[T any](table string, life db.Life) Nested[T] {
 	return Under(db.NewTable[T](table, life), life.Parent)
 }
 
-// Under is a table whose rows hang under one of the kinds of row that they name.
+// Under nests a declared table under the row that one of its columns names. NewNested does so for the parent in
+// the life.
 func Under[T any](rows *db.Table[T], parent db.Ref) Nested[T] {
 	return Nested[T]{Rows: rows, parent: parent}
 }
 
-// missing turns ErrNone into a 404 for the parent.
+// missing turns db.ErrNone into a 404 that names the parent.
 func (n Nested[T]) missing(err error) error { return db.Missing(err, db.LifeOf(n.parent.Table).Noun) }
 
-// Under begins the conditions of a parent's rows.
+// Under returns the condition for the rows of a parent. Callers add their filters to it.
 func (n Nested[T]) Under(c *Call, parent id.ID) *db.Where {
 	w := db.In(c.Org).And(n.parent.Column+" = ?", parent)
 	if n.Seen != "" {
@@ -42,11 +43,12 @@ func (n Nested[T]) Under(c *Call, parent id.ID) *db.Where {
 	return w
 }
 
-// Lock locks the parent, the root of all its rows.
+// Lock locks the parent, or answers 404.
 func (n Nested[T]) Lock(ctx context.Context, c *Call, parent id.ID) error {
 	return n.missing(db.Lock(ctx, c.Tx, n.parent.Table, c.Org, parent))
 }
 
+// exists answers 404 unless the parent is there.
 func (n Nested[T]) exists(ctx context.Context, c *Call, parent id.ID) error {
 	return n.missing(visible(ctx, c, n.parent.Table, parent))
 }
@@ -56,7 +58,7 @@ func (n Nested[T]) List(ctx context.Context, c *Call, parent id.ID, p Page) (*Li
 	return n.ListWhere(ctx, c, parent, n.Under(c, parent), p)
 }
 
-// ListWhere is List with filters: w is what Under began.
+// ListWhere is List with filters: w is what WhereParent returned, and more.
 func (n Nested[T]) ListWhere(ctx context.Context, c *Call, parent id.ID, w *db.Where, p Page) (*List[T], error) {
 	if err := n.exists(ctx, c, parent); err != nil {
 		return nil, err
@@ -74,8 +76,8 @@ func (n Nested[T]) ListWhere(ctx context.Context, c *Call, parent id.ID, w *db.W
 	return ListUnder(p, rows, total), nil
 }
 
-// ListUncounted is ListWhere for rows that grow without end: their total is
-// told only when the page happens to know it.
+// ListUncounted is ListWhere for rows that can become very many. It does not count them: the total is there only on
+// the last page.
 func (n Nested[T]) ListUncounted(ctx context.Context, c *Call, parent id.ID, w *db.Where, p Page) (*List[T], error) {
 	if err := n.exists(ctx, c, parent); err != nil {
 		return nil, err
@@ -84,14 +86,14 @@ func (n Nested[T]) ListUncounted(ctx context.Context, c *Call, parent id.ID, w *
 	return ListOf(p, rows), err
 }
 
-// Parents are those whose newest rows are asked for.
+// Parents is the input of NewestPerParent.
 type Parents struct {
 	IDs []id.ID `json:"ids" doc:"those that the rows are under"`
 }
 
-// Newest returns the newest row under each of many parents that has one, in no
-// order. It reads the list's index once per parent, in one statement for all: a
-// page must not ask for one after the other.
+// Newest returns the newest row of each of many parents, in no order; a parent without rows has none. It is
+// one statement that reads the list's index once per parent, so that a page which shows many parents need not send one
+// statement for each.
 func (n Nested[T]) Newest(ctx context.Context, c *Call, in Parents) (*List[T], error) {
 	rows := n.Rows.Name()
 	seen := ""
@@ -114,7 +116,7 @@ func (n Nested[T]) Get(ctx context.Context, c *Call, parent, row id.ID) (*T, err
 	return n.Rows.Find(ctx, c.Tx, n.Under(c, parent).And("id = ?", row))
 }
 
-// LockRow locks the parent and returns one of its rows, to change it.
+// LockRow locks the parent and returns one of its rows, to be changed.
 func (n Nested[T]) LockRow(ctx context.Context, c *Call, parent, row id.ID) (*T, error) {
 	if err := n.Lock(ctx, c, parent); err != nil {
 		return nil, err
@@ -130,8 +132,8 @@ func (n Nested[T]) Add(ctx context.Context, c *Call, parent id.ID, row *T) error
 	return n.Rows.Insert(ctx, c.Tx, row)
 }
 
-// Change holds the parent, applies a PATCH to one of its rows and reports
-// whether anything changed. finish follows the change before the row is saved.
+// Change locks the parent, applies a PATCH to one of its rows and reports whether anything changed. finish adjusts the
+// changed row before it is saved.
 func (n Nested[T]) Change(ctx context.Context, c *Call, parent, row id.ID, in any, finish func(*T)) (v *T, changed bool,
 	err error) {
 	if v, err = n.LockRow(ctx, c, parent, row); err != nil {

@@ -18,22 +18,22 @@ type Record struct {
 	DeletedAt      *clock.Time `json:"deletedAt"`
 	OrganizationID id.ID       `json:"organizationId"`
 
-	// External says that somebody outside the house wrote some of the row. The table
-	// sets it (db.Life.Strangers), and it is never taken back.
+	// External says that somebody outside the organization wrote some of the row. The table sets it, from the columns
+	// that its db.Life names, and it is never reset.
 	External bool `json:"-" db:"external"`
 }
 
-// RowID is the row's id, whatever else the row is.
+// RowID is the id of any row that embeds Record.
 func (r Record) RowID() id.ID { return r.ID }
 
-// Opt is a field of a PATCH that may be absent (keeps), null (clears) or a value.
+// Opt is a field of a PATCH that may be absent (keeps the value), null (clears it) or a value (sets it).
 type Opt[T any] struct {
 	Set   bool // the caller sent the field
 	Null  bool // and it was null
 	Value T
 }
 
-// Ptr is the value to store: nil for null.
+// Ptr is the value as a nullable column stores it: nil when it is null or absent.
 func (o Opt[T]) Ptr() *T {
 	if !o.Set || o.Null {
 		return nil
@@ -41,7 +41,7 @@ func (o Opt[T]) Ptr() *T {
 	return &o.Value
 }
 
-// Maybe is a field of a PATCH that may be absent (keeps) or a value; null is refused.
+// Maybe is a field of a PATCH that may be absent (keeps the value) or a value (sets it); null is refused.
 type Maybe[T any] struct {
 	Set   bool
 	Value T
@@ -56,7 +56,7 @@ func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, o.Value)
 }
 
-// MarshalJSONTo is like Opt's.
+// MarshalJSONTo writes the value. With omitzero, a field that is not set is left out.
 func (o Maybe[T]) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, o.Value) }
 
 // UnmarshalJSONFrom reads an optional field of an answer, for the console.
@@ -74,7 +74,7 @@ func (o *Maybe[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, &o.Value)
 }
 
-// optional tells the schema compiler that a type is Opt or Maybe.
+// optional tells compileSchema that a type is Nullable or Optional, and of what.
 type optional interface {
 	optional() (elem reflect.Type, nullable bool)
 }

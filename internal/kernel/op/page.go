@@ -7,36 +7,36 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Page is the shared pagination, embedded in the input of every list.
+// Page has the query parameters by which every list is read in pages. The input of a list embeds it.
 type Page struct {
 	Limit     int    `query:"limit" default:"10" min:"1" max:"100" doc:"how many at most"`
 	Offset    int    `query:"offset" default:"0" min:"0" doc:"how many to skip"`
 	SortOrder string `query:"sortOrder" default:"desc" enum:"asc,desc"`
 }
 
-// DB is the page as the database wants it.
+// DB converts the page for package db.
 func (p Page) DB() db.Page {
 	return db.Page{Limit: p.Limit, Offset: p.Offset, Ascending: p.SortOrder == "asc"}
 }
 
-// List is one page of a list.
+// List is the output of a list operation: one page of rows, and where it is in the list.
 type List[T any] struct {
 	Data       []T
 	Pagination Pagination
 }
 
-// Pagination tells a client where it is. Total is included when it is free.
+// Pagination tells a client which page it got. Total is there when it costs no extra query.
 type Pagination struct {
 	Limit   int  `json:"limit"`
 	Offset  int  `json:"offset"`
 	Total   *int `json:"total,omitempty"`
 	HasMore bool `json:"hasMore"`
 
-	NextCursor Opt[string] `json:"nextCursor,omitzero"` // only in a walk; null at its end
+	NextCursor Opt[string] `json:"nextCursor,omitzero"` // only with a cursor; null on the last page
 }
 
-// ListOf makes a page of rows. A page that is neither full nor empty ends the
-// list, and so tells its total; otherwise a full page may have a successor.
+// ListOf makes a page of rows without counting the rows of the list. A page that is neither full nor empty is the last
+// one, so its total is known. A full page may have a successor, and says that it has.
 func ListOf[T any](p Page, rows []T) *List[T] {
 	l := &List[T]{Data: rows, Pagination: Pagination{Limit: p.Limit, Offset: p.Offset, HasMore: len(rows) == p.Limit}}
 	if n := len(rows); n > 0 && n < p.Limit {
@@ -46,7 +46,8 @@ func ListOf[T any](p Page, rows []T) *List[T] {
 	return l
 }
 
-// ListUnder makes a page of rows that hang under one parent, where counting is cheap.
+// ListUnder makes a page of rows whose total was counted. It is for rows under one parent, where counting is
+// cheap.
 func ListUnder[T any](p Page, rows []T, total int) *List[T] {
 	return &List[T]{Data: rows,
 		Pagination: Pagination{Limit: p.Limit, Offset: p.Offset, Total: &total, HasMore: p.Offset+len(rows) < total}}
@@ -56,6 +57,7 @@ type meta struct {
 	Pagination *Pagination `json:"pagination"`
 }
 
+// envelope writes the members data and meta of the answer.
 func (l *List[T]) envelope(e *jsontext.Encoder) error {
 	rows := l.Data
 	if rows == nil {
@@ -69,16 +71,18 @@ func (l *List[T]) envelope(e *jsontext.Encoder) error {
 	return nil
 }
 
+// element is a zero row, by whose type the schema is compiled.
 func (l *List[T]) element() any { var zero T; return zero }
 
+// page gives the rows and the next cursor to code that does not know their type.
 func (l *List[T]) page() (rows any, next Opt[string]) { return l.Data, l.Pagination.NextCursor }
 
-// lister is a List of any element.
+// lister is a List of any type of row.
 type lister interface {
 	envelope(*jsontext.Encoder) error
 	element() any
 	page() (rows any, next Opt[string])
 }
 
-// Nothing is the output of an operation without a body: 204.
+// Nothing is the output of an operation that answers without a body, with status 204.
 type Nothing struct{}

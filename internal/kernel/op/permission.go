@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Action is what an operation does to its resource.
+// Action is what an operation does to its resource. A permission is a resource and an action.
 type Action uint8
 
 // The four actions, the columns of an agent's permission table.
@@ -18,12 +18,12 @@ const (
 	ActionCreate
 	ActionUpdate
 	ActionDelete
-	actions
+	actions // how many there are
 )
 
 func (a Action) String() string { return [...]string{"read", "create", "update", "delete"}[a] }
 
-// ActionNamed reads the name of an action.
+// ActionNamed reads the name of an action, as Action.String writes it.
 func ActionNamed(s string) (Action, bool) {
 	for a := range actions {
 		if a.String() == s {
@@ -33,16 +33,16 @@ func ActionNamed(s string) (Action, bool) {
 	return 0, false
 }
 
-// Resources are the rows of the permission table, by name: those that the
-// operations declare. Sub-resources follow their parent.
+// Resources are the resources that keys and agents can be given permissions for, sorted: all that operations declare,
+// without the account. What belongs to a parent, like a phone number, has its parent's.
 func Resources() []string { return resources.Load().names }
 
-// resourceSet is the declared resources. The number of a resource is its place
-// in the order of declaration, so that a set of permissions never changes its
-// meaning while the service runs.
+// resourceSet is the declared resources. A resource keeps the number that it got when it was declared, because
+// Permissions has a bit per number. The numbers may differ in the next process, so bits are never stored; cells and
+// grants, which are text, are.
 type resourceSet struct {
-	names   []string // by name, without the account
-	numbers map[string]int
+	names   []string       // sorted, without the account
+	numbers map[string]int // all of them
 }
 
 var (
@@ -52,7 +52,7 @@ var (
 
 func init() { resources.Store(&resourceSet{numbers: map[string]int{Account: 0}}) }
 
-// maxResources is how many fit into Permissions.
+// maxResources is how many resources fit into the 64 bits of Permissions.
 const maxResources = 64 / int(actions)
 
 // declareResource adds the resource of an operation, if it is new.
@@ -72,17 +72,17 @@ func declareResource(name string) {
 	resources.Store(next)
 }
 
-// Account is the resource of what manages the account itself: members, keys,
-// agents, agreements, cards. No key and no agent can be given it.
+// Account is the resource of operations that manage the account itself: members, keys, agents, agreements, cards. It
+// is not among Resources, so it cannot be chosen for a key or an agent.
 const Account = "account"
 
-// Free is the resource of what every caller may do.
+// Free is the resource of operations that every caller may use.
 const Free = "free"
 
 // Permissions is a set of (resource, action), one bit each.
 type Permissions uint64
 
-// Everything on every resource that keys and agents can be given.
+// Everything is all actions on all resources that keys and agents can be given, which the account is not.
 func Everything() (p Permissions) {
 	for _, r := range Resources() {
 		for a := range actions {
@@ -92,7 +92,7 @@ func Everything() (p Permissions) {
 	return p
 }
 
-// Reads is to read every resource.
+// Reads is the permission to read every resource, the account included.
 func Reads() (p Permissions) {
 	for _, r := range append(slices.Clone(Resources()), Account) {
 		p = p.With(r, ActionRead)
@@ -100,7 +100,7 @@ func Reads() (p Permissions) {
 	return p
 }
 
-// With adds one permission.
+// With is the set with one permission more.
 func (p Permissions) With(resource string, a Action) Permissions { return p | bit(resource, a) }
 
 // Allow reports whether the set holds the permission.
@@ -108,6 +108,7 @@ func (p Permissions) Allow(resource string, a Action) bool {
 	return resource == Free || p&bit(resource, a) != 0
 }
 
+// bit is the bit of a permission. It panics on a resource that no operation has.
 func bit(resource string, a Action) Permissions {
 	i, ok := resources.Load().numbers[resource]
 	if !ok {
@@ -116,7 +117,7 @@ func bit(resource string, a Action) Permissions {
 	return 1 << (i*int(actions) + int(a))
 }
 
-// Cells lists the set as the cells of an agent's table, "contacts.create".
+// Cells lists the set as the cells of an agent's permission table: "contacts.create".
 func (p Permissions) Cells() []string {
 	out := []string{}
 	for _, r := range append(slices.Clone(Resources()), Account) {
@@ -129,8 +130,7 @@ func (p Permissions) Cells() []string {
 	return out
 }
 
-// FromCells reads what Cells wrote. A cell that no longer means anything
-// allows nothing.
+// FromCells reads what Cells wrote. A cell of a resource or action that no longer exists is ignored.
 func FromCells(cells []string) (p Permissions) {
 	for _, cell := range cells {
 		resource, verb, _ := strings.Cut(cell, ".")
@@ -164,8 +164,8 @@ func ParseGrants(list []string) (p Permissions, err error) {
 	return p, nil
 }
 
-// Grants writes the set as the permission list of a key; a resource of which
-// only some writes are allowed lists each action.
+// Grants writes the set as the permission list of a key. Where only some of create, update and delete are
+// allowed, it lists each, which ParseGrants does not read: a key cannot be given that.
 func (p Permissions) Grants() []string {
 	if p&Everything() == Everything() {
 		return []string{"*"}

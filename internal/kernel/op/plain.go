@@ -11,15 +11,15 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Plain operations are declared in one line. Of their Spec only the Name is needed: route,
-// summary, event and example follow from it and from the noun, unless the Spec has them.
-// An operation that refuses for a reason of its own, or that reads more than the row before
-// it answers, is an ordinary Read or Write.
+// Plain operations get, list or delete rows and nothing else. They are declared in one line: of their Spec only the
+// Name is needed. Route, summary, event and example follow from it and from the noun of the table, unless the Spec has
+// them. An operation that refuses for a reason of its own, or that reads more than the row before it answers, is an
+// ordinary Read or Write.
 
-// Hook is the one thing more that a plain operation of a noun does with its row.
+// Hook is what a plain operation does with its row besides reading or deleting it.
 type Hook[T any] func(context.Context, *Call, *T) error
 
-// GetRow declares what answers one row of a table. The hook completes the answer.
+// GetRow declares the operation that answers with one row of a table. The hook completes the row.
 func GetRow[T any](s Spec, t *db.Table[T], complete ...Hook[T]) *Op {
 	s.plain(t.Life().Noun, "")
 	return onRow(s, readShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
@@ -28,7 +28,7 @@ func GetRow[T any](s Spec, t *db.Table[T], complete ...Hook[T]) *Op {
 	})
 }
 
-// GetChild declares what answers one row under a parent.
+// GetChild declares the operation that answers with one row of a parent.
 func GetChild[T any](s Spec, n Nested[T], complete ...Hook[T]) *Op {
 	noun, parent := n.nouns()
 	s.plain(noun, parent)
@@ -38,8 +38,7 @@ func GetChild[T any](s Spec, n Nested[T], complete ...Hook[T]) *Op {
 	})
 }
 
-// DeleteRow declares what soft-deletes a row of a table. The hook runs before the event is
-// emitted.
+// DeleteRow declares the operation that soft-deletes a row of a table. The hook runs before the event is emitted.
 func DeleteRow[T any](s Spec, t *db.Table[T], afterwards ...Hook[T]) *Op {
 	s.plain(t.Life().Noun, "")
 	return onRow(s, writeShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
@@ -51,7 +50,7 @@ func DeleteRow[T any](s Spec, t *db.Table[T], afterwards ...Hook[T]) *Op {
 	})
 }
 
-// DeleteChild declares what soft-deletes a row under a parent, which it locks.
+// DeleteChild declares the operation that soft-deletes a row of a parent, and locks the parent.
 func DeleteChild[T any](s Spec, n Nested[T], afterwards ...Hook[T]) *Op {
 	noun, parent := n.nouns()
 	s.plain(noun, parent)
@@ -64,8 +63,8 @@ func DeleteChild[T any](s Spec, n Nested[T], afterwards ...Hook[T]) *Op {
 	})
 }
 
-// ListRows declares the list of a table. Its input embeds Browse, and may have the fields
-// SortBy and Query; filter adds the conditions of the others.
+// ListRows declares the list of a table. Its input embeds Browse and may have the fields SortBy and Query, which are
+// found by their names; filter adds conditions for its other fields.
 func ListRows[T any, In interface{ browsed() Browse }](s Spec, t *db.Table[T], filter func(*In, *db.Where)) *Op {
 	s.plain(t.Life().Noun, "")
 	return Read(s, func(ctx context.Context, c *Call, in In) (*List[T], error) {
@@ -83,12 +82,13 @@ func ListRows[T any, In interface{ browsed() Browse }](s Spec, t *db.Table[T], f
 	})
 }
 
-// ListChildren declares the list of the rows under a parent.
+// ListChildren declares the list of the rows of a parent.
 func ListChildren[T any](s Spec, n Nested[T]) *Op {
 	return ListChildrenWhere(s, n, Unfiltered[ChildPage])
 }
 
-// ListChildrenWhere is ListChildren with filters. Its input embeds ChildPage.
+// ListChildrenWhere is ListChildren with filters. Its input embeds ChildPage; filter adds conditions for the other
+// fields.
 func ListChildrenWhere[T any, In interface{ ofParent() ChildPage }](s Spec, n Nested[T],
 	filter func(*In, *db.Where)) *Op {
 	noun, parent := n.nouns()
@@ -106,7 +106,7 @@ func ListChildrenWhere[T any, In interface{ ofParent() ChildPage }](s Spec, n Ne
 // Unfiltered is the filter of a list that has none of its own.
 func Unfiltered[In any](*In, *db.Where) {}
 
-// ChildPage is Page for the rows under a parent.
+// ChildPage is Page for the rows of a parent.
 type ChildPage struct {
 	Page
 	ID id.ID `path:"id"` // of the parent
@@ -116,6 +116,7 @@ func (p ChildPage) ofParent() ChildPage { return p }
 
 func (b Browse) browsed() Browse { return b }
 
+// hooked runs the hooks on a row, unless there is an error already.
 func hooked[T any](ctx context.Context, c *Call, v *T, err error, hooks []Hook[T]) (*T, error) {
 	for i := 0; i < len(hooks) && err == nil; i++ {
 		err = hooks[i](ctx, c, v)
@@ -126,13 +127,13 @@ func hooked[T any](ctx context.Context, c *Call, v *T, err error, hooks []Hook[T
 	return v, nil
 }
 
-// onRow declares an operation that takes nothing but the ids in its route. first is what
-// the first of them names.
+// onRow declares an operation whose input is nothing but the ids in its route. The input type is built here with
+// one field per id, so that no noun has to declare one. first is the noun that the first id names.
 func onRow[Out any](s Spec, sh shape, first string, fn func(context.Context, *Call, []id.ID) (Out, error)) *Op {
 	var fields []reflect.StructField
 	for i, name := range routeFields(s.Route) {
 		fields = append(fields, reflect.StructField{
-			Name: "ID" + strings.Repeat("_", i),
+			Name: "ID" + strings.Repeat("_", i), // any exported name that is not taken; callers see the tag
 			Type: reflect.TypeFor[id.ID](),
 			Tag:  reflect.StructTag(`path:"` + name + `"`),
 		})
@@ -149,6 +150,7 @@ func onRow[Out any](s Spec, sh shape, first string, fn func(context.Context, *Ca
 	return o
 }
 
+// routeFields are the names between braces in a route, in order.
 func routeFields(route string) (names []string) {
 	for _, segment := range strings.Split(route, "/") {
 		if strings.HasPrefix(segment, "{") {
@@ -158,7 +160,7 @@ func routeFields(route string) (names []string) {
 	return names
 }
 
-// nouns are what people call a row, and its parent.
+// nouns are what people call a row and its parent: "phone number", "contact".
 func (n Nested[T]) nouns() (row, parent string) {
 	return n.Rows.Life().Noun, db.LifeOf(n.parent.Table).Noun
 }
@@ -168,8 +170,8 @@ const (
 	exampleChild = `"1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 )
 
-// plain fills in what follows from the name of a plain operation. parent is empty for a
-// noun at the top.
+// plain fills in what follows from the name of a plain operation: contacts.phone_numbers.get of the noun "phone
+// number" is GET /v1/contacts/{id}/phone-numbers/{phoneNumberId}. parent is empty for a top-level noun.
 func (s *Spec) plain(noun, parent string) {
 	words := strings.Split(s.Name, ".")
 	collection, verb := words[:len(words)-1], words[len(words)-1]
@@ -200,7 +202,7 @@ func (s *Spec) plain(noun, parent string) {
 	s.fillIn(filled)
 }
 
-// fillIn takes what the Spec lacks.
+// fillIn takes from other what the Spec does not have, and makes an example from the route if there is none.
 func (s *Spec) fillIn(other Spec) {
 	if s.Route == "" {
 		s.Route = other.Route
@@ -224,7 +226,7 @@ func (s *Spec) fillIn(other Spec) {
 	s.Example = "{" + strings.Join(ids, ", ") + "}"
 }
 
-// camel writes words as a field does: phone number is phoneNumber.
+// camel writes a noun as a JSON field: "phone number" is phoneNumber.
 func camel(noun string) string {
 	words := strings.FieldsFunc(noun, func(r rune) bool { return r == ' ' || r == '-' })
 	for i := 1; i < len(words); i++ {

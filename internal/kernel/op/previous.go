@@ -8,9 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// previous tells the former values of the fields that differ between a row as it
-// was and as it is, by their JSON names; nil when nothing is known or differs.
-// Every change moves updatedAt, so that is left out.
+// previous is the former values of the fields that differ between a row as it was and as it is, by their JSON
+// names; nil when the former row is not known or nothing differs. Every change sets updatedAt, so that is left out.
 func previous(before, after any) (db.JSON, error) {
 	if before == nil || reflect.TypeOf(before) != reflect.TypeOf(after) {
 		return nil, nil
@@ -23,6 +22,7 @@ func previous(before, after any) (db.JSON, error) {
 	return json.Marshal(was, stable)
 }
 
+// compareFields adds the fields that differ to was, with their values before.
 func compareFields(was map[string]any, before, after reflect.Value) {
 	for i := range before.NumField() {
 		f := before.Type().Field(i)
@@ -32,7 +32,7 @@ func compareFields(was map[string]any, before, after reflect.Value) {
 		}
 		name := jsonName(f)
 		if !f.IsExported() || name == "" || name == "-" || name == "updatedAt" || f.Tag.Get("db") == "-" {
-			continue // what is no column was not read
+			continue // not a column, so the former row does not have its value
 		}
 		if v := before.Field(i).Interface(); !reflect.DeepEqual(v, after.Field(i).Interface()) {
 			was[name] = v

@@ -10,16 +10,16 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Ref is a field of a body that names a row of another table.
+// Ref is the value of a field in the body that names a row of another table.
 type Ref struct {
 	Field, Table string
-	ID           *id.ID // nil names nothing
-	Was          *id.ID // the stored value, which may stay even if its target is gone
+	ID           *id.ID // what the caller sent; nil names nothing
+	Was          *id.ID // the value that is stored already, which may stay even if its row is gone
 }
 
-// References refuses every field that names a missing, foreign or deleted row,
-// with one and the same answer. It locks the targets until the reference is
-// committed, so that a concurrent deletion finds the reference and clears it.
+// References refuses fields that name a row which is missing, deleted or of another organization, all with the same
+// answer, so that nobody can find out what other organizations have. It locks the rows until the transaction ends:
+// somebody who deletes one at the same time waits, then finds the new reference and clears it.
 func References(ctx context.Context, c *Call, refs ...Ref) error {
 	var tree *fault.Tree
 	for _, r := range refs {
@@ -37,8 +37,8 @@ func References(ctx context.Context, c *Call, refs ...Ref) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// lockTarget keeps a row from being deleted until the transaction ends. A
-// permanent row is only looked up, because deleting it clears no references.
+// lockTarget keeps a row from being deleted until the transaction ends. The rows of a permanent table are never
+// deleted, so they are only looked up.
 func lockTarget(ctx context.Context, c *Call, table string, row id.ID) error {
 	if db.LifeOf(table).Permanent {
 		return visible(ctx, c, table, row)
@@ -48,26 +48,27 @@ func lockTarget(ctx context.Context, c *Call, table string, row id.ID) error {
 
 const unseen = "There is no such record in this organization"
 
-// Unseen refuses a reference whose target another check did not find.
+// Unseen refuses a field that names a row which the caller of this function has not found, in the words of
+// LockReferences.
 func Unseen(field string) error { return fault.Field(field, unseen) }
 
-// visible is nil for a live row of the organization, else db.ErrNone.
+// visible returns nil for a row of the organization that is not deleted, else db.ErrNone. It locks nothing.
 func visible(ctx context.Context, c *Call, table string, row id.ID) error {
 	_, err := db.One[int](ctx, c.Tx,
 		"SELECT 1 FROM "+table+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, row)
 	return err
 }
 
-// refFree is the ref of an id that every caller may name, like a member's.
+// refFree is the tag ref of an id that every caller may name, like that of a member.
 const refFree = "-"
 
+// isID reports whether the value is an id, however its field holds it.
 func (n *node) isID() bool {
 	return n.typ == reflect.TypeFor[id.ID]() || n.hold != direct && n.format == "uuid"
 }
 
-// checkReferences requires every id in the body to declare what it names.
-// Operations that only people and operators can call are exempt, because those
-// may read everything.
+// checkReferences panics unless every id in the body has a tag ref that says what it names. Operations that only
+// the console and the admin command can call are exempt.
 func (o *Op) checkReferences() {
 	if o.Doors&(REST|Agent|Automation) == 0 {
 		return
@@ -97,8 +98,8 @@ func (n *node) namesRows(name string) (found bool) {
 	return found
 }
 
-// permitReferences refuses a body that names a row which the caller may not
-// read: a reference can reveal the row or pass it on.
+// permitReferences refuses a body that names a row of a resource which the caller may not read: the answer could show
+// the row, and an invoice or a mail could pass it on.
 func (o *Op) permitReferences(c *Call, in reflect.Value) error {
 	if !o.refers {
 		return nil
@@ -114,6 +115,7 @@ func (o *Op) permitReferences(c *Call, in reflect.Value) error {
 	return nil
 }
 
+// permitNamed checks the ids in a value, however deep.
 func (c *Call) permitNamed(name string, n *node, v reflect.Value) error {
 	if v = n.given(v); !v.IsValid() {
 		return nil
@@ -143,7 +145,7 @@ func (c *Call) permitNamed(name string, n *node, v reflect.Value) error {
 	return nil
 }
 
-// given is the value that the caller sent, or the zero Value.
+// given is the value that the caller sent, or the zero Value for an absent one and for null.
 func (n *node) given(v reflect.Value) reflect.Value {
 	switch n.hold {
 	case pointer:
@@ -157,7 +159,7 @@ func (n *node) given(v reflect.Value) reflect.Value {
 	return v
 }
 
-// PermitReference refuses a caller who may not read what a field names.
+// PermitReference refuses a caller who may not read the resource that a field names.
 func (c *Call) PermitReference(name, resource string) error {
 	switch {
 	case resource == "" || resource == refFree, c.Door == Admin || c.Door == System:

@@ -10,16 +10,16 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// PlaceTaken refuses to restore what something else has taken the place of.
+// PlaceTaken refuses to restore a row when a unique value of it, such as a name, belongs to another row by now.
 var PlaceTaken = fault.Define("PLACE_TAKEN", 409, "Something else has taken its place. Change or delete that first.")
 
 type restored struct {
 	ID id.ID `path:"id" doc:"what was deleted"`
 }
 
-// Restore declares the operation that brings a deleted row of a noun back, until
-// it is purged. finish, where there is one, completes the row as GET shows it, and
-// is told whether it was deleted.
+// Restore declares the operation that brings back a soft-deleted row of a noun, until it is purged. Restoring a row
+// that is not deleted changes nothing and emits no event. finish, if not nil, completes the row as GET shows it; its
+// last argument says whether the row was deleted.
 func Restore[T any](collection, resource string, t *db.Table[T],
 	finish func(context.Context, *Call, *T, bool) error) *Op {
 	noun := t.Life().Noun
@@ -35,7 +35,7 @@ func Restore[T any](collection, resource string, t *db.Table[T],
 		Events:      []string{event},
 		Example:     `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
 	}, func(ctx context.Context, c *Call, in restored) (*T, error) {
-		v, was, err := t.Undelete(ctx, c.Tx, c.Org, in.ID, c.Now)
+		v, wasDeleted, err := t.Undelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 		if errors.Is(err, db.ErrTaken) {
 			return nil, PlaceTaken.Because(err)
 		}
@@ -43,11 +43,11 @@ func Restore[T any](collection, resource string, t *db.Table[T],
 			return nil, err
 		}
 		if finish != nil {
-			if err := finish(ctx, c, v, was); err != nil {
+			if err := finish(ctx, c, v, wasDeleted); err != nil {
 				return nil, err
 			}
 		}
-		if !was {
+		if !wasDeleted {
 			return v, nil
 		}
 		return v, c.Emit(event, in.ID, v)

@@ -17,7 +17,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// Runner is the single path from any door to any operation.
+// Runner runs operations. Every call takes its path, whichever door it came through.
 type Runner struct {
 	DB     *db.DB
 	Clock  *clock.Clock
@@ -37,13 +37,14 @@ type Runner struct {
 	keys keyLocks
 }
 
-// Sealer encrypts what is stored and must be read back, bound to its place.
+// Sealer encrypts what is stored and must be read back. What was sealed for one place, a row and a column, does not
+// open at another.
 type Sealer interface {
 	Seal(plain []byte, place string) ([]byte, error)
 	Open(sealed []byte, place string) ([]byte, error)
 }
 
-// Request is one call as a door took it apart.
+// Request is one call, as a door hands it to the Runner.
 type Request struct {
 	Caller *Caller
 	Door   Door
@@ -51,32 +52,31 @@ type Request struct {
 
 	Path  []string   // the path's values, in the order of the route
 	Query url.Values // of REST
-	// Body gives the JSON text when it is wanted; nil is an empty body.
-	// From REST it holds the body's fields; from other doors, which leave
-	// Path and Query empty, the whole input.
+	// Body reads the JSON text; it is not called for a caller who is refused. nil is an empty body. From REST the text
+	// holds the body's fields; from other doors, which leave Path and Query empty, it holds the whole input.
 	Body func() ([]byte, error)
-	// Whole says that Body holds the whole input even though the door is REST.
+	// WholeInput says that Body holds the whole input even though the door is REST.
 	Whole bool
 
 	Match  string  // If-Match: the versions that may be changed; empty for any
 	Key    string  // the idempotency key
-	HasKey bool    // one was sent, even an empty one
-	NewKey bool    // and the door knows that it is new
-	Stream *Stream // of a Bytes operation
+	HasKey bool    // a key was sent, even an empty one
+	NewKey bool    // this is the first attempt with the key, so that nothing can be stored under it
+	Stream *Stream // the body of a Bytes operation
 
-	// Spend takes more requests from the caller's allowance, for an operation that
-	// does the work of several; nil where none are counted.
+	// UseAllowance takes further requests from the caller's rate limit, for an operation that does the work of
+	// several; nil where requests are not counted.
 	Spend func(more int) error
 
-	// Watch is told of each transaction of the call; nil for nobody.
+	// Watch is told what each transaction of the call did, before it commits; nil for nobody.
 	Watch Watch
 
-	// Malformed is what the door found wrong with the request. Only a caller
-	// who may use the operation is told.
+	// Malformed is what the door found wrong with the request. Runner.Do answers with it only after it has checked the
+	// permission, so that others learn nothing about the operation.
 	Malformed error
 }
 
-// reads is the door whose way of taking the input apart applies.
+// reads is the door by whose rules the body is decoded: body fields for REST, the whole input for all others.
 func (q *Request) reads() Door {
 	if q.Whole {
 		return Automation
@@ -84,8 +84,9 @@ func (q *Request) reads() Door {
 	return q.Door
 }
 
-// Do runs an operation: permission, input, stored answer, validation, Prepare,
-// transaction, events, stored answer, in this order.
+// Do runs an operation, in this order: permission, path and query, stored answer, body, Prepare, transaction with its
+// events and the answer to store. A stored answer comes before the body is checked: a retry of what was once accepted
+// gets its answer even if the rules have changed since.
 func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	if err := o.Permit(q.Caller, q.Door); err != nil {
 		return Answer{}, err
@@ -94,7 +95,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 		return Answer{}, q.Malformed
 	}
 	in := o.fresh()
-	// A stream has no body that could name its path and its query.
+	// Other doors send path and query fields in the body, except to a Bytes operation, whose body is a stream.
 	if q.Door == REST && !q.Whole || o.Streams() && (len(q.Path) > 0 || q.Query != nil) {
 		if err := o.bind(in, q.Path, q.Query); err != nil {
 			return Answer{}, err
@@ -103,6 +104,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	if err := o.CheckKey(q); err != nil {
 		return Answer{}, err
 	}
+	// The body is read only after everything that can refuse the request without it.
 	var text []byte
 	if q.Body != nil && !o.Streams() {
 		var err error
@@ -123,9 +125,9 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	if q.HasKey && o.takesKeyFrom(q.Door, q.Caller) {
 		c.Key = q.Key
 		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
-		// The transaction of a Write looks again. This look is for what has an
-		// answer, which should not be held to today's rules. A Read looks after
-		// it has read: only then it knows whether the caller may.
+		// storeAnswer looks again inside the transaction of a Write, so this lookup may miss a rival. It is skipped for
+		// a Write whose key is new. A Read looks for its stored answer only after it has read: until then it does not
+		// know whether this caller may see it.
 		if o.shape != readShape && (!q.NewKey || o.shape != writeShape || o.BindsKey != nil) {
 			answer, found, err := r.stored(ctx, c, k)
 			if found || err != nil {
@@ -135,7 +137,7 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 	if err := o.prepare(ctx, c, q.reads(), in, text); err != nil {
 		if k != nil && k.bound {
-			return Answer{}, fault.KeyReused.New() // it is bound to a request that was valid
+			return Answer{}, fault.KeyReused.New() // the key belongs to a request that was valid, so not to this one
 		}
 		return r.secondLook(ctx, c, k, err)
 	}
@@ -149,16 +151,16 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 }
 
-// Continue is a call for work that goes on after its request was answered. Its
-// events name request as what caused them. o lists those that the work may emit.
+// Continue returns a call for work that goes on after its request was answered, in a job. Its events name
+// request as what caused them, and must be among the Events of o.
 func (r *Runner) Continue(o *Op, caller *Caller, door Door, request string) *Call {
 	return &Call{Caller: caller, Org: caller.Organization, Now: r.Clock.Now(), Door: door, RequestID: request, op: o,
 		runner: r}
 }
 
-// prepare reads the body and lets the input prepare itself.
+// prepare decodes the body, checks what it refers to and whether it spends, and runs the input's Prepare.
 func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, text []byte) error {
-	if !o.Streams() { // which reads its own body
+	if !o.Streams() { // a Bytes operation reads its own body
 		if err := o.decode(in, text, d); err != nil {
 			return err
 		}
@@ -175,7 +177,7 @@ func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, tex
 	return o.asInput(in.Addr().Interface().(Preparer).Prepare(ctx, c))
 }
 
-// bind fills the path's and the query's fields.
+// bind fills the fields of the path and of the query.
 func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
 	for i, p := range o.pathOf {
 		if tree := p.node.fromText(values[i], field(in, p.index)); tree != nil {
@@ -200,7 +202,7 @@ func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
 	return tree.Fault(fault.BadInput)
 }
 
-// badPath refuses a value of the path.
+// badPath refuses a value of the path, with the code that its collection may have for bad ids.
 func (o *Op) badPath(p *prop, tree *fault.Tree) error {
 	k := o.badIDKind(p)
 	f := k.With((*fault.Tree)(nil).Set(p.name, tree))
@@ -210,14 +212,15 @@ func (o *Op) badPath(p *prop, tree *fault.Tree) error {
 	return f
 }
 
+// missingQuery refuses a request without a required query parameter.
 func missingQuery(p *prop) error {
 	f := fault.MissingQuery.Say("The query parameter %s is required.", p.name)
 	f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add(fault.Missing))
 	return f
 }
 
-// asREST refuses what is wrong with a whole input as REST would, which reads
-// path, query and body one after the other.
+// asREST turns the issues of a whole input into the refusal that REST would give, so that every door answers
+// alike. REST reads path, query and body one after the other, and each has its own code.
 func (o *Op) asREST(tree *fault.Tree) error {
 	if tree == nil {
 		return nil
@@ -241,7 +244,7 @@ func (o *Op) asREST(tree *fault.Tree) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// badIDKind is the code for a path id that is none.
+// badIDKind is the refusal for a value of the path that is no id.
 func (o *Op) badIDKind(p *prop) *fault.Kind {
 	if o.badID != nil && p == o.pathOf[0] {
 		return o.badID
@@ -285,7 +288,8 @@ func (n *node) optionalBody() bool {
 	return true
 }
 
-// asInput gives what Prepare refused about a query the code for queries.
+// asInput replaces the code for invalid bodies by that for queries, in what Prepare refused about an operation
+// that has no body.
 func (o *Op) asInput(err error) error {
 	var f *fault.Fault
 	if !o.hasBody && errors.As(err, &f) && f.Kind == fault.Invalid {
@@ -296,8 +300,8 @@ func (o *Op) asInput(err error) error {
 	return err
 }
 
-// read runs a Read. A POST that only reads, a preview, keeps its answer under
-// a key as well: what is replayed is what was said then.
+// read runs a Read. A preview (POST) keeps its answer under a key as well: a retry gets the same answer, even if the
+// data has changed since.
 func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (a Answer, err error) {
 	var out any
 	err = r.DB.Read(db.WithGuess(ctx, o.guess), func(ctx context.Context, tx *db.Tx) (err error) {
@@ -306,7 +310,7 @@ func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 		return err
 	})
 	if fault.Has(err, fault.Forbidden) {
-		return Answer{}, err
+		return Answer{}, err // a stored answer would show what this caller may not read
 	}
 	if err != nil {
 		return r.secondLook(ctx, c, k, err)
@@ -317,7 +321,7 @@ func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *
 	return r.once(ctx, c, k, func(context.Context) (any, error) { return out, nil })
 }
 
-// answered is the answer of a call that nothing is kept of.
+// answered is the answer of a call without an idempotency key, which is not stored.
 func (c *Call) answered(out any) (Answer, error) {
 	if content, ok := out.(*Content); ok {
 		return Answer{Status: c.op.Status, Content: content}, nil
@@ -326,13 +330,13 @@ func (c *Call) answered(out any) (Answer, error) {
 	return Answer{Status: c.op.Status, Body: body, Sight: c.sight(out)}, err
 }
 
-// commit runs fn in one write transaction together with its events and, under
-// a key, the stored answer.
+// commit runs fn in one write transaction and commits its events and, under a key, the answer together with it.
 func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any,
 	err error) {
 	org, caller := c.Org, c.Caller
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		// It may be run again, and may have moved to another organization.
+		// The database may run this function again after a conflict. The run before may have changed the organization
+		// and the caller, as a Public operation does.
 		c.Org, c.Caller = org, caller
 		c.Tx, c.emits, c.replay, c.status = tx, c.emits[:0], false, c.op.Status
 		tx.WrittenBy(c.author())
@@ -343,15 +347,17 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 				return err
 			}
 		}
-		if c.match != nil {
+		if c.match != nil { // versions are compared once the row is locked, so that nobody changes it in between
 			tx.Guard(c.match.row, func(ctx context.Context) error { return c.match.check(ctx, c) })
 		}
 		if out, err = fn(ctx); err != nil {
 			return err
 		}
-		if tx.Guarded() {
+		if tx.Guarded() { // a bug: If-Match was never compared
 			return fmt.Errorf("op: %s changes a row that it did not lock", c.op.Name)
 		}
+		// The answer is encoded inside the transaction, because it is stored with it and events share its bytes. The
+		// Meter comes after the events, which are what it counts.
 		body, data, err := c.op.encode(out)
 		if err != nil {
 			return fmt.Errorf("op: %s: encode: %w", c.op.Name, err)
@@ -371,9 +377,10 @@ func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Co
 	return a, out, err
 }
 
+// write runs a Write, under its key if it has one.
 func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (Answer, error) {
 	work := func(ctx context.Context) (any, error) {
-		// The input is copied for each run: a closure may be run again.
+		// The transaction may run again, and the function may change its input: each run gets a copy.
 		again := reflect.New(in.Type()).Elem()
 		again.Set(in)
 		return o.call(ctx, c, again, nil)
@@ -385,10 +392,11 @@ func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k 
 	return r.once(ctx, c, k, work)
 }
 
-// once does the work of a key, unless somebody has done it or is at it.
+// once does the work of a request with a key, unless another request with the key has done it or is doing it.
 func (r *Runner) once(ctx context.Context, c *Call, k *key, work func(context.Context) (any, error)) (Answer, error) {
 	if r.DB.Engine() == db.SQLite {
-		// One process owns the file, so a lock in memory tells a rival at once.
+		// Only one process uses the file, so a lock in memory is enough to refuse a second request at once. On
+		// PostgreSQL, lockForWrite uses a lock of the database.
 		release, ok := r.keys.try(k)
 		if !ok {
 			return Answer{}, fault.KeyInFlight.New()
@@ -402,25 +410,26 @@ func (r *Runner) once(ctx context.Context, c *Call, k *key, work func(context.Co
 	return a, nil
 }
 
-// secondLook decides what an error means for a request under a key. Somebody
-// else may have answered between our first look and our lock, and be the very
-// reason for the error: what can be done only once was done. Or the connection
-// broke in the commit. The row tells.
+// secondLook decides what an error means for a request with a key. Another request with the key may have finished
+// between our first lookup and our lock, and be the very reason for the error: what can be done only once was done. Or
+// the connection broke during the commit, and the commit may have succeeded. In both cases the stored answer is found
+// now, and is the right answer.
 func (r *Runner) secondLook(ctx context.Context, c *Call, k *key, err error) (Answer, error) {
 	if k == nil || fault.Has(err, fault.KeyInFlight) {
 		return Answer{}, err
 	}
-	answer, found, look := r.stored(context.WithoutCancel(ctx), c, k)
+	answer, found, lookupErr := r.stored(context.WithoutCancel(ctx), c, k)
 	switch {
-	case found || look != nil:
-		return answer, look
+	case found || lookupErr != nil:
+		return answer, lookupErr
 	case errors.Is(err, errStored):
 		return Answer{}, fault.Unavailable.Because(err)
 	}
 	return Answer{}, err
 }
 
-// protect turns a panic in a Flow into an error.
+// protect turns a panic into an error, as a transaction does for a Read and a Write, so that a Flow still releases
+// its key.
 func protect(fn func() (any, error)) (out any, err error) {
 	defer func() {
 		if v := recover(); v != nil {

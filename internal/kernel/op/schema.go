@@ -16,13 +16,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Bounds for fields that declare none.
+// Bounds for fields that declare none, and for how deep any JSON may be nested.
 const (
-	defaultMaxLength = 255
-	defaultMaxItems  = 100
+	defaultMaxLength = 255 // characters of a string
+	defaultMaxItems  = 100 // elements of an array
 	maxDepth         = 64
 )
 
+// shapeKind is the JSON type of a value.
 type shapeKind uint8
 
 const (
@@ -40,55 +41,56 @@ func (k shapeKind) String() string {
 	return [...]string{"a value", "string", "integer", "number", "boolean", "array", "object", "object"}[k]
 }
 
-// holder says how a value sits in its Go field.
+// holder is how a Go field holds a value that may be absent or null.
 type holder uint8
 
 const (
-	direct  holder = iota
-	pointer        // nil when absent or null
-	opt            // Opt[T]
-	maybe          // Maybe[T]
+	direct  holder = iota // the value itself
+	pointer               // nil when absent or null
+	opt                   // Nullable[T]
+	maybe                 // Optional[T]
 )
 
-// node is a compiled schema: cheap to decode against, and convertible to JSON Schema.
+// node is the schema of one Go type, compiled once at start. Decoding checks JSON against it, and documents
+// convert it to JSON Schema. The tags of struct fields refine it, so a field has a copy of the node of its type.
 type node struct {
 	kind     shapeKind
 	hold     holder
 	nullable bool
-	min, max int64 // length of strings in characters, of arrays in elements, value of integers
-	bounded  bool  // of integers: min and max are set
+	min, max int64 // length of strings in characters, of arrays in elements, value of integers; max -1 is no bound
+	bounded  bool  // of integers: min and max apply
 	notBlank bool  // of strings: spaces alone are refused
 	enum     []string
 	format   string
 	doc      string
-	ref      string // of ids: the resource whose rows they name, or refFree
+	ref      string // of ids: the resource whose rows they name, or refUnrestricted
 	pattern  *regexp.Regexp
-	props    map[string]*prop
-	order    []*prop
-	elem     *node
-	listed   bool         // of arrays: a filter, which a text with commas fills as well
-	oneOf    []shapeKind  // of anyValue: the kinds it may have; empty allows all
-	shown    *node        // what documents say instead, of a value that is read later
-	name     string       // of a struct, for the document
-	output   bool         // part of an answer
-	object   reflect.Type // the struct
+	props    map[string]*prop // of objects: the fields by name
+	order    []*prop          // and in the order of the Go struct
+	elem     *node            // of arrays and maps
+	listed   bool             // of arrays: a query filter, for which a string with commas will do as well
+	oneOf    []shapeKind      // of anyValue: the kinds it may have; empty allows all
+	shown    *node            // the schema for documents, of raw JSON that is decoded later; nil for this one
+	name     string           // of structs: the name for documents
+	output   bool             // part of an answer
+	object   reflect.Type     // of structs: the type without pointer or Nullable
 	typ      reflect.Type
 }
 
 // prop is one field of an object.
 type prop struct {
 	name     string
-	index    []int
+	index    []int // of the Go field, for reflect
 	origin   origin
 	required bool
-	omitted  bool // from an answer when it has no value
-	def      *string
+	omitted  bool    // an answer leaves it out when it has no value
+	def      *string // the default; nil for none
 	node     *node
 	nth      int   // its index in order
-	sent     []int // of a field of Changes: where its name is noted when it is sent
+	sent     []int // of a field of Changes: the index of Changes.Sent, where decoding notes its name; nil for others
 }
 
-// origin is where REST finds a field. The other doors take every field from one object.
+// origin is where a REST request has a field. Other doors have all fields in one object.
 type origin uint8
 
 const (
@@ -97,11 +99,12 @@ const (
 	query
 )
 
-// compile builds the schema of a Go type. It panics on a type that has none.
+// compile builds the schema of a Go type. It panics on a type that JSON cannot have here. seen ends the recursion
+// of a struct that contains itself.
 func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	if t.Implements(reflect.TypeFor[optional]()) {
 		elem, nullable := reflect.Zero(t).Interface().(optional).optional()
-		n := *compile(elem, seen)
+		n := *compile(elem, seen) // a copy: the type may also be held in other ways
 		n.hold, n.nullable, n.typ = maybe, nullable, t
 		if nullable {
 			n.hold = opt
@@ -124,7 +127,7 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	case reflect.TypeFor[clock.Date]():
 		n.kind, n.format = stringValue, "date"
 		return n
-	case reflect.TypeFor[jsontext.Value]():
+	case reflect.TypeFor[jsontext.Value](): // raw JSON: anyValue
 		return n
 	case reflect.TypeFor[Upload]():
 		n.kind, n.format = stringValue, "binary"
@@ -141,13 +144,13 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 		n.kind = boolValue
 	case reflect.Slice:
 		n.kind, n.elem, n.max = arrayValue, compile(t.Elem(), seen), defaultMaxItems
-	case reflect.Map:
+	case reflect.Map: // its keys are strings
 		n.kind, n.elem = mapValue, compile(t.Elem(), seen)
 	case reflect.Struct:
 		if s := seen[t]; s != nil {
 			return s
 		}
-		seen[t] = n
+		seen[t] = n // before its fields, which may lead back to it
 		n.kind, n.props, n.name, n.object = objectValue, map[string]*prop{}, componentName(t), t
 		n.fields(t, nil, seen)
 	default:
@@ -156,8 +159,8 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	return n
 }
 
-// asAnswer turns the schema of an input into that of an answer, where every
-// field is present unless it is declared as omitted.
+// asAnswer turns a schema as inputs have it into that of an answer: every field is present unless it is declared
+// as omitted, and lower bounds and patterns do not hold.
 func (n *node) asAnswer() *node {
 	if n.output {
 		return n
@@ -168,7 +171,7 @@ func (n *node) asAnswer() *node {
 	}
 	for _, p := range n.order {
 		p.required, p.def = !p.omitted, nil
-		if p.node.kind == stringValue || p.node.kind == arrayValue { // an older row may not be what is asked for today
+		if p.node.kind == stringValue || p.node.kind == arrayValue { // a row from before a rule need not follow it
 			p.node.min, p.node.notBlank, p.node.pattern = 0, false, nil
 		}
 		p.node.asAnswer()
@@ -176,8 +179,8 @@ func (n *node) asAnswer() *node {
 	return n
 }
 
-// component is the name of a struct in the document. Inputs and answers have
-// different names, because they differ in which fields are required.
+// component is the name of a struct in the OpenAPI document. A struct that is both an input and an answer has two
+// names, because other fields are required.
 func (n *node) component() string {
 	if n.output || strings.HasSuffix(n.name, "Fields") || strings.HasSuffix(n.name, "Input") {
 		return n.name
@@ -185,11 +188,13 @@ func (n *node) component() string {
 	return n.name + "Input"
 }
 
-// components are the types that documents name. A name stands for one type.
+// components are the types by the names that documents have for them, to find two types of one name.
 var components sync.Map // name → reflect.Type
 
+// typeArgument matches the argument of a generic type: Changes[frontdesk/…/contact.Fields] is ChangesOfFields.
 var typeArgument = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]`)
 
+// componentName is the Go type's name as documents write it; empty for a type without a name.
 func componentName(t reflect.Type) string {
 	s := typeArgument.ReplaceAllString(t.Name(), "Of$1")
 	if s == "" {
@@ -198,11 +203,14 @@ func componentName(t reflect.Type) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// jsonName is the name in a field's json tag.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
 
+// fields adds the fields of a struct, and those of the structs it embeds as if they were its own. at is the index of
+// the struct in the outermost one.
 func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -228,10 +236,11 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		if !f.IsExported() || p.name == "" || p.name == "-" {
 			continue
 		}
-		c := *compile(f.Type, seen)
+		c := *compile(f.Type, seen) // a copy, which the tags of this field refine
 		c.doc = f.Tag.Get("doc")
 		c.constrain(t, f)
-		// A filter may look for spaces, and in a password they count like any other character.
+		// min:"1" on a field of the body also refuses spaces alone. A filter may look for spaces, and in a password,
+		// whose min is larger, they count like any other character.
 		c.notBlank = c.kind == stringValue && c.min == 1 && p.origin == body
 		c.listed = c.kind == arrayValue && p.origin == query
 		c.nullable = c.nullable || c.listed
@@ -240,6 +249,7 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 			p.def = &d
 		}
 		p.omitted = strings.Contains(f.Tag.Get("json"), ",omit")
+		// A field is required unless its type or a tag says that it may be absent.
 		p.required = c.hold == direct && p.def == nil && !p.omitted && !c.listed && f.Tag.Get("optional") == ""
 		if p.origin == path {
 			p.required = true
@@ -252,7 +262,8 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 	}
 }
 
-// changes adds the fields of Changes, each of which may be left out.
+// changes adds the fields of an embedded Changes, each of which may be left out. Changes has the fields To (0)
+// and Sent (1).
 func (n *node) changes(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 	first := len(n.order)
 	n.fields(t.Field(0).Type, append(slices.Clone(at), 0), seen)
@@ -261,7 +272,8 @@ func (n *node) changes(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 	}
 }
 
-// constrain reads the tags min, max, enum, format, pattern, ref and kinds.
+// constrain applies the tags min, max, itemMax, enum, format, ref, pattern and kinds of a field, and panics on a wrong
+// one.
 func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	number := func(tag string) (int64, bool) {
 		v, ok := f.Tag.Lookup(tag)
@@ -277,7 +289,7 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	lo, hasMin := number("min")
 	hi, hasMax := number("max")
 	if n.kind == intValue && (hasMin || hasMax) {
-		n.min, n.max, n.bounded = -1<<53, 1<<53, true
+		n.min, n.max, n.bounded = -1<<53, 1<<53, true // what a JSON number holds exactly
 	}
 	if hasMin {
 		n.min = lo
@@ -320,11 +332,11 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	}
 }
 
-// Words is the pattern of texts that are not blank.
+// Words is the pattern that documents give for strings that must not be blank.
 const Words = `\S`
 
-// schema renders JSON Schema 2020-12. With refs, named structs below the top
-// level are put there and replaced by references.
+// schema converts the node to JSON Schema 2020-12. If refs is not nil, named structs below the top level are put
+// there and replaced by references.
 func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.Schema {
 	if n.shown != nil {
 		return n.shown.schema(refs, false)
@@ -344,7 +356,7 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	switch n.kind {
 	case stringValue:
 		typ, s.Format = "string", jsonFormat(n.format)
-		if n.enum == nil {
+		if n.enum == nil { // the choices say it all
 			length(&s.MinLength, &s.MaxLength)
 		}
 		switch {
@@ -382,13 +394,13 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 				panic(fmt.Sprintf("op: both %s and %s would be %s in the document", other, n.object, name))
 			}
 			if _, ok := refs[name]; !ok {
-				refs[name] = nil // ends a cycle
+				refs[name] = nil // a struct that contains itself finds its name taken, and the recursion ends
 				c := *n
 				c.nullable, c.doc = false, ""
 				refs[name] = c.schema(refs, true)
 			}
 			r := &jsonschema.Schema{Ref: "#/components/schemas/" + name, Description: n.doc}
-			if n.nullable {
+			if n.nullable { // a reference cannot say "or null" itself
 				r.Description = ""
 				return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{r, {Type: "null"}}, Description: n.doc}
 			}
@@ -422,8 +434,8 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	return s
 }
 
-// alternatives writes the kinds that a value may have: one as its type, several
-// as anyOf, which client generators understand better than a list of types.
+// alternatives writes the kinds that a raw value may have: one as its type, several as anyOf, which client
+// generators understand better than a list of types.
 func (n *node) alternatives(s *jsonschema.Schema) {
 	var kinds []*jsonschema.Schema
 	for _, k := range n.oneOf {
@@ -443,6 +455,7 @@ func (n *node) alternatives(s *jsonschema.Schema) {
 	s.AnyOf = kinds
 }
 
+// defaultJSON is a default from a tag as JSON.
 func (n *node) defaultJSON(text string) []byte {
 	if n.kind == stringValue {
 		return []byte(strconv.Quote(text))

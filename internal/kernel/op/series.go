@@ -10,57 +10,59 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// A Series is several calls of operations by one caller in one transaction: all
-// happen or none does. It is run for real, or rehearsed, which undoes it again.
+// A Series is several calls of operations by one caller in one transaction: all of them happen, or none. RunSeries runs
+// it for real. RehearseSeries runs it and rolls it back, to show what it would do. Proposals of agents are series.
+//
+// The functions of a Series are called inside the transaction. The database may run the transaction again, so they may
+// be called again from the first step on; Begin is where to forget what they have collected.
 type Series struct {
 	Caller    *Caller
 	Door      Door
 	RequestID string
 	Steps     []SeriesStep
-	Spend     func(more int) error // as of a Request
+	Spend     func(more int) error // see Request.UseAllowance
 
-	// Begin is told when the transaction begins, or is run again; nil for nobody.
+	// Begin is called when the transaction begins, and again when it is run again; nil for nothing.
 	Begin func()
-	// Answered is told of each answer, before the next step's input is asked for.
-	// A transaction may be run again, so it may be told of the first step again.
+	// Answered is called with the answer of each step and the trace of what the step did, before the input of the next
+	// step is built. An error ends the series.
 	Answered func(step int, a Answer, t *db.Trace) error
-	// Skipped is told of each step that cannot be rehearsed; nil for nobody.
+	// Skipped is called for each step that cannot be rehearsed; nil for nothing.
 	Skipped func(step int)
-	// Refused is told of each step that is refused, which then leaves nothing, and the
-	// others go on; with nil a refusal ends the series.
+	// Refused is called for each step that is refused. The step leaves no change behind, and the series goes on. With
+	// nil, a refusal ends the series.
 	Refused func(step int, err error)
-	// Wider are callers who may do more, the nearest first: a step that the caller is not
-	// permitted is tried as each of them, and Widened is told which one it takes.
+	// WiderCallers have more permissions than Caller, each more than the one before. A step that Caller is not
+	// permitted is tried as each of them, and Widened is called with the index of each that is tried.
 	Wider   []*Caller
 	Widened func(step, caller int)
-	// Finally runs last, in the same transaction, with the trace of each step and
-	// the steps that could not be rehearsed.
+	// Finally is called at the end with the trace of each step and the steps that could not be rehearsed.
 	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
 
-	external bool // a step has read what strangers wrote
+	external bool // a step has answered with text from outside the organization
 }
 
 // SeriesStep is one call of a Series.
 type SeriesStep struct {
 	Op  *Op
-	Key string // what an operation that binds its key is given
-	// Keeps says that Key is the caller's, and the answer is kept under it as that of any
+	Key string // the idempotency key, for an operation that keeps its keys itself (Spec.BindsKey)
+	// KeepsAnswer says that Key is one that the caller sent, so that the answer is stored under it like that of any
 	// other call.
 	Keeps bool
-	// Input is the whole input as JSON. It may depend on the earlier answers.
+	// Input builds the whole input as JSON. It may depend on the answers of the steps before.
 	Input func() ([]byte, error)
-	// Fixed says that it does not.
+	// InputIsFixed says that Input depends on no other step, so that it can be read before the transaction.
 	Fixed bool
 
-	asked any
-	err   error // of asking
+	asked any   // what the operation fetched for its rehearsal, see WithQuote
+	err   error // why it could not be fetched
 
-	ready reflect.Value // the input, where it was prepared before the transaction
-	as    *Caller       // for whom
+	ready reflect.Value // the input, if PrepareSeries has prepared it; else the zero Value
+	as    *Caller       // the caller it was prepared for
 }
 
-// words is who words what a step writes: what an earlier step has read of strangers, a
-// later one may hand on.
+// words is whose words a step writes. Once a step has read text from outside the organization, later steps may
+// repeat it, so all they write is marked as external.
 func (s *Series) words(c *Call) db.Author {
 	if s.external {
 		return db.Stranger
@@ -68,8 +70,8 @@ func (s *Series) words(c *Call) db.Author {
 	return c.author()
 }
 
-// ErrCannotRehearse says that nobody can tell what a step would do, because it needs
-// the outside world, or the answer of a step that does.
+// ErrCannotRehearse says that what a step would do cannot be found out without doing it, because it calls the outside
+// world or needs the answer of a step that does.
 var ErrCannotRehearse = errors.New("op: this cannot be rehearsed")
 
 // StepError is what went wrong with a step of a Series.
@@ -82,32 +84,29 @@ func (e *StepError) Error() string { return fmt.Sprintf("step %d: %v", e.Step+1,
 
 func (e *StepError) Unwrap() error { return e.Err }
 
-// Rehearsable reports whether a step can be rehearsed at all.
+// Rehearsable reports whether the operation can be a step of a rehearsal.
 func (o *Op) Rehearsable() bool {
 	return o.shape == readShape || o.shape == writeShape || o.shape == flowShape && o.Rehearses
 }
 
-// RunsTogether reports whether the operation can be one of several in one
-// transaction.
+// RunsTogether reports whether the operation can run inside the transaction of a Series.
 func (o *Op) RunsTogether() bool { return o.shape == readShape || o.shape == writeShape }
 
-// Asks has a Flow ask the outside world before it is rehearsed: a price, for
-// one. What fn answers is what Asked tells during the rehearsal.
+// Asks has a Flow fetch something from outside before it is rehearsed, such as a price, because a rehearsal itself
+// runs in a transaction and calls nobody. The operation gets what fn returned from Call.Quote.
 func Asks[In any](o *Op, fn func(context.Context, *Call, In) (any, error)) *Op {
 	o.asks = func(ctx context.Context, c *Call, in any) (any, error) { return fn(ctx, c, in.(In)) }
 	return o
 }
 
-// Rehearsing reports whether everything the call does will be undone. A Flow that
-// can be rehearsed leaves the outside world alone then.
+// Rehearsing reports whether everything that the call does will be rolled back. A Flow with Spec.Rehearses must not
+// call the outside world then.
 func (c *Call) Rehearsing() bool { return c.rehearsing }
 
-// Asked is what the operation asked the outside world before its rehearsal; nil
-// outside of a rehearsal.
+// Asked is what the operation fetched from outside before its rehearsal (WithQuote); nil outside of a rehearsal.
 func (c *Call) Asked() any { return c.asked }
 
-// Rehearse runs the series in a transaction that is undone. A step that cannot be
-// rehearsed is left out.
+// Rehearse runs the series in a transaction that is rolled back. A step that cannot be rehearsed is left out.
 func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, "rehearsal")
 	r.Ready(ctx, s)
@@ -117,18 +116,17 @@ func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
 	return r.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error { return r.series(ctx, tx, s, true) })
 }
 
-// Warmer is an input with work that takes long and needs no database, like compiling
-// what the caller wrote. Warm does it and remembers what came of it.
+// Warmer is an input with slow work that needs no database, like compiling an expression that the caller wrote. Warm
+// does the work and caches the result, so that Prepare finds it later.
 type Warmer interface{ Warm() }
 
-// Ready does before the transaction what can be done there, because everybody else waits
-// for its end: it prepares the first input, which nothing comes before, and warms the
-// others.
+// Ready does before the transaction what can be done there, because on SQLite all other writers wait until the
+// transaction ends. It prepares the first input, which cannot depend on other steps, and warms the others.
 func (r *Runner) Ready(ctx context.Context, s *Series) {
 	for _, as := range append([]*Caller{s.Caller}, s.Wider...) {
 		err := r.readyFirst(ctx, s, as)
 		if !fault.Has(err, fault.Forbidden) {
-			break // a refusal comes up again in the transaction
+			break // prepared; or refused, and runStep will meet the refusal again
 		}
 	}
 	for i := range s.Steps {
@@ -144,7 +142,7 @@ func (r *Runner) Ready(ctx context.Context, s *Series) {
 	}
 }
 
-// readyFirst prepares the first input for a caller.
+// readyFirst prepares the input of the first step as one of the callers.
 func (r *Runner) readyFirst(ctx context.Context, s *Series, as *Caller) error {
 	if len(s.Steps) == 0 || !s.Steps[0].Fixed || !s.Steps[0].Op.RunsTogether() {
 		return nil
@@ -170,12 +168,13 @@ func (r *Runner) RunTogether(ctx context.Context, tx *db.Tx, s *Series) error {
 	return r.series(ctx, tx, s, false)
 }
 
-// Together runs the series in a transaction of its own.
+// Together runs the series in a transaction of its own and commits it.
 func (r *Runner) Together(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, s.Steps[len(s.Steps)-1].Op.Name)
 	return r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return r.RunTogether(ctx, tx, s) })
 }
 
+// ask fetches what step i needs from outside for its rehearsal, as the caller with the most permissions.
 func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	step := &s.Steps[i]
 	if step.Op.asks == nil {
@@ -203,12 +202,14 @@ func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
 	return step.Op.asks(ctx, c, in.Interface())
 }
 
+// seriesCall is the call of step i. It has no transaction yet.
 func (r *Runner) seriesCall(s *Series, i int, as *Caller) *Call {
 	step := &s.Steps[i]
 	return &Call{Caller: as, Org: as.Organization, Now: r.Clock.Now(), Door: s.Door,
 		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, spend: s.Spend, status: step.Op.Status}
 }
 
+// series runs the steps one after the other, each with a trace of its own.
 func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool) error {
 	if s.Begin != nil {
 		s.Begin()
@@ -243,7 +244,7 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 	return s.Finally(ctx, tx, traces, skipped)
 }
 
-// seriesTry takes a step, by itself where a refusal does not end the series.
+// seriesTry runs a step, in a savepoint if the series can go on without it or try it as a wider caller.
 func (r *Runner) seriesTry(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
 	if s.Refused == nil && s.Wider == nil {
 		return r.seriesStep(ctx, tx, s, i, s.Caller, rehearse)
@@ -265,13 +266,14 @@ func (r *Runner) seriesTry(ctx context.Context, tx *db.Tx, s *Series, i int, reh
 	return a, err
 }
 
-// IsRefusal reports whether an error says something about the call, and not about
-// the service.
+// IsRefusal reports whether an error is the answer to the call, which a retry would get again. A failure of the
+// service, a key in use and a rate limit are not.
 func IsRefusal(err error) bool {
 	var f *fault.Fault
 	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
+// seriesStep runs one step as a caller: the same path as Runner.Do, but inside the transaction of the series.
 func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *Caller, rehearse bool) (
 	Answer, error) {
 	step := &s.Steps[i]
@@ -300,7 +302,7 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as
 	} else if err := o.prepare(ctx, c, Automation, in, text); err != nil {
 		return Answer{}, err
 	}
-	tx.NextStep()
+	tx.NextStep() // the step's events compare rows with what the steps before made of them
 	tx.WrittenBy(s.words(c))
 	out, err := o.call(ctx, c, in, nil)
 	if err != nil {

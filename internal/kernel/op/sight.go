@@ -12,44 +12,46 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Sight is what an answer shows its reader beside what was asked for: whether
-// strangers wrote some of it, and whom it tells of.
+// An agent that reads a mail may find instructions in it and follow them. So every answer that an agent may get is
+// examined for text from outside the organization, and for whom it is about. Package guard decides by that what the
+// agent may do next.
+
+// Sight is what an answer exposes its reader to: whether people outside the organization wrote some of it, and whom
+// it is about.
 type Sight struct {
 	External bool
-	// About are the people and conversations of the house that it tells of.
+	// About are the ids of the contacts, customers and conversations that it is about.
 	About []id.ID
-	// Opaque says that it holds what nobody can tell that of: a JSON text, or no row
-	// at all.
+	// Opaque says that for some of it this cannot be found out: it holds raw JSON, or no row at all.
 	Opaque bool
 }
 
-// ExternalHolder is a part of an answer that is no row and knows whether strangers
-// wrote some of it. An answer without a row must be one, or say that it cannot be.
+// ExternalHolder is a part of an answer that knows whether it holds text from outside the organization. Rows do, by
+// Record. An answer without rows must have such a part: ExternalMark if it may hold such text, NoExternalText if not.
 type ExternalHolder interface{ HoldsExternal() bool }
 
-// HoldsExternal tells the mark of a row.
+// HoldsExternal reports the mark of a row.
 func (r Record) HoldsExternal() bool { return r.External }
 
-// IsExternal reports whether a value holds what strangers wrote.
+// IsExternal reports whether any part of a value holds text from outside the organization.
 func IsExternal(v any) bool { return sightOf(v, 0).External }
 
-// Mark is the mark of a part of an answer that is no row of its own.
+// Mark is embedded in a part of an answer that is not a row but may hold text from outside the organization.
 type Mark struct {
 	External bool `json:"-" db:"external"`
 }
 
-// HoldsExternal tells the mark.
+// HoldsExternal reports the mark.
 func (m Mark) HoldsExternal() bool { return m.External }
 
-// OwnWords is embedded in an answer without rows in which only the house, or the
-// caller, can have written.
+// OwnWords is embedded in an answer without rows that only holds what the organization or the caller wrote.
 type OwnWords struct{}
 
-// HoldsExternal says no.
+// HoldsExternal is always false.
 func (OwnWords) HoldsExternal() bool { return false }
 
-// sightOf looks at everything that an answer is made of. Rows that were made now tell
-// their maker nothing of themselves.
+// sightOf looks through everything that an answer is made of. A row that was created at now or later is not counted
+// among those the answer is about: whoever has just created it learns nothing new from it. 0 counts all.
 func sightOf(out any, now clock.Time) Sight {
 	if l, ok := out.(lister); ok {
 		out, _ = l.page()
@@ -63,16 +65,18 @@ func sightOf(out any, now clock.Time) Sight {
 	return s.Sight
 }
 
+// looker collects the Exposure of a value.
 type looker struct {
 	Sight
-	rows int
+	rows int // how many rows there were
 	now  clock.Time
 }
 
+// look visits a value and all that it holds, except for types that cannot matter.
 func (s *looker) look(v reflect.Value) {
 	switch p := partsOf(v.Type()); {
 	case !p.worth:
-	case p.raw:
+	case p.raw: // anything but null, whose text begins with n
 		s.Opaque = s.Opaque || v.Len() > 0 && v.Bytes()[0] != 'n'
 	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Interface:
 		if !v.IsNil() {
@@ -91,6 +95,8 @@ func (s *looker) look(v reflect.Value) {
 	}
 }
 
+// lookInside visits a struct. The raw JSON of a row does not make the answer opaque when the row names whom it is
+// about, because then the JSON is about them too.
 func (s *looker) lookInside(v reflect.Value, p *parts) {
 	if p.holder {
 		s.External = s.External || v.Interface().(ExternalHolder).HoldsExternal()
@@ -98,7 +104,7 @@ func (s *looker) lookInside(v reflect.Value, p *parts) {
 	if p.row {
 		s.rows++
 	}
-	known, made := false, false
+	known, made := false, false // whom the row is about is known; the row was created by this call
 	if p.row && s.now != 0 {
 		made = v.FieldByName("CreatedAt").Int() >= int64(s.now)
 	}
@@ -120,25 +126,26 @@ func (s *looker) lookInside(v reflect.Value, p *parts) {
 		}
 	}
 	for _, i := range p.fields {
-		if f := v.Field(i); !known || !partsOf(f.Type()).raw { // it is about whom the row is about
+		if f := v.Field(i); !known || !partsOf(f.Type()).raw {
 			s.look(f)
 		}
 	}
 }
 
-// parts is what of a type can matter.
+// parts is what visitValue needs to know of a type. It is found once per type.
 type parts struct {
-	worth  bool // it is worth looking at a value
-	raw    bool // a JSON text
-	holder bool
-	row    bool
-	about  [][]int // fields that name people and conversations
-	self   []int   // the row's own id
-	fields []int   // of a struct, those worth looking at
+	worth  bool    // a value of the type can matter; others are not visited
+	raw    bool    // it is raw JSON
+	holder bool    // it is an ExternalHolder
+	row    bool    // it embeds Record
+	about  [][]int // the indexes of fields that name people and conversations
+	self   []int   // the index of the row's own id
+	fields []int   // of a struct, the fields to visit
 }
 
 var partsByType sync.Map // reflect.Type → *parts
 
+// partsOf is analyzeType with a cache.
 func partsOf(t reflect.Type) *parts {
 	if p, ok := partsByType.Load(t); ok {
 		return p.(*parts)
@@ -148,8 +155,8 @@ func partsOf(t reflect.Type) *parts {
 	return &p
 }
 
-// findParts looks at a type. above are the types that hold it: one that holds itself
-// is worth looking at.
+// findParts analyzes a type. above are the types that contain it. A type that contains itself is taken to matter,
+// which ends the recursion.
 func findParts(t reflect.Type, above map[reflect.Type]bool) (p parts) {
 	if t == reflect.TypeFor[jsontext.Value]() {
 		return parts{worth: true, raw: true}
@@ -181,8 +188,8 @@ func findParts(t reflect.Type, above map[reflect.Type]bool) (p parts) {
 	return p
 }
 
-// checkMarked panics for an operation of agents whose answer cannot say whether
-// strangers wrote some of it.
+// checkMarked panics when agents can call the operation and its answer cannot say whether it holds text from
+// outside the organization.
 func (o *Op) checkMarked(out reflect.Type) {
 	if o.Doors&Agent == 0 || o.nothing || out == reflect.TypeFor[*Content]() {
 		return
@@ -201,7 +208,7 @@ func (o *Op) checkMarked(out reflect.Type) {
 	}
 }
 
-// marks reports whether a value of a type can carry the mark.
+// marks reports whether a type, or something in it, is an ExternalHolder.
 func marks(t reflect.Type, above map[reflect.Type]bool) bool {
 	if above[t] {
 		return false
@@ -223,8 +230,8 @@ func marks(t reflect.Type, above map[reflect.Type]bool) bool {
 	return false
 }
 
-// sight looks at an answer where somebody wants to know: an agent's, one that is
-// kept, one that another step uses.
+// sight examines an answer if somebody will use the result: the answer goes to an agent, is stored under a
+// key, or goes to a step of a series or an automation. Otherwise the work is saved.
 func (c *Call) sight(out any) Sight {
 	if c.Caller.Agent == "" && c.Key == "" && !c.within && c.Door != Automation {
 		return Sight{}
@@ -232,17 +239,16 @@ func (c *Call) sight(out any) Sight {
 	return sightOf(out, c.Now)
 }
 
-// author is who words what the call writes.
+// author says whose words the call writes, by which tables mark their rows.
 func (c *Call) author() db.Author {
 	switch {
 	case c.Caller.External:
 		return db.Stranger
-	case c.op.Public: // what it puts into a column that strangers can fill is theirs
+	case c.op.Public: // anybody may call it: what it writes to columns that outsiders can fill is theirs
 		return db.Service
 	}
 	return db.House
 }
 
-// ShowsRows reports whether an answer is made of rows, which carry the mark of
-// strangers' words.
+// ShowsRows reports whether the answer is a row or a list of rows, which carry the mark of text from outside.
 func (o *Op) ShowsRows() bool { return o.rows }

@@ -10,11 +10,11 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// What takes money from the organization's card, and what decides over an agent's
-// proposals, is given to people one by one (Caller.MaySpend, Caller.MayApprove). An
-// operation says in its Spec that it does so; nothing else asks.
+// Two rights are given to people one by one, besides the permissions: to take money from the organization's card
+// (Caller.MaySpend) and to decide on agents' proposals (Caller.MayApprove). An operation declares in its Spec that it
+// needs one of them, and this file is the only place that checks.
 
-// permitPerson refuses a caller who was not given what the operation needs of a person.
+// permitPerson refuses a caller who lacks the right to spend or to decide, where the operation needs it.
 func (o *Op) permitPerson(c *Caller) error {
 	switch {
 	case o.Spends && !c.MaySpend:
@@ -26,21 +26,23 @@ func (o *Op) permitPerson(c *Caller) error {
 	return nil
 }
 
+// noSpending refuses for lack of the right to spend.
 func noSpending() error {
 	return fault.Forbidden.Say("Spending money was not allowed to this member. An owner or admin allows it on the " +
 		"member's page.")
 }
 
-// Charge is what a traced transaction tells of money that will be taken.
+// Charge is the entry in a transaction's trace for money that will be taken. Rehearsals show it, and the Meter counts
+// it.
 type Charge struct {
 	What        string // what is paid for
-	Card        string // as people know it
+	Card        string // the card as people know it
 	AmountCents int64
 	Currency    string
 }
 
-// Charge tells the transaction that money will be taken. An operation that charges
-// and did not declare it has let anybody spend, so it is stopped here.
+// Charge notes in the transaction's trace that money will be taken. An operation that charges without Spec.Spends
+// was open to callers who may not spend, so it is stopped here.
 func (c *Call) Charge(tx *db.Tx, v Charge) error {
 	if !c.op.Spends {
 		return fmt.Errorf("op: %s charges without declaring that it spends", c.op.Name)
@@ -49,7 +51,7 @@ func (c *Call) Charge(tx *db.Tx, v Charge) error {
 	return nil
 }
 
-// checkSpending panics on a SpendsWith that names nothing.
+// checkSpending panics when the field that Spec.SpendsIfTrue names is not a bool of the body.
 func (o *Op) checkSpending() {
 	if o.SpendsWith == "" {
 		return
@@ -61,7 +63,7 @@ func (o *Op) checkSpending() {
 	o.isTrue(o.blank)
 }
 
-// permitSpending refuses an input that spends, where the operation does so by a field.
+// permitSpending refuses an input whose field Spec.SpendsIfTrue is true, from a caller who may not spend.
 func (o *Op) permitSpending(c *Caller, d Door, in reflect.Value) error {
 	if o.SpendsWith == "" || c.MaySpend || d == Admin || d == System || !o.isTrue(in) {
 		return nil
@@ -69,7 +71,7 @@ func (o *Op) permitSpending(c *Caller, d Door, in reflect.Value) error {
 	return noSpending()
 }
 
-// isTrue reports whether the field is true with which the operation spends.
+// isTrue reports whether the field that Spec.SpendsIfTrue names is true.
 func (o *Op) isTrue(in reflect.Value) bool {
 	switch v := field(in, o.in.props[o.SpendsWith].index).Interface().(type) {
 	case bool:
@@ -81,8 +83,7 @@ func (o *Op) isTrue(in reflect.Value) bool {
 	}
 }
 
-// SpendsOn reports whether the operation spends, given a whole input. Its texts may be
-// placeholders.
+// SpendsOn reports whether the operation spends with this whole input, which may have placeholders.
 func (o *Op) SpendsOn(input []byte) bool {
 	if o.Spends || o.SpendsWith == "" {
 		return o.Spends
@@ -94,14 +95,13 @@ func (o *Op) SpendsOn(input []byte) bool {
 	switch v := fields[o.SpendsWith].(type) {
 	case bool:
 		return v
-	case string: // a placeholder, which may turn out to be true
+	case string: // a placeholder, which may stand for true
 		return true
 	}
 	return false
 }
 
-// PermitInput refuses a caller who may not use the operation with a whole input
-// through this door: what Permit refuses, and spending by a field.
+// PermitInput is PermitCaller for a whole input: it also refuses one that spends by a field, from a caller who may not.
 func (o *Op) PermitInput(c *Caller, d Door, input []byte) error {
 	if err := o.Permit(c, d); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (o *Op) PermitInput(c *Caller, d Door, input []byte) error {
 	return nil
 }
 
-// Alone reports whether an agent may do this without asking a person.
+// Alone reports whether an agent may make this call itself, instead of proposing it to a person.
 func (o *Op) Alone(c *Caller, input []byte) bool {
 	return o.AllowedBy(c.Permissions) && (c.MaySpend || !o.SpendsOn(input))
 }

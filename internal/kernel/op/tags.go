@@ -10,15 +10,15 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Tagged is a table of the tags that a noun's rows have, folded, by which they
-// are found. The row itself has them in a column tags, as they are shown.
+// Tagged is a table with one row per tag of a noun's row, folded, for filters. The noun's own row has its tags in a
+// column tags, as people wrote them.
 type Tagged struct {
 	Table  string
-	Column string // names the row
+	Column string // the column with the id of the tagged row
 }
 
-// TidyTags trims tags and drops those that are there already, by their folded
-// text. It records an issue at the field tags for a tag that no filter could name.
+// TidyTags trims tags and drops duplicates, which it compares folded. It adds issues at the field tags for tags
+// that no filter could name.
 func TidyTags(tree *fault.Tree, list []string) ([]string, *fault.Tree) {
 	out, seen := make([]string, 0, len(list)), map[string]bool{}
 	for i, tag := range list {
@@ -37,7 +37,8 @@ func TidyTags(tree *fault.Tree, list []string) ([]string, *fault.Tree) {
 	return out, tree
 }
 
-// Write replaces the tags of a row, which is new or locked.
+// Write replaces the tags of a row. The row must be new or locked, so that nobody else writes its tags at the same
+// time.
 func (t Tagged) Write(ctx context.Context, c *Call, row id.ID, before, tags []string) error {
 	if slices.Equal(before, tags) {
 		return nil
@@ -57,7 +58,7 @@ func (t Tagged) Write(ctx context.Context, c *Call, row id.ID, before, tags []st
 	return nil
 }
 
-// Filter keeps the rows that have one of the tags; no tags keep all.
+// Filter restricts a list to the rows that have one of the tags; without tags it does nothing.
 func (t Tagged) Filter(w *db.Where, tags []string) {
 	if len(tags) == 0 {
 		return
@@ -73,9 +74,10 @@ func (t Tagged) Filter(w *db.Where, tags []string) {
 // ExternalIDTaken refuses an externalId that another row has.
 var ExternalIDTaken = fault.Define("EXTERNAL_ID_TAKEN", 409, "Another record has this externalId.")
 
-// TakeExternalID makes sure that no other live row of a table has the externalId,
-// and that none gets it before the transaction ends. It locks the organization,
-// and so comes before any lock of a row: an UPDATE has no ON CONFLICT.
+// TakeExternalID refuses an externalId that another live row of the table has, and keeps others from taking it
+// before the transaction ends. A unique index alone would not do: an UPDATE has no ON CONFLICT, and a clash would end a
+// PostgreSQL transaction. It locks the organization, so it must come before any lock of a row, or two calls could
+// deadlock.
 func TakeExternalID(ctx context.Context, c *Call, table string, row id.ID, external *string) error {
 	if external == nil {
 		return nil
@@ -91,7 +93,7 @@ func TakeExternalID(ctx context.Context, c *Call, table string, row id.ID, exter
 	return ExternalIDTaken.Say("Another %s has the externalId %s.", db.LifeOf(table).Noun, *external)
 }
 
-// Known is a row that was found by what is known of it.
+// Known is what an import needs of an existing row that one of its records matches.
 type Known struct {
 	ID         id.ID    `db:"id"`
 	Tags       []string `db:"tags"`
@@ -99,7 +101,7 @@ type Known struct {
 	Email      *string  `db:"email"`
 }
 
-// KnownAs finds the live rows of a table that have one of the externalIds.
+// KnownAs finds the rows of a table that have one of the externalIds and are not deleted.
 func KnownAs(ctx context.Context, tx *db.Tx, table string, org id.ID, externals []string) ([]Known, error) {
 	return db.All[Known](ctx, tx, "SELECT id, tags, external_id, NULL AS email FROM "+table+
 		" WHERE organization_id = $1 AND external_id = ANY($2) AND deleted_at IS NULL", org, externals)

@@ -12,12 +12,10 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// A version is told by what is shown: two answers with the same bytes have the
-// same one. So everything that a representation contains counts, wherever it is
-// stored.
+// The version of a resource is a hash of what GET answers: two answers with the same bytes have the same version. So
+// everything that the answer contains counts, whichever table stores it, and no column has to keep a number.
 
-// Version is the version of the resource that an answer shows, for ETag and
-// If-Match; empty for none.
+// Version is the version of the resource in an answer's body, for ETag and If-Match; empty when it has none.
 func (o *Op) Version(body []byte) string {
 	if !o.version || body == nil {
 		return ""
@@ -26,23 +24,24 @@ func (o *Op) Version(body []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// match is the versions that a request may change.
+// match is the condition of a request with If-Match: the resource has one of these versions.
 type match struct {
 	versions []string
-	row      id.ID // locked before the versions are compared
-	getter   *Op
-	path     []string
+	row      id.ID    // locked before the versions are compared
+	getter   *Op      // the operation whose answer has the version
+	path     []string // the values of its path
 }
 
-// Matches reports whether If-Match applies: the operation changes what GET shows.
+// Matches reports whether the operation honours If-Match: it changes what a versioned GET at the same path shows.
 func (o *Op) Matches() bool {
 	return o.getter != nil && o.getter.shape == readShape && o.getter.version && o.shape == writeShape
 }
 
-// Versioned reports whether the answer has a version.
+// Versioned reports whether the answer has a version, which is sent as ETag.
 func (o *Op) Versioned() bool { return o.version && o.Method != http.MethodDelete }
 
-// matching reads If-Match: tags in quotes with commas between them, or * for any.
+// matching reads If-Match: tags in quotes with commas between them, or * for any version. It returns nil where
+// there is nothing to compare.
 func (o *Op) matching(q Request) (*match, error) {
 	if strings.TrimSpace(q.Match) == "*" {
 		return nil, nil //nolint:nilnil // any version will do, and none is a 404
@@ -61,7 +60,8 @@ func (o *Op) matching(q Request) (*match, error) {
 	return m, nil
 }
 
-// check compares the versions with what GET answers now. The row is locked.
+// check compares the versions with what GET answers now. The transaction calls it as soon as it has locked the
+// row, so that nobody else can change it after the comparison.
 func (m *match) check(ctx context.Context, c *Call) error {
 	in := m.getter.fresh()
 	if err := m.getter.bind(in, m.path, nil); err != nil {

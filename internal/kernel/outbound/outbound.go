@@ -1,10 +1,14 @@
-// Package outbound is the one HTTP client for addresses that others choose:
-// client metadata documents and webhooks. It reaches public addresses only, and
-// checks them when it dials, so that a name gains nothing by resolving to another
-// address a moment later. It follows no redirect, uses no proxy, and bounds the
-// time, size and number of its requests.
+// Package outbound makes HTTP requests to the outside world. There are two clients, for two kinds of address.
 //
-// It never calls from inside a transaction; it panics at once.
+// Client (outbound.go) is for addresses that callers choose: webhooks and the metadata documents of OAuth clients. An
+// attacker could name a server of the internal network (SSRF), so it reaches public addresses only. It checks the
+// address when it dials, so that a name gains nothing by resolving to another address a moment later. It follows no
+// redirect, uses no proxy, and bounds the time, size and number of its requests.
+//
+// Provider (provider.go) is for APIs that the operator chose, such as a payment provider. It speaks JSON and may reach
+// any address.
+//
+// Neither may be used inside a transaction, which would stay open while the network is slow: they panic at once.
 package outbound
 
 import (
@@ -24,11 +28,11 @@ import (
 
 // Options bound what a client does.
 type Options struct {
-	Timeout  time.Duration // of a whole exchange, from the name to the last byte
+	Timeout  time.Duration // of a whole request, from looking up the name to the last byte of the answer
 	MaxBytes int64         // of an answer's body
-	Cut      bool          // a larger body is cut off, not refused
-	AtOnce   int           // concurrent exchanges; further ones are refused
-	Insecure bool          // allows http and this machine, for development and tests
+	Cut      bool          // a larger body is cut off; otherwise it is an error
+	AtOnce   int           // requests at the same time; further ones are refused with ErrBusy
+	Insecure bool          // also allows http, and addresses of this machine, for development and tests
 }
 
 // Client makes requests within its bounds.
@@ -47,7 +51,7 @@ var (
 	ErrPrivate  = errors.New("outbound: not a public address")
 )
 
-// New prepares a client.
+// New returns a client within the bounds of o.
 func New(o Options) *Client {
 	rules := []ssrf.Option{ssrf.WithAnyPort()}
 	if o.Insecure {
@@ -66,20 +70,19 @@ func New(o Options) *Client {
 				Proxy: nil, DialContext: dialer.DialContext, TLSHandshakeTimeout: o.Timeout,
 				// A reused connection would skip the check of the next address.
 				DisableKeepAlives: true, ForceAttemptHTTP2: true,
-				// The size bound is about the bytes on the wire.
+				// Without compression, MaxBytes bounds the bytes on the wire as well.
 				DisableCompression: true, MaxResponseHeaderBytes: 32 << 10,
 			},
 		},
 	}
 }
 
-// keptTime is how long an idle connection is kept: less than servers commonly
-// keep one.
+// keptTime is how long a session keeps an idle connection: less than servers commonly do, so that none is reused
+// just as the server closes it.
 const keptTime = 2 * time.Second
 
-// Session is the client for several requests in a row to one host. It keeps the
-// connection between them, which was checked when it was dialled. The next
-// session looks up the name again. end closes the connection.
+// Session returns a client for several requests in a row to one host. It keeps the connection between them, whose
+// address was checked when it was dialled. The next session looks up the name again. end closes the connection.
 func (c *Client) Session() (session *Client, end func()) {
 	t := c.http.Transport.(*http.Transport).Clone()
 	t.DisableKeepAlives, t.MaxIdleConnsPerHost, t.IdleConnTimeout = false, 1, keptTime
@@ -88,8 +91,8 @@ func (c *Client) Session() (session *Client, end func()) {
 	return &kept, t.CloseIdleConnections
 }
 
-// Reaches refuses a host that is a forbidden address. A name is only checked when
-// it is dialled.
+// Reaches refuses a host that is an IP address which the client would not connect to. A name is accepted here, and
+// checked when it is dialled.
 func (c *Client) Reaches(host string) error {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
@@ -105,14 +108,14 @@ func (c *Client) Reaches(host string) error {
 	return nil
 }
 
-// Answer is what came back.
+// Answer is the answer to a request, read to its end.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Get fetches an address.
+// Get fetches a URL.
 func (c *Client) Get(ctx context.Context, address string) (*Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -17,22 +17,22 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Bounds of one exchange with a provider.
+// The bounds of one request to a provider.
 const (
 	providerTime  = 10 * time.Second
 	providerBytes = 32 << 20
 )
 
-// ProviderConfig is an API that the operator chose.
+// ProviderConfig is how to reach an API that the operator chose.
 type ProviderConfig struct {
-	Name    string            // for errors
+	Name    string            // what errors call it
 	URL     string            // the base of all paths
-	Headers map[string]string // of every request
-	Timeout time.Duration     // of one exchange; by default 10 seconds
+	Headers map[string]string // sent with every request
+	Timeout time.Duration     // of one request; by default 10 seconds
 }
 
-// Provider speaks JSON with an API that the operator chose, and which may
-// therefore be anywhere, this machine included.
+// Provider is a client for a JSON API that the operator chose, and that may therefore be anywhere, this machine
+// included.
 type Provider struct {
 	name    string
 	base    string
@@ -40,7 +40,7 @@ type Provider struct {
 	http    *http.Client
 }
 
-// NewProvider prepares a client.
+// NewProvider returns a client for an API.
 func NewProvider(c ProviderConfig) *Provider {
 	return &Provider{name: c.Name, base: strings.TrimSuffix(c.URL, "/"), headers: c.Headers, http: &http.Client{
 		Timeout:       cmp.Or(c.Timeout, providerTime),
@@ -48,7 +48,7 @@ func NewProvider(c ProviderConfig) *Provider {
 	}}
 }
 
-// With returns the provider with another header in its requests.
+// With returns a copy of the provider that sends one more header with every request.
 func (p *Provider) With(header, value string) *Provider {
 	out := *p
 	out.headers = maps.Clone(p.headers)
@@ -56,7 +56,7 @@ func (p *Provider) With(header, value string) *Provider {
 	return &out
 }
 
-// StatusError is an answer with an error status.
+// StatusError is an answer with a status of 300 or above.
 type StatusError struct {
 	Provider string
 	Status   int
@@ -65,7 +65,7 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return fmt.Sprintf("%s: answered %d", e.Provider, e.Status) }
 
-// Field returns the text of one field of the body, or that of the status.
+// Field is the text of one field in the body, for example a message; without it, the text of the status.
 func (e *StatusError) Field(name string) string {
 	said := map[string]any{}
 	if err := json.Unmarshal(e.Body, &said); err == nil {
@@ -76,9 +76,8 @@ func (e *StatusError) Field(name string) string {
 	return http.StatusText(e.Status)
 }
 
-// Call sends in, as a form if it is url.Values and otherwise as JSON, and reads
-// the answer into out. Either may be nil. An error status is a *StatusError; any
-// other error leaves open whether the provider acted.
+// Call sends in, as a form if it is url.Values and otherwise as JSON, and reads the answer into out. Either may be nil.
+// A status of 300 or above is a *StatusError; any other error leaves open whether the provider acted.
 func (p *Provider) Call(ctx context.Context, method, path string, in, out any) error {
 	if db.Inside(ctx) {
 		panic("outbound: " + p.name + " called inside a transaction")
@@ -109,6 +108,7 @@ func (p *Provider) Call(ctx context.Context, method, path string, in, out any) e
 	return nil
 }
 
+// request builds the request for Call.
 func (p *Provider) request(ctx context.Context, method, path string, in any) (*http.Request, error) {
 	var body io.Reader
 	kind := "application/json"

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// IsLoopback reports whether a host, with or without a port, names this machine.
-// It does not look up names: only localhost counts.
+// IsLoopback reports whether a host, with or without a port, is this machine. It does not look names up: localhost is
+// the only name that counts.
 func IsLoopback(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil { // it has no port

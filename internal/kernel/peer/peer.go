@@ -1,5 +1,6 @@
-// Package peer finds the address a request comes from: that of the connection
-// or, behind a proxy that the operator trusts, the one that the proxy names.
+// Package peer finds the address that a request comes from, for limits and logs: that of the connection or, behind a
+// proxy that the operator trusts, the one that the proxy names in X-Forwarded-For. Proxies.Address is the heart of it.
+// It never believes a header that somebody else may have written. loopback.go recognizes this machine.
 package peer
 
 import (
@@ -9,7 +10,7 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
+// Proxies are the addresses and networks of proxies whose X-Forwarded-For is trusted.
 type Proxies []netip.Prefix
 
 // Parse reads addresses and networks: "10.0.0.0/8", "192.0.2.7".
@@ -32,6 +33,7 @@ func Parse(list []string) (Proxies, error) {
 	return out, nil
 }
 
+// trust reports whether an address is that of a trusted proxy.
 func (p Proxies) trust(a netip.Addr) bool {
 	for _, prefix := range p {
 		if prefix.Contains(a) {
@@ -41,9 +43,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return false
 }
 
-// Address returns the address of the request's sender. Each proxy appends the
-// address it saw, so the header is read from its end, for as long as a trusted
-// proxy wrote it. The client itself may have written what is further left.
+// Address returns the address of the client. Each proxy appends the address it saw to X-Forwarded-For, so the header is
+// read from its end: an entry counts if a trusted proxy wrote it, that is, if the address found so far is one. What is
+// further left the client itself may have written. It is the zero Addr where the connection has none.
 func (p Proxies) Address(r *http.Request) netip.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -69,8 +71,8 @@ func parseHop(hop string) (netip.Addr, error) {
 	return netip.ParseAddr(hop)
 }
 
-// Key is the key of a limit per address: an IPv4 address, or the network of an
-// IPv6 address, because one person has countless IPv6 addresses.
+// Key is what limits per address count by: an IPv4 address, or the /64 network of an IPv6 address, because one person
+// has countless IPv6 addresses.
 func (p Proxies) Key(r *http.Request) netip.Prefix { return Network(p.Address(r)) }
 
 // Network is Key for a given address.

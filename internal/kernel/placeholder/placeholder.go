@@ -1,12 +1,12 @@
-// Package placeholder is the small language of callers' texts: {{ customer.name
-// }}, and {{ name | default: "there" }} for a value that may be missing. That is
-// all. There is no logic, no inclusion and no call, so a text can only name
-// values.
+// Package placeholder fills values into texts that callers write, such as templates of mail and inputs of automations:
+// {{ customer.name }}, and {{ name | default: "there" }} for a value that may be missing. That is the whole language.
+// There is no logic, no inclusion and no call, so that a text can only name values.
 //
-// Start reading at Parse, then Template.Render; values.go holds what names are
-// looked up in. The package knows no resource. A text is read once from left to
-// right, and the result is never read again: a value that looks like a
-// placeholder stays as it is.
+// Read placeholder.go first: Parse reads a text from left to right, once, into a Template. values.go has
+// Template.Render, which puts values into it, and Lookup, where values come from.
+//
+// The package knows no resource. The result is never parsed again: a value that looks like a placeholder stays as it
+// is, so that a contact's name cannot read other values. Lengths and numbers are bounded, because callers choose them.
 package placeholder
 
 import (
@@ -20,22 +20,22 @@ import (
 const (
 	MaxLength       = 1 << 21 // bytes
 	MaxPlaceholders = 1000
-	maxName         = 200
-	maxDefault      = 1000
+	maxName         = 200  // bytes of a name with its dots
+	maxDefault      = 1000 // bytes
 )
 
 // Template is a parsed text. It never changes, so any number of goroutines may
 // render it.
 type Template struct {
 	parts []part
-	holes int
+	holes int // how many parts are placeholders
 }
 
-// part is a piece of text, or the name of a value.
+// part is a piece of text, or a placeholder.
 type part struct {
 	text     string
-	path     []string // nil for text
-	fallback *string
+	path     []string // the steps of the name: customer, name; nil for text
+	fallback *string  // the default; nil for none
 }
 
 // Error says where and why a text could not be read.
@@ -48,13 +48,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("Line %d, column %d: %s", e.Line, e.Column, e.Problem)
 }
 
-// reader goes through a text once.
+// reader goes through a text once, from its beginning to its end.
 type reader struct {
 	text string
-	at   int
+	at   int // the offset of the next byte
 }
 
-// Parse reads a text. A refusal is an *Error.
+// Parse reads a text. A refusal is a *ParseError.
 func Parse(text string) (*Template, error) {
 	r := &reader{text: text}
 	if len(text) > MaxLength {
@@ -81,13 +81,14 @@ func Parse(text string) (*Template, error) {
 	}
 }
 
+// add adds a piece of text, unless it is empty.
 func (t *Template) add(text string) {
 	if text != "" {
 		t.parts = append(t.parts, part{text: text})
 	}
 }
 
-// placeholder reads one placeholder, up to and including its closing braces.
+// placeholder reads one placeholder, from its opening to its closing braces.
 func (r *reader) placeholder() (part, error) {
 	start := r.at
 	r.at += 2
@@ -122,7 +123,7 @@ func (r *reader) placeholder() (part, error) {
 	return p, nil
 }
 
-// name reads customer.name or items.0.name.
+// name reads a name like customer.name or items.0.name. start is where the placeholder begins, for errors.
 func (r *reader) name(start int) ([]string, error) {
 	const problem = "a name has letters, digits and underscores, begins with a letter or underscore, and dots lead " +
 		"to what is inside, like customer.name"
@@ -147,7 +148,7 @@ func (r *reader) name(start int) ([]string, error) {
 	}
 }
 
-// quoted reads a text between double quotes; \" and \\ stand for themselves.
+// quoted reads a text between double quotes, in which \" is a quote and \\ a backslash.
 func (r *reader) quoted(start int) (string, error) {
 	if !r.take(`"`) {
 		return "", r.unexpected(start, `write a default between double quotes, like default: "there"`)
@@ -171,12 +172,14 @@ func (r *reader) quoted(start int) (string, error) {
 	return "", r.fail(start, "the default's closing quote is missing")
 }
 
+// spaces skips white space.
 func (r *reader) spaces() {
 	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
 		r.at++
 	}
 }
 
+// take skips s, if it comes next, and reports whether it does.
 func (r *reader) take(s string) bool {
 	if !strings.HasPrefix(r.text[r.at:], s) {
 		return false
@@ -185,7 +188,8 @@ func (r *reader) take(s string) bool {
 	return true
 }
 
-// unexpected says what was expected here, or that the placeholder never ends.
+// unexpected is the error for what comes next: problem or, at the end of the text, that the placeholder is not
+// closed.
 func (r *reader) unexpected(start int, problem string) error {
 	if r.at == len(r.text) {
 		return r.fail(start, "this {{ has no }}")
@@ -193,7 +197,7 @@ func (r *reader) unexpected(start int, problem string) error {
 	return r.fail(r.at, problem)
 }
 
-// fail counts lines and columns, which a valid text need not pay for.
+// fail is an error at an offset. Lines and columns are counted only here, so that a valid text need not pay for it.
 func (r *reader) fail(at int, problem string) error {
 	before := r.text[:at]
 	line := strings.LastIndexByte(before, '\n') + 1
@@ -224,4 +228,5 @@ func Variables(templates ...*Template) []string {
 // Variables lists the names that the text uses, sorted, each once.
 func (t *Template) Variables() []string { return Variables(t) }
 
+// name is the name as it is written, with dots.
 func (p *part) name() string { return strings.Join(p.path, ".") }

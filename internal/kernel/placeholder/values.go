@@ -39,8 +39,8 @@ func In(values map[string]any) Lookup {
 	}
 }
 
-// JSON looks names up in a JSON object. Numbers stay as they are written,
-// because an amount of 0.10 must not become 0.1.
+// JSON looks names up in a JSON object; an empty text has no values. Numbers stay as they are written, because
+// an amount of 0.10 must not become 0.1.
 func JSON(text []byte) (Lookup, error) {
 	values := map[string]any{}
 	if len(text) > 0 {
@@ -53,26 +53,26 @@ func JSON(text []byte) (Lookup, error) {
 	return In(values), nil
 }
 
-// Missing lists the names that have neither a value nor a default.
+// Missing is the error that names have neither a value nor a default.
 type Missing struct{ Names []string }
 
 func (e *Missing) Error() string { return "no value for " + strings.Join(e.Names, ", ") }
 
-// Unfit is a name whose value is an object or an array, which no text can hold.
+// Unfit is the error that the value of a name is an object or an array, which cannot be put into a text.
 type Unfit struct{ Name string }
 
 func (e *Unfit) Error() string { return e.Name + " is an object or an array, and not a text" }
 
-// TooLong says that the values make the text too long.
+// TooLong is the error that the text with its values is longer than Max bytes.
 type TooLong struct{ Max int }
 
 func (e *TooLong) Error() string {
 	return fmt.Sprintf("with these values the text is longer than %d bytes", e.Max)
 }
 
-// Render puts the values into the text. Each goes through escape, which may be
-// nil. null counts as missing. The result is at most limit bytes long, so that a
-// large value used many times stays harmless.
+// Render puts the values into the text. Each value, defaults too, goes through escape, which may be nil. null counts as
+// missing; all missing names are reported together. The result is at most limit bytes long: otherwise a large value
+// that is named a thousand times could fill the memory.
 func (t *Template) Render(values Lookup, escape func(string) string, limit int) (string, error) {
 	var b strings.Builder
 	missing := &Missing{}
@@ -88,7 +88,7 @@ func (t *Template) Render(values Lookup, escape func(string) string, limit int) 
 				missing.Names = append(missing.Names, p.name())
 				continue
 			}
-			if len(v) > limit {
+			if len(v) > limit { // before escape works on it
 				return "", &TooLong{limit}
 			}
 			s = v
@@ -107,9 +107,8 @@ func (t *Template) Render(values Lookup, escape func(string) string, limit int) 
 	return b.String(), nil
 }
 
-// Value returns what a JSON string with placeholders stands for. A string that
-// is exactly one placeholder becomes the value itself, whatever its type; any
-// other becomes a text.
+// Value returns what a JSON string with placeholders stands for. A string that is exactly one placeholder becomes the
+// value itself, whatever its type, so that numbers and objects can be passed on; any other string becomes a text.
 func (t *Template) Value(values Lookup, limit int) (any, error) {
 	if len(t.parts) != 1 || t.parts[0].path == nil {
 		return t.Render(values, nil, limit)
@@ -125,7 +124,7 @@ func (t *Template) Value(values Lookup, limit int) (any, error) {
 	return nil, &Missing{[]string{p.name()}}
 }
 
-// valueText returns a part's value as text.
+// valueText returns the value of a placeholder as text; ok is false when it is missing.
 func (p *part) valueText(values Lookup) (s string, ok bool, err error) {
 	v, _ := values(p.path)
 	switch v := v.(type) {

@@ -15,12 +15,12 @@ import (
 	"syscall"
 )
 
-// Box seals with AES-256-GCM under keys that live in a file outside the
-// database. A sealed text names its key and is bound to its place: it does not
-// open in another row.
+// Box seals (encrypts) with AES-256-GCM, with keys from a file outside the database. A sealed text begins with the
+// number of its key, then the nonce. It is bound to a place, such as a table and a row: copied to another row, it does
+// not open.
 type Box struct {
-	keys   map[byte]boxKey
-	newest byte
+	keys   map[byte]boxKey // by number
+	newest byte            // the number of the key that seals; all keys open
 }
 
 type boxKey struct {
@@ -71,6 +71,7 @@ func ReadBox(path string) (*Box, error) {
 	return b, nil
 }
 
+// add adds a key to the box, in memory only.
 func (b *Box) add(number byte, raw [32]byte) error {
 	block, err := aes.NewCipher(raw[:])
 	if err != nil {
@@ -90,8 +91,8 @@ func newKey() (k [32]byte) {
 	return k
 }
 
-// makeKeyFile writes a file with one new key. Of two processes, the second uses
-// what the first wrote.
+// makeKeyFile creates a file with one new key. When two processes do so at the same time, one wins and both use its
+// file: os.Link, unlike os.Rename, does not replace a file that exists.
 func makeKeyFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -106,7 +107,7 @@ func makeKeyFile(path string) error {
 	}
 	defer os.Remove(temp)
 	if err := os.Link(temp, path); err != nil && !errors.Is(err, os.ErrExist) {
-		// A file system without links.
+		// A file system without hard links.
 		if err := os.Rename(temp, path); err != nil {
 			return err
 		}
@@ -114,8 +115,7 @@ func makeKeyFile(path string) error {
 	return syncFolder(path)
 }
 
-// AddKey adds a new key to the file, which seals from then on. The returned box
-// has it.
+// AddKey adds a new key to the file, which seals from then on, and returns a box with it.
 func AddKey(path string) (*Box, error) {
 	return changeKeyFile(path, func(b *Box) error {
 		if b.newest == 255 {
@@ -125,7 +125,7 @@ func AddKey(path string) (*Box, error) {
 	})
 }
 
-// RemoveKey removes a key from the file. What is sealed with it is lost.
+// RemoveKey removes a key from the file. What is still sealed with it is lost.
 func RemoveKey(path string, number byte) (*Box, error) {
 	return changeKeyFile(path, func(b *Box) error {
 		if number == b.newest {
@@ -136,8 +136,8 @@ func RemoveKey(path string, number byte) (*Box, error) {
 	})
 }
 
-// changeKeyFile replaces the key file in one durable step, because what is sealed
-// with a lost key is lost.
+// changeKeyFile replaces the key file in one durable step: after a crash there is either the old file or the new one,
+// because what is sealed with a lost key is lost.
 func changeKeyFile(path string, fn func(*Box) error) (*Box, error) {
 	// Two concurrent commands would each write what they read, and lose a key.
 	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
@@ -184,6 +184,7 @@ func (b *Box) write(path string) (string, error) {
 	return temp, nil
 }
 
+// syncFolder makes a new name in the folder of path durable.
 func syncFolder(path string) error {
 	f, err := os.Open(filepath.Dir(path))
 	if err != nil {
@@ -192,11 +193,11 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Numbers lists the keys, the oldest first.
+// Numbers lists the numbers of the keys, the oldest first.
 func (b *Box) Numbers() []byte { return slices.Sorted(maps.Keys(b.keys)) }
 
-// Follows reports whether b is old after keys were added or removed: at least one
-// key is the same, and no number has a different key.
+// Follows reports whether b can be what became of old after keys were added or removed: they share at least one
+// key, and no number has two different keys.
 func (b *Box) Follows(old *Box) bool {
 	shared := false
 	for n, k := range b.keys {
@@ -213,10 +214,10 @@ func (b *Box) Follows(old *Box) bool {
 // ErrUnknownKey says that the key file lacks the key of a sealed text.
 var ErrUnknownKey = errors.New("secret: sealed with a key that is not in the key file")
 
-// Newest is the number of the key that seals.
+// Newest is the number of the key that seals new secrets.
 func (b *Box) Newest() byte { return b.newest }
 
-// Seal encrypts plain for one place.
+// Seal encrypts plain and binds it to a place.
 func (b *Box) Seal(plain []byte, place string) ([]byte, error) {
 	aead := b.keys[b.newest]
 	nonce := make([]byte, aead.NonceSize())

@@ -26,11 +26,14 @@ type Cost struct {
 // many services set another.
 var PasswordCost = Cost{Memory: 64 * 1024, Passes: 3, Lanes: 4}
 
-// HashesAtOnce bounds how many passwords are hashed at once: each takes 64 MiB.
+// HashesAtOnce bounds how many passwords are hashed at the same time: each takes 64 MiB, and anybody can try to sign
+// in.
 const HashesAtOnce = 4
 
+// hashing has a value for each hash that is being computed.
 var hashing = make(chan struct{}, HashesAtOnce)
 
+// derive computes the argon2id hash of a password. It waits while too many others are being computed.
 func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, error) {
 	select {
 	case hashing <- struct{}{}:
@@ -39,7 +42,7 @@ func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, 
 	}
 	defer func() {
 		<-hashing
-		if len(hashing) == 0 && c.Memory >= 32*1024 { // less is not worth it
+		if len(hashing) == 0 && c.Memory >= 32*1024 { // less, as in tests, is not worth a garbage collection
 			go giveBack()
 		}
 	}()
@@ -48,8 +51,8 @@ func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, 
 
 var givingBack sync.Mutex
 
-// giveBack frees what hashing took. Left alone, the garbage collector would see
-// the 64 MiB as the new size of the program, and let it grow to twice as much.
+// giveBack returns the memory that hashing took to the system. Left alone, the garbage collector would take the
+// 64 MiB for the normal size of the program, and let it grow to twice that before it collects.
 func giveBack() {
 	if givingBack.TryLock() {
 		defer givingBack.Unlock()
@@ -57,7 +60,7 @@ func giveBack() {
 	}
 }
 
-// HashPassword makes the text to store for a password.
+// HashPassword makes the text to store for a password: cost, salt and hash.
 func HashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, 16)
 	rand.Read(salt)
@@ -68,6 +71,7 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 	return PasswordCost.text(salt, sum), nil
 }
 
+// text writes a hash in the usual form of argon2: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
 func (c Cost) text(salt, sum []byte) string {
 	enc := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf(costFormat+"$%s$%s", c.Memory, c.Passes, c.Lanes, enc(salt), enc(sum))
@@ -75,8 +79,8 @@ func (c Cost) text(salt, sum []byte) string {
 
 const costFormat = "$argon2id$v=19$m=%d,t=%d,p=%d"
 
-// Nobody is the hash of no password. Comparing with it takes as much work as with
-// any other hash, and never succeeds.
+// Nobody is a hash that no password has. Comparing with it takes as long as with any other and never succeeds.
+// It is for people who do not exist, so that the time of an answer does not tell who does.
 func Nobody() string { return PasswordCost.text(make([]byte, 16), make([]byte, 32)) }
 
 // CheckPassword reports whether password is the one that was hashed.

@@ -1,4 +1,11 @@
-// Package secret makes tokens, hashes them, and seals what must be read back.
+// Package secret makes and keeps secrets, each in the way that fits it:
+//
+//   - token.go makes tokens (API keys, links, sessions) and hashes them. Only the hash is stored.
+//   - password.go hashes passwords with argon2id, which is slow on purpose.
+//   - box.go seals (encrypts) what must be read back, such as the secret of a webhook, with keys from a file outside
+//     the database. The file can hold several keys, so that they can be rotated.
+//
+// It knows no table and no resource. It never logs a secret, and errors do not contain one.
 package secret
 
 import (
@@ -16,9 +23,8 @@ const (
 	checksumLength = 6
 )
 
-// NewToken returns prefix and 40 base62 characters. The last 6 are a checksum of
-// everything before them, so that a scanner and the server can recognize a typo
-// without a lookup.
+// NewToken returns prefix and 40 base62 characters. The last 6 are a checksum of everything before them, so that a
+// scanner for leaked secrets can recognize a token, and the server a typo, without a lookup.
 func NewToken(prefix string) string {
 	var b strings.Builder
 	b.WriteString(prefix)
@@ -33,7 +39,7 @@ func NewToken(prefix string) string {
 	return b.String() + checksum(b.String())
 }
 
-// WellFormed reports whether s can be a token that NewToken made.
+// WellFormed reports whether s has the form and the checksum of a token that NewToken made with the prefix.
 func WellFormed(prefix, s string) bool {
 	if len(s) != len(prefix)+randomLength+checksumLength || !strings.HasPrefix(s, prefix) {
 		return false
@@ -42,6 +48,7 @@ func WellFormed(prefix, s string) bool {
 	return s[cut:] == checksum(s[:cut])
 }
 
+// checksum is CRC-32 in base62. It finds typos; it is no protection.
 func checksum(s string) string {
 	n := crc32.ChecksumIEEE([]byte(s))
 	var out [checksumLength]byte
@@ -52,6 +59,6 @@ func checksum(s string) string {
 	return string(out[:])
 }
 
-// Hash is what is stored of a token. A fast hash is enough, because a token has
-// more random bits than anyone can try.
+// Hash is what is stored of a token. A fast hash without salt is enough, because a token has more random bits than
+// anyone can try.
 func Hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }

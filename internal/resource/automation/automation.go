@@ -139,8 +139,9 @@ func (s *Service) automationOperations() []*op.Op {
 			Example: `{` + exampleID + `, "limit": 5}`,
 		}, s.testAutomation),
 		op.Read(op.Spec{
-			Name:    "automations.preview",
-			Doors:   op.REST | op.Console, // for people who write one; agents have test, and their list is long
+			Name: "automations.preview",
+			// For people who write an automation. Agents have automations.test, and their list of tools is long enough.
+			Doors:   op.REST | op.Console,
 			Route:   "POST /v1/automations/preview",
 			Summary: "Show what an automation would have done in the past days, without saving or doing it.",
 			Status:  200,
@@ -165,7 +166,7 @@ type automationList struct {
 
 type automationCreate struct{ Fields }
 
-// Warm compiles the condition.
+// Warm compiles the condition before the transaction, as op.Warmer says.
 func (in *automationCreate) Warm() {
 	if in.Condition != nil {
 		compile(*in.Condition)
@@ -221,7 +222,8 @@ func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automatio
 	return v, c.Emit("automation.created", v.ID, v)
 }
 
-// check refuses what only the catalog, or all parts together, can show.
+// check refuses steps and events that the catalog does not have, and steps that
+// do not fit the trigger.
 func (s *Service) check(v *Automation) error {
 	tree := s.checkSteps(&v.Trigger, v.Steps)
 	if v.Trigger.Kind == onEvent && !s.catalog.Emits(*v.Trigger.Event) {
@@ -230,7 +232,8 @@ func (s *Service) check(v *Automation) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// signer is the caller with the permissions that its steps get.
+// signer is the caller with the permissions that the steps get. The operator,
+// who comes through the admin door or the system, gets all of them.
 func signer(c *op.Call) *op.Caller {
 	if c.Door != op.Admin && c.Door != op.System {
 		return c.Caller
@@ -241,8 +244,8 @@ func signer(c *op.Call) *op.Caller {
 	return &operator
 }
 
-// permitTrigger refuses a caller who may not read what the trigger delivers,
-// because the condition and steps would.
+// permitTrigger refuses a caller who may not read the events of the trigger:
+// otherwise the condition and steps would read them for the caller.
 func (s *Service) permitTrigger(p op.Permissions, t *Trigger) error {
 	if t.Kind != onEvent {
 		return nil
@@ -261,8 +264,8 @@ func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
 	if caller.Kind != op.AutomationActor {
 		return nil
 	}
-	// What an automation creates belongs to the automation's own maker, with
-	// the permissions that are left: nobody gains permissions by a detour.
+	// An automation that is created or changed by another automation belongs to that one's maker, with the
+	// permissions that are left. So nobody gains permissions by a detour.
 	first, err := automations.Get(ctx, c.Tx, c.Org, caller.ID)
 	if fault.Has(err, fault.NotFound) {
 		return nil
@@ -271,7 +274,8 @@ func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
 	return err
 }
 
-// arm makes the trigger of an active automation fire, and no other.
+// arm sets up the trigger of an automation: the event it listens for, or the job
+// of its schedule. One that is not active, or deleted, gets neither.
 func (s *Service) arm(ctx context.Context, c *op.Call, v *Automation) error {
 	var types []string
 	v.NextRunAt = nil
@@ -297,7 +301,7 @@ type automationUpdate struct {
 	op.Changes[Fields]
 }
 
-// Warm compiles the condition.
+// Warm compiles the condition before the transaction, as op.Warmer says.
 func (in *automationUpdate) Warm() {
 	if in.To.Condition != nil {
 		compile(*in.To.Condition)
@@ -316,6 +320,8 @@ func (in *automationUpdate) Prepare(_ context.Context, c *op.Call) (err error) {
 	return err
 }
 
+// updateAutomation changes an automation. Whoever changes the steps becomes the one
+// whose permissions they have; other changes keep the maker.
 func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automationUpdate) (*Automation, error) {
 	v, err := automations.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -365,7 +371,8 @@ func sameStep(a, b Step) bool {
 		(a.SaveAs == nil || *a.SaveAs == *b.SaveAs)
 }
 
-// disarm ends what a deleted automation would still do.
+// disarm is the hook after a deletion: it removes the trigger and cancels the
+// executions.
 func (s *Service) disarm(ctx context.Context, c *op.Call, v *Automation) error {
 	if err := s.arm(ctx, c, v); err != nil {
 		return err
@@ -373,8 +380,8 @@ func (s *Service) disarm(ctx context.Context, c *op.Call, v *Automation) error {
 	return cancelAll(ctx, c, v.ID, "The automation was deleted.", queued, running)
 }
 
-// cancelAll ends the executions of an automation that are in one of these
-// states. Their jobs notice.
+// cancelAll cancels the executions of an automation that are in one of these
+// states. Their jobs notice and do nothing more.
 func cancelAll(ctx context.Context, c *op.Call, automation id.ID, why string, states ...ExecutionStatus) error {
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE automation_executions
@@ -384,8 +391,8 @@ func cancelAll(ctx context.Context, c *op.Call, automation id.ID, why string, st
 	return err
 }
 
-// restorePaused brings an automation back that does nothing until somebody who may
-// activates it.
+// restorePaused restores an automation as paused: it does nothing until somebody
+// who may do so activates it.
 func restorePaused(ctx context.Context, c *op.Call, v *Automation, was bool) error {
 	if !was {
 		return nil

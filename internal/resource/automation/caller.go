@@ -8,7 +8,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// NameOf is what people call an automation; empty when it is gone.
+// NameOf is the name of an automation, or empty when it is gone.
 func (s *Service) NameOf(ctx context.Context, tx *db.Tx, org, automation id.ID) (string, error) {
 	names, err := db.All[string](ctx, tx, "SELECT name FROM automations WHERE organization_id = $1 AND id = $2", org,
 		automation)
@@ -18,8 +18,8 @@ func (s *Service) NameOf(ctx context.Context, tx *db.Tx, org, automation id.ID) 
 	return names[0], nil
 }
 
-// Caller is an automation as it would act now: with what its maker could do when
-// its steps were written and still can.
+// Caller is an automation as it would act now: with the permissions that its
+// maker had when the steps were written, as far as the maker still has them.
 func (s *Service) Caller(ctx context.Context, org, automation id.ID) (*op.Caller, error) {
 	var v *Automation
 	err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {

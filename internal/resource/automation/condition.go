@@ -15,7 +15,7 @@ import (
 )
 
 // The bounds of a condition. The cost is CEL's own measure of work; the time
-// limit ends what the cost does not foresee.
+// limit stops what the cost does not foresee.
 const (
 	maxCondition  = 2000 // characters
 	conditionCost = 200_000
@@ -49,21 +49,22 @@ var conditions = sync.OnceValue(func() *cel.Env {
 // condition is a compiled expression.
 type condition struct{ program, quick cel.Program } // quick is nil if the condition cannot run in a transaction
 
-// compiled caches the conditions in use: parsing one takes a hundred times as
-// long as evaluating it.
+// compiled caches the conditions in use, by their text: parsing one takes a
+// hundred times as long as evaluating it.
 var compiled = struct {
 	sync.Mutex
 	byText map[string]*condition
 }{byText: map[string]*condition{}}
 
-// compiledBefore returns a condition that was compiled not long ago, or nil.
+// compiledBefore returns a condition that is in the cache, or nil.
 func compiledBefore(text string) *condition {
 	compiled.Lock()
 	defer compiled.Unlock()
 	return compiled.byText[text]
 }
 
-// compile parses a condition, or says what is wrong with it.
+// compile returns a condition from the cache or parses it, or says what is wrong
+// with it. A full cache drops conditions at random.
 func compile(text string) (c *condition, issue string) {
 	if c = compiledBefore(text); c != nil {
 		return c, ""
@@ -117,13 +118,13 @@ func parse(text string) (c *condition, issue string) {
 		}
 	}
 	if strings.Contains(text, "matches") {
-		c.quick = nil // the cost of a regular expression is known only afterwards
+		c.quick = nil // the cost of a regular expression is known only after it ran
 	}
 	return c, ""
 }
 
-// The compiler's messages assume knowledge of its grammar: they list every
-// token that it would have accepted.
+// compilerWords reword the compiler's messages, which list every token that its
+// grammar would have accepted.
 var compilerWords = []struct {
 	said  *regexp.Regexp
 	means string
@@ -158,8 +159,8 @@ func (c *condition) holds(ctx context.Context, values map[string]any) (holds boo
 	return holds, issue
 }
 
-// holdsQuickly is holds for a condition that takes next to no time. For others,
-// known is false.
+// holdsQuickly evaluates the condition within the bounds of a transaction. known
+// is false if it may take longer than that.
 func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (holds bool, issue string, known bool) {
 	if c.quick == nil {
 		return false, "", false
@@ -168,8 +169,7 @@ func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (ho
 	return holds, issue, !took
 }
 
-// evaluate runs a program within its bounds, or reports that they were too
-// narrow.
+// evaluate runs a program for at most bound, or reports that it took too long.
 func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values map[string]any) (holds bool, issue string,
 	tooLong bool) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
@@ -197,7 +197,7 @@ func asObject(v any) any {
 	return native(v)
 }
 
-// native is a JSON value with the number types of CEL: whole numbers are
+// native converts a JSON value to the types of CEL: whole numbers become
 // integers.
 func native(v any) any {
 	switch v := v.(type) {

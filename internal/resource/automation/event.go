@@ -2,7 +2,8 @@ package automation
 
 import "frontdesk/internal/kernel/op"
 
-// Happenings are the events that no operation emits.
+// Happenings are the events that the jobs of automations emit, without an
+// operation.
 var Happenings = []op.Happening{
 	{Type: FailedEvent, Resource: "automations", When: "an execution of an automation fails"},
 }

@@ -46,9 +46,11 @@ type Execution struct {
 	// answers that are too large to show, by the name they were saved under
 	Saved      *map[string]jsontext.Value `json:"-" db:"saved"`
 	AdmittedAt *clock.Time                `json:"-" db:"admitted_at"`
-	Run        int                        `json:"-" db:"run"`
-	KeyEpoch   int                        `json:"-" db:"key_epoch"`
-	AgentID    *id.ID                     `json:"-" db:"agent_id"` // on whose account it runs
+	// Run counts the retries. A job of an earlier run finds another number and does nothing.
+	Run int `json:"-" db:"run"`
+	// KeyEpoch is part of the idempotency keys of the steps. It grows when a retry must not repeat a refusal.
+	KeyEpoch int    `json:"-" db:"key_epoch"`
+	AgentID  *id.ID `json:"-" db:"agent_id"` // the agent whose limits it counts against
 }
 
 // StepRun is one step of an execution and its outcome.
@@ -71,7 +73,8 @@ type StepError struct {
 	Details *jsontext.Value `json:"details" doc:"as the API would give them"`
 }
 
-// plan is an automation as it was when the execution began, and its maker then.
+// plan is a copy of the automation's condition, steps and maker at the time when
+// the execution began: later changes do not affect it.
 type plan struct {
 	Condition *string  `json:"condition,omitempty"`
 	Steps     []Step   `json:"steps"`
@@ -101,7 +104,7 @@ var executions = op.NewNested[Execution]("automation_executions", db.Life{
 	Unexported: []string{"run", "key_epoch", "admitted_at"},
 })
 
-// done is how many steps the execution has completed.
+// done is how many steps the execution has completed without an error.
 func (e *Execution) done() int {
 	n := slices.IndexFunc(e.Steps, func(r StepRun) bool { return r.CompletedAt == nil || r.Error != nil })
 	if n < 0 {
@@ -113,7 +116,7 @@ func (e *Execution) done() int {
 // live reports whether the execution is still to run or running.
 func (e *Execution) live() bool { return e.Status == queued || e.Status == running }
 
-// savedBytes is how much the answers have that later steps use.
+// savedBytes is the size of the answers that are kept for later steps.
 func (e *Execution) savedBytes() (n int) {
 	if e.Saved != nil {
 		for _, answer := range *e.Saved {
@@ -123,7 +126,7 @@ func (e *Execution) savedBytes() (n int) {
 	return n
 }
 
-// end ends the execution.
+// end sets the final status of the execution, and why if there is something to say.
 func (e *Execution) end(status ExecutionStatus, now clock.Time, why string) {
 	e.Status, e.CompletedAt, e.ErrorMessage = status, &now, nil
 	if status == succeeded || status == skipped {
@@ -208,8 +211,8 @@ func (s *Service) listOwnExecutions(ctx context.Context, c *op.Call, in ownExecu
 	return list, err
 }
 
-// executionsWhere filters executions. One automation may have many, few of
-// which failed or are waiting.
+// executionsWhere filters executions. The status comes first: an automation may
+// have very many, few of which failed or are waiting.
 func executionsWhere(org id.ID, automation *id.ID, status []ExecutionStatus) *db.Where {
 	w := db.In(org)
 	db.Choice(w, "status", status, succeeded, skipped)
@@ -242,9 +245,9 @@ func (s *Service) forEvents(e *Execution) *Execution {
 	return s.seenWith(op.Permissions(0).With("automations", op.ActionRead), e)
 }
 
-// seenWith is what the permissions show of an execution. Whoever may read
-// automations, but not everything that this one worked with, sees what happened
-// without the values.
+// seenWith is an execution as somebody with these permissions may see it. Whoever
+// may read automations, but not everything that this one worked with, sees which
+// steps were taken without any values.
 func (s *Service) seenWith(p op.Permissions, e *Execution) *Execution {
 	readable := e.EventType == nil || s.catalog.PermitHearing(p, *e.EventType) == nil
 	for i := range e.Steps {
@@ -290,6 +293,7 @@ func (s *Service) cancelExecution(ctx context.Context, c *op.Call, in executionR
 	return s.forCaller(c, e), c.Emit("automation_execution.canceled", e.ID, s.forEvents(e))
 }
 
+// retryExecution queues an execution again, which continues at the step that failed.
 func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRef) (*Execution, error) {
 	e, err := executions.Rows.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -336,16 +340,16 @@ func (e *Execution) prepareRetry(v *Automation) {
 	if len(e.Steps) > settled {
 		last := &e.Steps[settled]
 		if last.Error == nil || last.Error.Code == tooLarge || isTemporary(last.Error.Code) {
-			// It was done, or nobody knows: repeating it with the same input
-			// and key settles that.
+			// The step was done, or nobody knows whether: it is repeated with the same input and key, which does
+			// nothing twice and finds out.
 			last.CompletedAt, last.Error, last.Attempts = nil, nil, 0
 		} else {
 			e.Steps = e.Steps[:settled]
-			e.KeyEpoch++ // some refusals are bound to their key
+			e.KeyEpoch++ // the same key would bring back the same refusal
 		}
 	}
-	// Steps that were fixed since then count, as long as they change nothing
-	// that already happened.
+	// If the automation was corrected since then, its new steps are used, provided that the steps which have begun
+	// are still the same.
 	begun := len(e.Steps)
 	if len(v.Steps) > settled && len(v.Steps) >= begun &&
 		slices.EqualFunc(e.Plan.Steps[:begun], v.Steps[:begun], sameNormalized) {

@@ -10,8 +10,8 @@ import (
 )
 
 // An automation acts for whoever last changed its steps, or for the user behind
-// that caller. When they leave the organization it is paused, or acts for
-// whoever takes it over.
+// that key or agent. When that user leaves the organization, package account
+// lists what they made, and each automation is paused or taken over by somebody.
 
 var _ account.Keeper = (*Service)(nil)
 
@@ -40,6 +40,7 @@ func (s *Service) Stop(ctx context.Context, c *op.Call, automation id.ID) error 
 	})
 }
 
+// modify locks an automation, changes and saves it, and emits the event.
 func (s *Service) modify(ctx context.Context, c *op.Call, automation id.ID, change func(*Automation) error) error {
 	v, err := automations.Lock(ctx, c.Tx, c.Org, automation)
 	if err != nil {

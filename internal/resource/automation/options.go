@@ -95,8 +95,8 @@ func (s *Service) dataFields(eventType string) []string {
 	return out
 }
 
-// DataSchema is what an event's data looks like: what operations on the same kind of
-// resource answer with. It is nil where none does.
+// DataSchema is the schema of an event's data: that of the answer of an operation
+// on the same kind of resource. It is nil if there is no such operation.
 func DataSchema(operations []*op.Op, eventType string) *jsonschema.Schema {
 	about := func(e string) bool { return event.ResourceType(e) == event.ResourceType(eventType) }
 	for _, o := range operations {

@@ -57,7 +57,7 @@ type automationPreview struct {
 	Limit     int            `json:"limit" default:"10" min:"1" max:"20" doc:"the most runs to show"`
 }
 
-// The bounds of a preview. Whatever they cut off is the oldest.
+// The bounds of a preview. It goes backwards in time, so they cut off the oldest.
 const (
 	previewEvents = 10_000
 	previewBytes  = 64 << 20 // of events
@@ -77,6 +77,8 @@ func (in *automationPreview) Prepare(_ context.Context, c *op.Call) (err error) 
 	return err
 }
 
+// previewAutomation runs a condition over the past, within the bounds above. It saves
+// nothing and calls no operation.
 func (s *Service) previewAutomation(ctx context.Context, c *op.Call, in automationPreview) (*Preview, error) {
 	v := &Automation{Fields: Fields{Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}}
 	if err := s.check(v); err != nil {
@@ -157,12 +159,13 @@ func (p *preview) overSchedule(ctx context.Context, now clock.Time) error {
 	return nil
 }
 
-// spent reports whether enough was looked at. The first is looked at in any case.
+// spent reports whether the bounds are reached. The first event is looked at in
+// any case.
 func (p *preview) spent() bool {
 	return p.out.Checked >= previewEvents || p.out.Checked > 0 && p.spends() != nil
 }
 
-// cut says that it looked no further back than a time.
+// cut notes that the preview looked no further back than at.
 func (p *preview) cut(at clock.Time) { p.out.Complete, p.out.Since = false, at }
 
 // check adds what would have happened for one event, or at one time.
@@ -201,10 +204,11 @@ func (p *preview) check(ctx context.Context, e *event.Event, at clock.Time, inpu
 	return nil
 }
 
-// named finds what a condition names, outside of its texts.
+// named matches the values that a condition names, like event.data.status. It
+// also matches quoted texts, so that names inside of them are passed over.
 var named = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:event|input)(?:\.[A-Za-z_]\w*)+(\()?`)
 
-// saw are the values that a condition names, in its order.
+// saw lists the values that a condition names, in their order.
 func saw(condition string, values map[string]any) []SeenValue {
 	out := []SeenValue{}
 	for _, name := range named.FindAllString(condition, -1) {

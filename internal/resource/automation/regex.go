@@ -20,8 +20,9 @@ const (
 	regexSize  = 1000       // instructions in its program
 	regexWork  = 10_000_000 // instructions times bytes of text
 	maxPattern = maxCondition
-	// instructions times bytes per unit of CEL's cost: all of a condition take
-	// as long as two of the slowest
+	// instructions times bytes per unit of CEL's cost: with conditionCost, all
+	// regular expressions of a condition together may take as long as two that
+	// reach regexWork
 	regexUnit = 100
 )
 
@@ -36,6 +37,8 @@ func library() []cel.EnvOption {
 	}
 }
 
+// matches is the CEL function, with both bounds: of the program, and of the program
+// times the text.
 func matches(text, pattern ref.Val) ref.Val {
 	t, isText := text.(types.String)
 	p, isPattern := pattern.(types.String)
@@ -59,8 +62,8 @@ func matches(text, pattern ref.Val) ref.Val {
 	return types.Bool(r.MatchString(string(t)))
 }
 
-// regexLiterals refuses a pattern in a condition before the condition ever runs.
-// CEL's own validators would make its program first, however large.
+// regexLiterals checks the patterns that are written in a condition before it
+// ever runs. CEL's own validator would compile a pattern first, however large.
 type regexLiterals struct{}
 
 // Name is what CEL knows it by.
@@ -85,8 +88,9 @@ func (regexLiterals) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, iss
 	}
 }
 
-// instructions counts the instructions in a regular expression's program, which is
-// not made when it is plainly too large: a few letters could keep that busy for a second.
+// instructions counts the instructions of a regular expression's program. It does
+// not compile one that is plainly too large: a pattern of a few letters, with
+// nested repetitions, could take a second to compile.
 func instructions(pattern string) (int, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -102,8 +106,8 @@ func instructions(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// atLeast is how many instructions a program will have, or fewer. Beyond regexSize it
-// stops counting.
+// atLeast is a lower bound of how many instructions a program will have. Beyond
+// regexSize it stops counting.
 func atLeast(r *syntax.Regexp) int {
 	n := 1
 	if r.Op == syntax.OpLiteral {
@@ -144,7 +148,7 @@ func (regexCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64
 	n, err := instructions(string(p))
 	cost := uint64(1 + n*len(t)/regexUnit)
 	if err != nil || n > regexSize || n*len(t) > regexWork {
-		cost = regexSize // it was refused, which takes a while too
+		cost = regexSize // matchBounded refused it, but counting took time too
 	}
 	return &cost
 }

@@ -83,8 +83,8 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	return out, nil
 }
 
-// rehearse shows one run, with the values that it saw, and deducts its inputs from
-// the remaining bound.
+// rehearse shows what one run would do, with the values that it saw. It deducts
+// the size of the inputs from left, which bounds what all runs show together.
 func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value,
 	left *int) (out *RehearsedRun, values map[string]any, err error) {
 	if len(input) == 0 {
@@ -125,7 +125,8 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 	return out, values, nil
 }
 
-// unsaved keeps the placeholders of what earlier steps would have saved.
+// unsaved looks values up, but leaves a placeholder for what an earlier step would
+// save as it is: no value is known for it.
 func unsaved(before []Step, values placeholder.Lookup) placeholder.Lookup {
 	return func(path []string) (any, bool) {
 		for i := range before {

@@ -7,8 +7,8 @@ import (
 	cron "github.com/netresearch/go-cron"
 )
 
-// parser reads the five fields of cron, and @daily and the like. Either of the
-// two day fields may match, as in every crontab.
+// parser reads the five fields of cron, and @daily and the like. If both day
+// fields are given, either may match, as in every crontab.
 var parser = cron.MustNewParser(
 	cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
 
@@ -18,7 +18,7 @@ type schedule struct {
 	zone *time.Location
 }
 
-// everyHour is how the parser marks an hour field of *.
+// everyHour is the bit by which the cron library marks an hour field of *.
 const everyHour = 1 << 63
 
 // parseSchedule parses a cron expression, or says what is wrong with it.
@@ -52,8 +52,7 @@ func (s *schedule) next(after time.Time) time.Time {
 	local := after.In(s.zone)
 	wall := time.Date(local.Year(), local.Month(), local.Day(), local.Hour(), local.Minute(), local.Second(),
 		local.Nanosecond(), time.UTC)
-	// After the clocks went back, the wall clock shows times that already
-	// passed.
+	// After the clocks went back, the wall clock shows times for a second time. Those are passed over.
 	for range 1000 {
 		if wall = s.spec.Next(wall); wall.IsZero() {
 			return wall
@@ -65,8 +64,8 @@ func (s *schedule) next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// nextHourly goes from one clock change to the next: between them the zone is
-// fixed and has every midnight.
+// nextHourly goes from one clock change of the zone to the next. Between them the
+// offset is fixed, so the library finds every time without a skip.
 func (s *schedule) nextHourly(after time.Time) time.Time {
 	at := after
 	for range 1000 {
@@ -84,14 +83,15 @@ func (s *schedule) nextHourly(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// moment is when the wall clock of a zone first shows a time, or would have.
+// moment is when the wall clock of a zone first shows a time. For a time that is
+// skipped, it is the moment of the skip.
 func moment(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := t.ZoneBounds()
 	switch shown := asWall(t); {
-	case shown.After(wall): // skipped; t is after the skip
+	case shown.After(wall): // wall is skipped, and time.Date chose a moment after the skip
 		return begin
-	case shown.Before(wall): // or before it
+	case shown.Before(wall): // wall is skipped, and time.Date chose a moment before the skip
 		return end
 	}
 	if begin.IsZero() {

@@ -1,12 +1,18 @@
 // Package automation lets the service act on its own: when an event happens, on
-// a schedule or on request, it calls operations one after the other, as a
-// caller would. It knows no operation and no door. A Catalog lists what can be
-// called, and the calls go through Steps.
+// a schedule or on request, it calls operations one after the other, as a caller
+// would.
 //
-// Start reading at Automation, then Service.start (start.go), which begins
-// every execution, and Service.work (work.go), which takes its steps.
-// condition.go is the language of conditions, schedule.go that of times, and
-// step.go checks steps when they are written.
+// Start reading at Automation (automation.go). Service.startExecution (start.go)
+// begins every execution, in the transaction of its cause, and queues a job.
+// Service.executeSteps (work.go) is that job; take_step.go calls one operation.
+// step.go checks steps when they are written and fills in their placeholders.
+// condition.go and regex.go are the language of conditions, trigger.go and
+// schedule.go that of times. rehearse.go and preview.go show what an automation
+// would do; execution.go has the operations on executions.
+//
+// An automation acts with the permissions of whoever last changed its steps, and
+// never with more than that person still has. The package knows no operation and
+// no door: a Catalog lists what can be called, and the calls go through Steps.
 package automation
 
 import (
@@ -33,8 +39,9 @@ type Catalog interface {
 }
 
 // Steps runs one operation for a caller, with its whole input as one JSON
-// object. A second call with the same key does nothing; first says that no call
-// was made with it before.
+// object. A second call with the same key does nothing and answers like the
+// first. first says that no call was made with the key before, so that none needs
+// to be looked for.
 type Steps interface {
 	Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (
 		op.Answer, error)
@@ -56,7 +63,7 @@ type Config struct {
 	Jobs    *job.Queue
 	Events  *event.Log
 	Makers  Makers
-	Catalog Catalog // used only once operations are called
+	Catalog Catalog // not used by New, so it may still be incomplete
 	Steps   Steps
 	Limits  map[string]int // executions per minute by plan
 	Workers int
@@ -76,7 +83,7 @@ type Service struct {
 	workers int
 }
 
-// New panics when a required field is missing.
+// New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
 	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Makers", "Catalog", "Steps", "Limits", "Workers")
 	return &Service{
@@ -100,7 +107,7 @@ const (
 	listenerKind = "automation"
 )
 
-// Handle declares the jobs and starts listening for events.
+// Handle registers the jobs and starts listening for events.
 func (s *Service) Handle() {
 	job.HandleFlow(s.jobs, executeKind, s.work,
 		job.Lane("automation", s.workers), job.Timeout(workTime), job.Forget())

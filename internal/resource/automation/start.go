@@ -18,8 +18,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxChain bounds how many automations may lead to one another, including a
-// message that started the chain.
+// maxChain bounds how many automations may start one another in a row. A message
+// that started the first of them counts too.
 const maxChain = 8
 
 // cause is why an execution begins.
@@ -28,12 +28,12 @@ type cause struct {
 	event   *event.Event
 	input   jsontext.Value
 	chain   []id.ID // the automations that led to it
-	agent   *id.ID  // on whose account it runs; nil for nobody's
+	agent   *id.ID  // the agent whose limits it counts against, or nil
 }
 
-// start begins an execution in the transaction of its cause. Most conditions
-// are decided right here, which saves the job of a skipped one. A condition
-// that takes longer than a transaction should is left to the job.
+// start begins an execution in the transaction of its cause. Most conditions are
+// decided right here, so that one which is skipped needs no job. A condition that
+// takes longer than a transaction should is left to the job.
 func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause) (*Execution, error) {
 	now := s.clock.Now()
 	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID},
@@ -60,7 +60,7 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	}
 	switch {
 	case stopped != "" && why.event != nil && why.event.Type == FailedEvent:
-		return e, nil // it would receive this failure next, then that one, without end
+		return e, nil // it listens for failures: an event for this one would start it again, without end
 	case e.Status == failed:
 		return e, s.emitFailure(ctx, tx, e)
 	case e.Status == skipped:
@@ -83,15 +83,16 @@ func loopIssue(chain []id.ID, automation id.ID) string {
 	return ""
 }
 
-// decide evaluates the condition of a new execution where that takes no time.
-// The plan of one that runs then has no condition left for its job.
+// decide evaluates the condition of a new execution if that takes next to no
+// time. If it holds, it is removed from the plan, so that the job does not
+// evaluate it again.
 func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time) error {
 	if e.Plan.Condition == nil || ev == nil || len(ev.Data) > quickData {
 		return nil
 	}
 	c := compiledBefore(*e.Plan.Condition)
 	if c == nil {
-		return nil // compiling takes milliseconds, so its job does it, where nobody waits
+		return nil // compiling takes milliseconds, so the job does it, outside the transaction
 	}
 	values, err := e.values(ev)
 	if err != nil {
@@ -139,13 +140,14 @@ func (s *Service) startForEvent(ctx context.Context, tx *db.Tx, e event.Event, l
 	return err
 }
 
-// tick is the job of a schedule: one row that runs again and again.
+// tick is the argument of a schedule's job, which is one row that runs again and
+// again.
 type tick struct {
 	Organization id.ID `json:"organization"`
 	Automation   id.ID `json:"automation"`
 }
 
-// tick starts an automation that is due. Times that were missed while nothing
+// tick starts an automation that is due. Times that were missed while no process
 // ran count as one.
 func (s *Service) tick(ctx context.Context, tx *db.Tx, _ job.Job, args tick) error {
 	v, err := automations.Lock(ctx, tx, args.Organization, args.Automation)
@@ -189,6 +191,9 @@ func checkInput(input jsontext.Value) error {
 	return nil
 }
 
+// runAutomation starts an automation by hand. The chain and the agent of the caller
+// are passed on, so that an automation that starts another cannot loop or escape an
+// agent's limits.
 func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRun) (*Execution, error) {
 	v, err := automations.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {

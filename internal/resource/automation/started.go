@@ -7,9 +7,10 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// StartedBy is the executions that some events started, by the requestId of what
-// they do, as SQL. events is a subquery of ids; its $1 is the organization and $3
-// when the events begin.
+// StartedBy is a subquery, in SQL, of the executions that some events started.
+// It gives their ids as text, which is the requestId of the events that they
+// cause. events is a subquery of event ids; $1 is the organization and $3 the
+// time when the events begin.
 func StartedBy(events string) string {
 	return "SELECT CAST(x.id AS TEXT) FROM automation_executions x " + startedWhere(events)
 }
@@ -18,7 +19,8 @@ func startedWhere(events string) string {
 	return "WHERE x.organization_id = $1 AND x.created_at >= $3 AND x.event_id IN (" + events + ")"
 }
 
-// LastStartedBy is when the last of these executions did something, or nil.
+// LastStartedBy is when one of these executions last changed, or nil if there is
+// none.
 func LastStartedBy(ctx context.Context, tx *db.Tx, events string, args ...any) (*clock.Time, error) {
 	return db.One[*clock.Time](ctx, tx, "SELECT max(x.updated_at) FROM automation_executions x "+startedWhere(events),
 		args...)

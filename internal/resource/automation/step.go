@@ -29,7 +29,8 @@ const (
 	maxRendered = 1 << 20
 )
 
-// The names that every automation has.
+// The names that placeholders can always begin with; event only if the trigger is
+// an event.
 const (
 	eventName = "event"
 	inputName = "input"
@@ -40,7 +41,7 @@ const (
 func isOpen(s string) bool { return strings.Contains(s, "{{") }
 
 // normalizeSteps writes inputs in one format, so that an unchanged step is
-// recognized.
+// recognized: PostgreSQL reformats stored JSON.
 func normalizeSteps(steps []Step) ([]Step, error) {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -68,9 +69,10 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	return CheckSteps(s.catalog, steps, known, "automations", callable)
 }
 
-// CheckSteps says what is wrong with steps, at "steps". known are the names that
-// placeholders have beside those of earlier steps, and callable tells which
-// operations a step may call. what is what the steps belong to: automations, proposals.
+// CheckSteps says what is wrong with steps, as issues below "steps". known are the
+// names that placeholders may begin with beside those of earlier steps, callable
+// tells which operations a step may call, and what says what the steps belong to:
+// automations or proposals.
 func CheckSteps(catalog Catalog, steps []Step, known []string, what string, callable func(*op.Op) bool) (
 	tree *fault.Tree) {
 	for i := range steps {
@@ -85,8 +87,7 @@ func CheckSteps(catalog Catalog, steps []Step, known []string, what string, call
 	return (*fault.Tree)(nil).Set("steps", tree.Sized(len(steps)))
 }
 
-// Callable tells whether a step may call an operation: only if an agent could,
-// too.
+// Callable tells whether a step may call an operation.
 func Callable(o *op.Op) bool { return callable(o) }
 
 // callable tells whether a step may call an operation: only if an agent could,
@@ -95,6 +96,8 @@ func callable(o *op.Op) bool {
 	return o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
 }
 
+// noOperation says that a step cannot call an operation, and suggests names that are
+// close.
 func noOperation(catalog Catalog, name, what string, callable func(*op.Op) bool) string {
 	if o := catalog.Named(name); o != nil && o.Evaluates() && Callable(o) {
 		return name + " only works out what you write and changes nothing; call it by itself, outside of " + what
@@ -109,6 +112,8 @@ func noOperation(catalog Catalog, name, what string, callable func(*op.Op) bool)
 		"use one that an agent could call, like tasks.create")
 }
 
+// checkStep checks one step: its operation, the input against the operation's schema
+// as far as it has no placeholders, and the names in its placeholders.
 func checkStep(catalog Catalog, step *Step, known []string, what string, callable func(*op.Op) bool) (
 	tree *fault.Tree) {
 	if len(step.Input) > maxInput {
@@ -121,7 +126,7 @@ func checkStep(catalog Catalog, step *Step, known []string, what string, callabl
 	if o.Secret && step.SaveAs != nil {
 		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once and is not kept")
 	}
-	if len(known) == 0 { // there is nothing that a placeholder could name, so braces are braces
+	if len(known) == 0 { // there is nothing that a placeholder could name, so {{ is ordinary text
 		return tree.Set("input", o.Check(step.Input, func(string) bool { return false }))
 	}
 	tree = tree.Set("input", o.Check(step.Input, isOpen))
@@ -178,7 +183,7 @@ func decode(text []byte) (v any, err error) {
 	return v, err
 }
 
-// visit calls fn for every text that may have placeholders.
+// visit calls fn for every text inside a JSON value, with its path.
 func visit(v any, path []any, fn func(path []any, text string)) {
 	switch v := v.(type) {
 	case string:
@@ -212,8 +217,8 @@ func Decode(text []byte) (any, error) { return decode(text) }
 // Normalize writes the inputs of steps in one format.
 func Normalize(steps []Step) ([]Step, error) { return normalizeSteps(steps) }
 
-// EachPlaceholder calls fn for every placeholder of an input, with the place of its text
-// and the name that it begins with.
+// EachPlaceholder calls fn for every placeholder of an input, with the path of its
+// text and the name that it begins with.
 func EachPlaceholder(input []byte, fn func(path []any, root string)) {
 	value, err := decode(input)
 	if err != nil {
@@ -271,6 +276,8 @@ func (r *renderer) value(v any) (out any, err error) {
 	return v, nil
 }
 
+// text fills in a text. One that is a single placeholder becomes the value itself, of
+// whatever type.
 func (r *renderer) text(s string) (any, error) {
 	t, err := placeholder.Parse(s)
 	if err != nil {
@@ -283,8 +290,8 @@ func (r *renderer) text(s string) (any, error) {
 	return v, err
 }
 
-// spend deducts a value's size from what is left: repeating a large one must
-// stay harmless.
+// spend deducts a value's size from what is left, and reports whether it fits. A
+// large value that is named many times must not fill the memory.
 func (r *renderer) spend(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -26,10 +26,10 @@ import (
 
 const (
 	maxAttempts = 8
-	maxShown    = 64 << 10 // of an input or answer, to show it
-	maxSaved    = 4 << 20  // of the answers that later steps use, together
-	// unknownAfter is when a step that has begun can no longer be repeated
-	// safely, because its key may have been forgotten.
+	maxShown    = 64 << 10 // bytes of an input or answer, to show it
+	maxSaved    = 4 << 20  // bytes of the answers that are kept for later steps, together
+	// unknownAfter is how long a step that has begun can be repeated safely. After
+	// that its idempotency key may have been forgotten.
 	unknownAfter = op.KeyLifetime - time.Hour
 )
 
@@ -40,7 +40,8 @@ const (
 	tooLarge       = "AUTOMATION_RESULT_TOO_LARGE"
 )
 
-// values are what placeholders and conditions can name.
+// values collects what placeholders and conditions can name: input, event, and
+// the answers that earlier steps saved.
 func (e *Execution) values(ev *event.Event) (map[string]any, error) {
 	input, err := decode(e.Input)
 	if err != nil {
@@ -97,7 +98,8 @@ func eventValue(ev *event.Event) (any, error) {
 	return decode(text)
 }
 
-// beginStep records that a step begins, and with which input.
+// beginStep records that a step begins, and with which input. A step that began
+// before, in a run that was interrupted, is repeated with the input of that time.
 func (t *run) beginStep(ctx context.Context, i int) (job.Outcome, error) {
 	step := &t.e.Plan.Steps[i]
 	t.first = t.pending != nil || len(t.e.Steps) <= i
@@ -170,13 +172,14 @@ func (t *run) takeStep(ctx context.Context, i int) (job.Outcome, error) {
 	return t.fail(refusal.Message, refusal), nil
 }
 
-// key is the idempotency key of a step: one for each execution and step, so
-// that a crash repeats nothing.
+// key is the idempotency key of a step. It stays the same when a run is
+// interrupted and repeated, so that nothing is done twice.
 func (t *run) key(i int) string {
 	return op.StepKeys + string(t.e.ID) + "/" + strconv.Itoa(i) + "/" + strconv.Itoa(t.e.KeyEpoch)
 }
 
-// done keeps the answer of a step, to be saved with what follows.
+// done notes the answer of a step in t.pending, which is saved together with the
+// beginning of the next step.
 func (t *run) done(i int, step *Step, answer op.Answer) error {
 	var envelope struct {
 		Data jsontext.Value `json:"data"`
@@ -223,15 +226,15 @@ func (t *run) done(i int, step *Step, answer op.Answer) error {
 			saved[*step.SaveAs] = data
 			e.Saved = &saved
 		}
-		if run.Error == nil && len(run.Input) > maxShown { // the step is not repeated
+		if run.Error == nil && len(run.Input) > maxShown { // it is done, so its input is no longer needed
 			run.Input, run.InputOmitted = jsontext.Value("{}"), true
 		}
 	}
 	return nil
 }
 
-// caller is who takes the steps: the automation, with what its maker could do
-// when the steps were written and still can.
+// caller is who takes the steps: the automation, with the permissions that its
+// maker had when the steps were written, as far as the maker still has them.
 func (t *run) caller(ctx context.Context) (*op.Caller, error) {
 	p := t.e.Plan
 	var who id.ID
@@ -289,7 +292,7 @@ func refusalOf(answer op.Answer, err error) *StepError {
 	if answer.Status < http.StatusBadRequest {
 		return nil
 	}
-	// A refusal that is bound to its key comes back as an answer.
+	// A refusal that was stored under its idempotency key comes back as an answer, not as an error.
 	var envelope struct {
 		Error StepError `json:"error"`
 	}
@@ -316,7 +319,8 @@ func isTemporary(code string) bool {
 		fault.KeyInFlight.Code}, code)
 }
 
-// wait is how long to wait after the given number of attempts.
+// wait is how long to wait after the given number of attempts: twice as long each
+// time, and at least as long as the refusal says.
 func wait(attempts int, err error) time.Duration {
 	d := min(time.Second<<min(attempts-1, 10), time.Minute)
 	var f *fault.Fault
@@ -326,8 +330,8 @@ func wait(attempts int, err error) time.Duration {
 	return d
 }
 
-// Allowance tells how many executions an organization has left, and how many
-// wait because the allowance is used up.
+// Allowance tells how many executions an organization has left in this minute,
+// and how many wait because the allowance is used up.
 func (s *Service) Allowance(ctx context.Context, org id.ID, plan string) (v limit.Verdict, waiting int, err error) {
 	n := s.limits[plan]
 	step := time.Minute / time.Duration(max(n, 1))
@@ -348,8 +352,10 @@ func (s *Service) Allowance(ctx context.Context, org id.ID, plan string) (v limi
 }
 
 // allowance takes one execution from the plan's limit per minute, and says when
-// its turn is: now, or later, one after the other. It is counted in the
-// database, for all processes together.
+// it may run: now, or later, one after the other. until is the time at which the
+// bucket would be empty again: each execution adds its share of a minute, and
+// those beyond a minute wait. It is kept in the database, for all processes
+// together.
 func (t *run) allowance(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time) (clock.Time, error) {
 	step := int64(time.Minute/time.Microsecond) / int64(max(t.service.limits[c.Plan], 1))
 	until, err := db.One[clock.Time](ctx, tx, `

@@ -24,8 +24,8 @@ type Trigger struct {
 	Timezone *string `json:"timezone" format:"timezone" doc:"for kind schedule: an IANA name; by default UTC"`
 }
 
-// check refuses fields that do not go together, and a schedule that never
-// fires. The catalog knows which events exist.
+// check refuses fields that do not go together, and a schedule that never fires.
+// Whether the event exists is checked elsewhere, with the catalog.
 func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
 	only := func(kind, name string, v *string) {
 		switch {

@@ -16,7 +16,7 @@ import (
 
 const (
 	workTime = 3 * time.Minute // for one run of the job
-	runTime  = time.Minute     // after this no further step begins: a step may take another minute
+	runTime  = time.Minute     // after this no further step begins; the last one may take until workTimeout
 )
 
 // errEnded means that the execution was canceled or belongs to another worker
@@ -29,8 +29,8 @@ type run struct {
 	job     job.Job
 	e       *Execution
 	values  map[string]any
-	who     *op.Caller // for the next step
-	first   bool       // the current step never began before
+	who     *op.Caller // looked up by admitExecution for the first step; nil afterwards
+	first   bool       // the current step did not begin in an earlier run
 	// pending is the outcome of the last step, to be saved together with the
 	// beginning of the next one.
 	pending func(e *Execution, now clock.Time)
@@ -42,9 +42,9 @@ type run struct {
 // the same input under the same key, which does nothing twice.
 func (s *Service) work(ctx context.Context, j job.Job, args execute) (job.Outcome, error) {
 	t := &run{service: s, job: j}
-	loopIssue, err := t.load(ctx, args)
-	if loopIssue != nil || err != nil || t.e == nil {
-		return loopIssue, err
+	ended, err := t.load(ctx, args)
+	if ended != nil || err != nil || t.e == nil {
+		return ended, err
 	}
 	if t.e.Status == queued {
 		if out, err := t.admit(ctx); out != nil || err != nil {
@@ -80,7 +80,7 @@ func ignoreEnded(err error) error {
 }
 
 // load reads the execution and what it works with. If t.e stays nil, nothing is
-// left to do.
+// left to do. An outcome ends an execution whose automation was deleted or paused.
 func (t *run) load(ctx context.Context, args execute) (job.Outcome, error) {
 	var status Status // of the automation; empty if it is gone
 	var ev *event.Event
@@ -130,7 +130,8 @@ func (t *run) load(ctx context.Context, args execute) (job.Outcome, error) {
 	return nil, nil
 }
 
-// admit decides whether a waiting execution runs, and for whom.
+// admit decides whether a waiting execution runs: its maker must still be allowed
+// to act, and its condition must hold.
 func (t *run) admit(ctx context.Context) (job.Outcome, error) {
 	var err error
 	if t.who, err = t.caller(ctx); err != nil {
@@ -139,7 +140,7 @@ func (t *run) admit(ctx context.Context) (job.Outcome, error) {
 	if t.e.StartedAt != nil || t.e.Plan.Condition == nil {
 		return nil, nil
 	}
-	// A condition that was not decided at once is work, and waits for its turn as steps do.
+	// A condition that was not decided at once takes time, so it counts against the limit as steps do.
 	if err := t.awaitTurn(ctx); err != nil {
 		return nil, err
 	}
@@ -157,7 +158,8 @@ func (t *run) admit(ctx context.Context) (job.Outcome, error) {
 	return nil, nil
 }
 
-// awaitTurn gives the execution its turn; an error says how long to wait for it.
+// awaitTurn reserves the turn of the execution in the plan's limit. An error says
+// how long to wait for it.
 func (t *run) awaitTurn(ctx context.Context) error {
 	var wait time.Duration
 	err := t.service.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -178,7 +180,8 @@ func (t *run) awaitTurn(ctx context.Context) error {
 	return err
 }
 
-// turn says how long a waiting execution has to wait for its turn.
+// turn says how long a waiting execution has to wait for its turn, which is
+// reserved once and kept in AdmittedAt.
 func (t *run) turn(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) (time.Duration, error) {
 	if e.AdmittedAt == nil {
 		at, err := t.allowance(ctx, tx, t.who, now)
@@ -190,7 +193,8 @@ func (t *run) turn(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time)
 	return e.AdmittedAt.Sub(now), nil
 }
 
-// hold locks the execution while it still belongs to this worker.
+// hold locks the execution, or returns an error if it no longer belongs to this
+// worker.
 func (t *run) hold(ctx context.Context, tx *db.Tx) (*Execution, clock.Time, error) {
 	if err := t.job.Keep(ctx, tx); err != nil {
 		return nil, 0, err
@@ -223,8 +227,8 @@ func (t *run) startInTurn(
 	return 0, nil
 }
 
-// refused ends an execution whose maker may not act. An error that is not a
-// refusal is retried.
+// refused fails an execution whose maker may not act. Any other error is returned,
+// so that the job is tried again.
 func (t *run) refused(err error) (job.Outcome, error) {
 	var f *fault.Fault
 	switch {
@@ -281,8 +285,8 @@ func (t *run) save(
 	return nil
 }
 
-// finish is the outcome that changes the execution together with the end of
-// this job run.
+// finish returns the outcome by which the execution changes in the transaction
+// that ends this run of the job.
 func (t *run) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
@@ -307,7 +311,8 @@ func (t *run) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 	}
 }
 
-// fail ends the execution. For a step, the message says which.
+// fail returns the outcome that fails the execution. If it is about a step, the
+// message says which.
 func (t *run) fail(why string, step *StepError) job.Outcome {
 	return t.finish(func(e *Execution, now clock.Time) {
 		said := why // a transaction may run again

@@ -1,10 +1,17 @@
-// Package business holds the businesses of an organization. account defines
-// their row and creates the first one with the organization. From then on they
-// are a resource like any other, except for one rule: the last one cannot be
+// Package business holds the businesses of an organization: the names it trades
+// under, each with its currency, locale and bank details. The package account
+// defines their row and creates the first one with the organization. From then on
+// they are a resource like any other, except for one rule: the last one cannot be
 // deleted.
 //
 // Below a business is its description: profile, offerings, online and physical
-// presences, each in its own file.
+// presences, each in its own file. letterhead.go collects what documents and mail
+// show of a business, with its color (color.go) and its name as a sender
+// (sender.go).
+//
+// Start reading at business.go. Other packages use LetterheadOf and SenderName;
+// invoices and mail read a deleted business too, because what was sent still names
+// it.
 package business
 
 import (
@@ -34,7 +41,7 @@ var Last = fault.Define("BUSINESS_LAST", 409, "The last business of an organizat
 
 // Config is what businesses need. All of it is required.
 type Config struct {
-	Accounts *account.Accounts // informed when a business and its keys are gone
+	Accounts *account.Accounts // told when a business is deleted or restored
 }
 
 // Service has the operations on businesses and what belongs to them.
@@ -46,7 +53,7 @@ func New(c Config) *Service {
 	return &Service{accounts: c.Accounts}
 }
 
-// InvalidID refuses a business id that is none.
+// InvalidID refuses a business id that is not a UUID.
 var InvalidID = fault.Define("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
 
 // Operations lists everything that can be done with businesses and with what
@@ -130,12 +137,14 @@ func listBusinesses(ctx context.Context, c *op.Call, in businessList) (*op.List[
 	return out, property.Fill(ctx, c, in.Include, out.Data, propertiesOf)
 }
 
-// BusinessWithProperties is a business with what else was asked for.
+// BusinessWithProperties is a business with its confirmed properties, if the caller asked for
+// them.
 type BusinessWithProperties struct {
 	Business
 	Properties *[]property.Property `json:"properties,omitzero" max:"10000" doc:"with include=properties"`
 }
 
+// propertiesOf tells property.Fill where the properties of a business go.
 func propertiesOf(v *BusinessWithProperties) (id.ID, **[]property.Property) {
 	return v.ID, &v.Properties
 }
@@ -152,7 +161,8 @@ func createBusiness(ctx context.Context, c *op.Call, in account.BusinessFields) 
 	return v, c.Emit("business.created", v.ID, v)
 }
 
-// checkLogo refuses a logo that the organization cannot see.
+// checkLogo refuses a logo that is not a file of the organization. was is the present one,
+// which is not checked again.
 func checkLogo(ctx context.Context, c *op.Call, file, was *id.ID) error {
 	return op.References(ctx, c, op.Ref{Field: "logoFileId", Table: "files", ID: file, Was: was})
 }
@@ -198,8 +208,8 @@ func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Busine
 
 func (s *Service) deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing, error) {
 	s.accounts.Changed(c)
-	// The organization is the root of this rule: two deletions, each of which
-	// leaves the other's business, would together leave none.
+	// Without the lock, two deletions that each leave the other's business would
+	// together leave none.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return op.Nothing{}, db.Missing(err, "business")
 	}
@@ -224,6 +234,7 @@ func (s *Service) deleteBusiness(ctx context.Context, c *op.Call, in businessRef
 	return op.Nothing{}, c.Emit("business.deleted", v.ID, v)
 }
 
+// showRestored tells the package account that a business is back.
 func (s *Service) showRestored(_ context.Context, c *op.Call, _ *Business, _ bool) error {
 	s.accounts.Changed(c)
 	return nil

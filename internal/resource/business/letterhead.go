@@ -23,15 +23,15 @@ type Letterhead struct {
 	Timezone string
 
 	LogoFileID *id.ID
-	Logo       []byte // a PNG, where the one who draws has read it
-	Accent     *Color // of words and lines; nil for the usual one
+	Logo       []byte // a PNG; LetterheadOf leaves it nil, and whoever draws the document reads it
+	Accent     *Color // of headings and lines; nil for the default
 
 	Payable   *string     // how to pay, in words
 	BankFacts [][2]string // where to pay, like {"IBAN", "GB33 BUKB 2020 1555 5555 55"}
 }
 
-// LetterheadOf also reads that of a deleted business: sent documents still name
-// their sender.
+// LetterheadOf reads the letterhead of a business, also of a deleted one: documents that were
+// sent still name their sender.
 func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterhead, error) {
 	b, err := account.BusinessOf(ctx, tx, org, business)
 	if err != nil {
@@ -71,7 +71,7 @@ func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterh
 	return l, nil
 }
 
-// bankFacts are what a customer's bank asks for.
+// bankFacts lists what a customer's bank asks for, as label and value.
 func bankFacts(b *Business) (out [][2]string) {
 	add := func(label string, text *string) {
 		if text != nil && *text != "" {
@@ -91,7 +91,7 @@ func bankFacts(b *Business) (out [][2]string) {
 	return out
 }
 
-// inFours is how people read an IBAN.
+// inFours writes an IBAN in groups of four, as it is printed.
 func inFours(iban string) string {
 	var groups []string
 	for chunk := range slices.Chunk([]byte(iban), 4) {

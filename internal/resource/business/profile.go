@@ -10,8 +10,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// BusinessProfile is how a business describes itself. Every business has one,
-// empty until somebody writes it: its id and creation time are the business's.
+// BusinessProfile is how a business describes itself. Every business has one. Until
+// somebody writes it there is no row, and the empty profile has the id and creation
+// time of the business.
 type BusinessProfile struct {
 	op.Record
 	BusinessID id.ID `json:"businessId"`
@@ -76,8 +77,7 @@ func getProfile(ctx context.Context, c *op.Call, in businessRef) (*BusinessProfi
 	return v, err
 }
 
-// profileOf finds the profile of a business, and reports whether it was ever
-// written.
+// profileOf finds the profile of a business, and reports whether it was ever written.
 func profileOf(ctx context.Context, c *op.Call, b *Business) (v *BusinessProfile, written bool, err error) {
 	rows, err := profiles.List(ctx, c.Tx, db.In(c.Org).And("business_id = ?", b.ID), db.Page{Limit: 1})
 	if err != nil {
@@ -112,8 +112,8 @@ func updateProfile(ctx context.Context, c *op.Call, in profileUpdate) (*Business
 	return writeProfile(ctx, c, in.ID, func(v *BusinessProfile) bool { return op.Apply(v, &in) })
 }
 
-// writeProfile locks the business, so that only one of two first writes adds
-// the row.
+// writeProfile changes a profile. It locks the business, so that only one of two first writes
+// adds the row.
 func writeProfile(ctx context.Context, c *op.Call, business id.ID,
 	change func(*BusinessProfile) bool) (*BusinessProfile, error) {
 	b, err := businesses.Lock(ctx, c.Tx, c.Org, business)

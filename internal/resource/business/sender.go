@@ -6,16 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSender is how many characters of a name mail programs have room for.
+// MaxSender bounds the name of a sender, in characters.
 const MaxSender = 100
 
-// IsHidden reports whether a character shows nothing, or turns the direction of
-// others. The joiners are part of how some languages are written.
+// IsHidden reports whether a character is not visible, or changes the direction of others:
+// with these a name could be made to look like another one. The joiners U+200C and U+200D are
+// part of how some languages are written.
 func IsHidden(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && !unicode.IsPrint(r)
 }
 
-// SenderName is a business's name as the name of a sender, or nil.
+// SenderName is a business's name as it may stand beside a sender's address; nil if nothing is
+// left of it. Characters that could make it look like an address are replaced.
 func SenderName(s string) *string {
 	s = strings.ReplaceAll(s, "@", " at ")
 	s = strings.Map(func(r rune) rune {

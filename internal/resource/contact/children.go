@@ -14,7 +14,8 @@ import (
 // carries them all, and every change to one reads them all.
 const maxChildren = 100
 
-// checkRoom refuses another row below a contact that has reached maxChildren.
+// checkRoom refuses another row below a contact that has reached maxChildren, and
+// returns how many there are.
 func checkRoom[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) (there int, err error) {
 	there, err = n.Rows.Count(ctx, c.Tx, n.Under(c, contact))
 	if err == nil && there >= maxChildren {
@@ -80,8 +81,8 @@ func listUnder[T any](ctx context.Context, c *op.Call, n op.Nested[T], parents [
 			ORDER BY created_at, seq`, c.Org, parents)
 }
 
-// summarize refreshes what the contact's row says about its children: how many
-// there are, and the words that find it.
+// summarize refreshes what the contact's row keeps about its children: how many
+// there are, and the search text with their emails and numbers.
 func (v *Contact) summarize() {
 	v.Children = len(v.Emails) + len(v.PhoneNumbers) + len(v.Addresses)
 	words := []*string{v.FirstName, v.MiddleName, v.LastName, v.OrganizationName}
@@ -105,7 +106,7 @@ func (v *Contact) save(ctx context.Context, c *op.Call) error {
 }
 
 // refresh brings the contact's row up to date after its children changed. The
-// contact is locked.
+// caller has locked the contact.
 func refresh(ctx context.Context, c *op.Call, contact id.ID) error {
 	v, err := contacts.Get(ctx, c.Tx, c.Org, contact)
 	if err != nil {
@@ -114,10 +115,10 @@ func refresh(ctx context.Context, c *op.Call, contact id.ID) error {
 	return v.gather(ctx, c)
 }
 
-// gather loads the children anew and saves what the contact's row says of them.
+// gather loads the children anew and saves what the contact's row keeps of them.
 func (v *Contact) gather(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
-	v.Children = 1 // there may be some now, so load them
+	v.Children = 1 // otherwise they would not be loaded if there were none before
 	if err := v.load(ctx, c); err != nil {
 		return err
 	}

@@ -1,5 +1,17 @@
-// Package contact holds the people and organizations that a business talks
-// to, and how to reach them: emails, phone numbers and addresses, a file each.
+// Package contact holds the people and organizations that a business talks to,
+// and how to reach them.
+//
+// Start reading at phone.go, the simplest noun and the example in CONTRIBUTING,
+// then at Contact in this file. Emails, phone numbers, addresses and notes are
+// tables of their own, with a file each; children.go loads the first three into
+// the contact and keeps its search text current, and primary.go sees to it that
+// one email and one address is primary. put.go creates or updates by email.
+// duplicate.go finds contacts that may be the same, merge.go makes two of them
+// one, and unmerge.go takes that back. erase.go removes a person for good.
+// find.go and reach.go are for other packages.
+//
+// Every change below a contact locks the contact first. Nothing here sends or
+// knows messages.
 package contact
 
 import (
@@ -43,7 +55,7 @@ type Contact struct {
 
 	Seq      int64  `json:"-" db:"seq"`
 	Search   string `json:"-" db:"search"`
-	Children int    `json:"-" db:"children"` // how many children there are, so that a get skips empty tables
+	Children int    `json:"-" db:"children"` // emails, numbers and addresses; at 0, a get need not look for any
 	// MergedInto is the contact that a deleted one became part of.
 	MergedInto *id.ID `json:"-" db:"merged_into_id"`
 }
@@ -210,6 +222,8 @@ func hasName(parts ...*string) bool {
 	return false
 }
 
+// createContact writes a contact with its children. Only the externalId needs a lock:
+// nobody else knows the id of the new contact yet.
 func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact, error) {
 	v := &Contact{Record: c.NewRecord(), Fields: in.Fields, Emails: []Email{},
 		PhoneNumbers: []PhoneNumber{}, Addresses: []Address{}}
@@ -283,6 +297,8 @@ func (in *contactChanges) Prepare(_ context.Context, c *op.Call) error {
 	return tree.Fault(fault.Invalid)
 }
 
+// updateContact changes a contact. The externalId is claimed before the contact is
+// locked, because that locks the organization, which comes first.
 func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact, error) {
 	if err := op.TakeExternalID(ctx, c, contacts.Name(), in.ID, in.To.ExternalID); err != nil {
 		return nil, err
@@ -326,8 +342,9 @@ func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 	return op.Nothing{}, c.Emit("contact.deleted", v.ID, v)
 }
 
-// showRestored also undoes that the contact became part of another; what went over
-// with the merge stays there.
+// showRestored completes a restored contact. One that had been merged into
+// another is no longer a part of it; the records that moved with the merge stay
+// where they are, which contacts.unmerge would bring back.
 func showRestored(ctx context.Context, c *op.Call, v *Contact, was bool) error {
 	if was && v.MergedInto != nil {
 		v.MergedInto = nil

@@ -44,7 +44,8 @@ type duplicateList struct {
 	SortOrder string `query:"sortOrder" default:"asc" enum:"asc" doc:"by reason, then by value"`
 }
 
-// place is where a walk through the duplicates is: behind a value.
+// place is a position in the list of duplicates, which a cursor encodes: behind a
+// value of a reason.
 type place struct {
 	Reason string `json:"r"`
 	Value  string `json:"v"`
@@ -59,13 +60,14 @@ type shared struct {
 // duplicateWindow bounds how many values one call reads.
 const duplicateWindow = 5000
 
-// fullName is a person's first and last name, or the name of an organization, as
-// the index has it. Whoever has only one name has no full one.
+// fullName is a person's first and last name, or the name of an organization
+// without a person. It must be the expression of the index, letter for letter.
+// Somebody with only a first or a last name has none: too many would share it.
 const fullName = `substr(lower(coalesce(first_name || ' ' || last_name, ` +
 	`CASE WHEN first_name IS NULL AND last_name IS NULL THEN organization_name END)), 1, 100)`
 
-// reasons are what contacts may share, and the values behind $2 in the order of
-// an index.
+// reasons are what contacts may share. Each statement reads the values after $2,
+// in the order of an index, so that one call reads a bounded part of the table.
 var reasons = []struct{ name, text string }{
 	{"email", `
 		SELECT email_folded AS value, contact_id
@@ -87,6 +89,9 @@ var reasons = []struct{ name, text string }{
 		LIMIT $3`},
 }
 
+// listDuplicates goes through the reasons, from the cursor on, and reads one window of
+// values of each. It stops with a new cursor when the page is full, or when a reason
+// has more values than a window.
 func listDuplicates(ctx context.Context, c *op.Call, in duplicateList) (*op.List[Duplicate], error) {
 	at, err := in.place()
 	if err != nil {
@@ -127,9 +132,10 @@ func listDuplicates(ctx context.Context, c *op.Call, in duplicateList) (*op.List
 	return out, fillDuplicates(ctx, c, out.Data)
 }
 
-// group finds the values that several contacts have, at most limit, and the value
-// behind which there may be more; "" at the end. The last value of a full window
-// may go on in the next one.
+// group finds the values that several contacts have, at most limit of them.
+// behind is the value after which the next call goes on, or empty at the end.
+// The rows of the last value in a full window may be incomplete, so that value
+// is left to the next call unless it fills the window alone.
 func group(rows []shared, limit int) (groups []Duplicate, behind string) {
 	full := len(rows) == duplicateWindow
 	for i := 0; i < len(rows); {
@@ -157,7 +163,7 @@ func group(rows []shared, limit int) (groups []Duplicate, behind string) {
 	return groups, ""
 }
 
-// fillDuplicates shows the contacts of the groups.
+// fillDuplicates loads the contacts of the groups, the first ten of each.
 func fillDuplicates(ctx context.Context, c *op.Call, groups []Duplicate) error {
 	var ids []id.ID
 	for _, g := range groups {
@@ -183,7 +189,7 @@ func fillDuplicates(ctx context.Context, c *op.Call, groups []Duplicate) error {
 	return nil
 }
 
-// place is where the walk goes on.
+// place decodes the cursor.
 func (in *duplicateList) place() (at place, err error) {
 	if in.Cursor == nil || *in.Cursor == "first" {
 		return place{}, nil
@@ -203,7 +209,7 @@ func (in *duplicateList) place() (at place, err error) {
 func (p place) String() string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // two texts
+		panic(err) // cannot fail: two strings
 	}
 	return base64.RawURLEncoding.EncodeToString(text)
 }

@@ -130,7 +130,8 @@ func (v *Email) checkUnique(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// EmailsOf are the addresses of a contact, or only those that the house itself wrote down.
+// EmailsOf lists the addresses of a contact. With own, only those that somebody
+// of the organization wrote down, not those that outsiders' text brought.
 func EmailsOf(ctx context.Context, tx *db.Tx, org, person id.ID, own bool) ([]string, error) {
 	return db.All[string](ctx, tx, `
 		SELECT email FROM contact_emails

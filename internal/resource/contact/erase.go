@@ -63,9 +63,8 @@ func (in *contactErase) findAddresses(ctx context.Context, tx *db.Tx, org id.ID)
 }
 
 func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, error) {
-	// Deleted or not, the contact is the root: whoever writes below it waits,
-	// and then finds nothing. A purged contact has no row but may have left
-	// events.
+	// The contact is locked, deleted or not: whoever writes below it waits, and then finds nothing. A purged contact
+	// has no row to lock, but may have left events.
 	if err := db.Hold(ctx, c.Tx, contacts.Name(), c.Org, in.ID); err != nil {
 		return nil, err
 	}

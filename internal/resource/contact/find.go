@@ -9,7 +9,7 @@ import (
 )
 
 // Find finds the contacts that have one of the externalIds or folded addresses,
-// each with what it was found by.
+// each with the one it was found by. A contact may be in the list several times.
 func Find(ctx context.Context, tx *db.Tx, org id.ID, externals, folded []string) ([]op.Known, error) {
 	var found []op.Known
 	if len(externals) > 0 {

@@ -14,7 +14,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Merge is two contacts that became one. It tells enough to take them apart again.
+// Merge is the result of merging two contacts. The event contact.merged keeps it,
+// and unmerge reads from there what to take back.
 type Merge struct {
 	DryRun  bool         `json:"dryRun" doc:"nothing was changed"`
 	Contact Contact      `json:"contact" doc:"the one that stays, with what it gained"`
@@ -32,7 +33,7 @@ type MergedRows struct {
 	Dropped []id.ID `json:"dropped" max:"5000" doc:"deleted, because the contact has the same"`
 }
 
-// MergeTooLarge refuses to move more than one transaction should.
+// MergeTooLarge refuses to move more records than one transaction should.
 var MergeTooLarge = fault.Define("CONTACT_MERGE_TOO_LARGE", 409,
 	"Too many records name the contact that would go. Merge the other way round.")
 
@@ -85,6 +86,9 @@ func (in *contactMerge) Prepare(_ context.Context, c *op.Call) error {
 	return c.Require("contacts", op.ActionDelete, "A merge")
 }
 
+// mergeContact lets everything that names the other contact name this one, takes over
+// its fields and deletes it. With dryRun it changes nothing and answers what would
+// move.
 func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, error) {
 	v, other, err := in.lock(ctx, c)
 	if err != nil {
@@ -122,11 +126,11 @@ func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, err
 	return out, c.Emit("contact.deleted", gone.ID, &gone)
 }
 
-// some is a list that is never null.
+// some copies a list, so that it is never null in JSON.
 func some(ids []id.ID) []id.ID { return append([]id.ID{}, ids...) }
 
-// lock locks both contacts, in the order of their ids, so that two merges of the
-// same pair do not wait for each other.
+// lock locks both contacts, in the order of their ids: two merges of the same
+// pair in opposite directions would otherwise deadlock.
 func (in *contactMerge) lock(ctx context.Context, c *op.Call) (v, other *Contact, err error) {
 	rows := map[id.ID]*Contact{}
 	ids := []id.ID{in.ID, in.ContactID}
@@ -221,7 +225,7 @@ func join(a, b *string) *string {
 
 // absorb deletes the other contact and saves this one, which has its rows now.
 func (v *Contact) absorb(ctx context.Context, c *op.Call, other, before *Contact) error {
-	// First, because the externalId may pass on.
+	// First, because v may take over its externalId, which is unique among live contacts.
 	if _, err := contacts.Remove(ctx, c.Tx, c.Org, other.ID, c.Now); err != nil {
 		return err
 	}
@@ -231,7 +235,8 @@ func (v *Contact) absorb(ctx context.Context, c *op.Call, other, before *Contact
 		WHERE organization_id = $1 AND (id = $2 OR merged_into_id = $2)`, c.Org, other.ID, v.ID); err != nil {
 		return err
 	}
-	// The rows by which both were found are the contact's now.
+	// The tag rows of the other were moved to this contact with everything else. The empty tag, which no contact has,
+	// makes Write replace all of them even if the tags themselves did not change.
 	found := slices.Concat(before.Tags, other.Tags, []string{""})
 	if err := tags.Write(ctx, c, v.ID, found, v.Tags); err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// ContactNote is what somebody of the house noted about a contact, and when:
-// part of the contact's timeline. Contact.Notes is one text that anybody
-// replaces.
+// ContactNote is one entry that somebody of the organization wrote about a
+// contact, with its author and time. Contact.Notes, in contrast, is a single text
+// that everybody edits.
 type ContactNote struct {
 	op.Record
 	ContactID      id.ID  `json:"contactId"`

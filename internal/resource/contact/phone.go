@@ -73,8 +73,8 @@ type parsedNumber struct{ e164, country, national string }
 
 const badNumber = "Not a phone number; write it like +14155550100, or nationally with countryCode"
 
-// parse reads the number, outside the transaction, and records an issue at
-// path.
+// parse reads the number, outside the transaction, and records an issue below
+// path if it is none or does not match the other fields.
 func (f *phoneNumberFields) parse(tree *fault.Tree, path ...any) *fault.Tree {
 	at := func(field string) []any { return append(path[:len(path):len(path)], field) }
 	if f.CountryCode != nil && !isCallingCode(*f.CountryCode) {
@@ -109,6 +109,8 @@ func isCallingCode(s string) bool {
 	return err == nil && phonenumbers.GetRegionCodeForCountryCode(code) != "ZZ"
 }
 
+// parseNumber reads a number, international or dialed within the country that has the
+// calling code.
 func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
 	region := ""
 	if countryCode != nil {
@@ -166,8 +168,7 @@ func (in *phoneNumberAdd) Prepare(context.Context, *op.Call) error {
 }
 
 func addPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberAdd) (*PhoneNumber, error) {
-	// The contact is the root. It is locked so that it cannot be deleted while
-	// it gains a number.
+	// The contact is the root: locked, so that it cannot be deleted while it gains a number.
 	if err := phoneNumbers.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
 	}

@@ -65,8 +65,8 @@ func (p primaries[T]) change(ctx context.Context, c *op.Call, contact, row id.ID
 	return v, true, refresh(ctx, c, contact)
 }
 
-// removed follows the deletion of a row. If it was primary, the oldest remaining row
-// becomes primary.
+// removed is the hook after the deletion of a row. If it was primary, the oldest
+// remaining row becomes primary.
 func (p primaries[T]) removed(ctx context.Context, c *op.Call, v *T) error {
 	contact, isPrimary := p.row(v)
 	if *isPrimary {
@@ -95,8 +95,8 @@ func (p primaries[T]) unset(ctx context.Context, c *op.Call, contact id.ID) erro
 	return err
 }
 
-// onePrimaryStays lets a merged contact's primary row give way to that of the
-// contact that stays.
+// onePrimaryStays is the rule for a merge: a primary row that moves over is no
+// longer primary if the contact that stays has one.
 func onePrimaryStays(table string) db.Yield {
 	return db.Yield{
 		Column: "is_primary", Was: "TRUE", Left: "FALSE",

@@ -37,8 +37,10 @@ type contactPut struct {
 	contactChanges
 }
 
+// putByEmail updates the contact that has the address, or creates one. It refuses to
+// choose between several.
 func putByEmail(ctx context.Context, c *op.Call, in contactPut) (*Contact, error) {
-	// The organization is the root of the rule that two at once make one contact.
+	// Two calls at once with a new address must create one contact, not two: they take turns by this lock.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, db.Missing(err, "organization")
 	}

@@ -27,7 +27,7 @@ func PrimaryOf(ctx context.Context, tx *db.Tx, org, contact id.ID) (email *strin
 	return email, address, err
 }
 
-// Shown finds live contacts by their ids, as callers see them.
+// Shown loads contacts that are not deleted by their ids, as callers see them.
 func Shown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Contact, error) {
 	rows, err := db.All[Contact](ctx, c.Tx, "SELECT "+contacts.Columns()+` FROM contacts
 		WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, c.Org, ids)

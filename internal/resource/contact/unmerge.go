@@ -56,6 +56,8 @@ type contactUnmerge struct {
 	ContactID id.ID `json:"contactId" ref:"-" doc:"the contact that was merged into this one"`
 }
 
+// unmergeContact restores the deleted contact, gives both their former fields and
+// moves the records back, except for what somebody changed since.
 func unmergeContact(ctx context.Context, c *op.Call, in contactUnmerge) (*Unmerge, error) {
 	v, err := in.lock(ctx, c)
 	if err != nil {
@@ -72,7 +74,7 @@ func unmergeContact(ctx context.Context, c *op.Call, in contactUnmerge) (*Unmerg
 	if err := tags.Write(ctx, c, v.ID, tagged, v.Tags); err != nil {
 		return nil, err
 	}
-	if err := v.save(ctx, c); err != nil { // first, because the externalId may pass back
+	if err := v.save(ctx, c); err != nil { // first, because the other may get its externalId back, which is unique
 		return nil, err
 	}
 	other, _, err := contacts.Undelete(ctx, c.Tx, c.Org, in.ContactID, c.Now)
@@ -98,7 +100,8 @@ func unmergeContact(ctx context.Context, c *op.Call, in contactUnmerge) (*Unmerg
 	return out, c.Emit("contact.restored", other.ID, other)
 }
 
-// lock locks both contacts as merge does, of which one is deleted.
+// lock locks both contacts in the order of their ids, as a merge does, and checks
+// that one is deleted and was merged into the other.
 func (in *contactUnmerge) lock(ctx context.Context, c *op.Call) (*Contact, error) {
 	ids := []id.ID{in.ID, in.ContactID}
 	slices.Sort(ids)
@@ -125,7 +128,7 @@ func (in *contactUnmerge) lock(ctx context.Context, c *op.Call) (*Contact, error
 	return v, v.load(ctx, c)
 }
 
-// mergesOf reads the merges into a contact, newest first.
+// mergesOf reads the merges into a contact from the event log, newest first.
 func mergesOf(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
 	found, err := event.Where(ctx, c.Tx, c.Org, "resource_id = $2 AND type = 'contact.merged'", maxMerges, contact)
 	if err != nil {
@@ -143,7 +146,7 @@ func mergesOf(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
 // maxMerges is how many merges into one contact are looked through.
 const maxMerges = 100
 
-// merge is what the merge did.
+// merge finds what the merge did, from its event.
 func (in *contactUnmerge) merge(ctx context.Context, c *op.Call) (*Merge, error) {
 	all, err := mergesOf(ctx, c, in.ID)
 	if err != nil {
@@ -156,8 +159,8 @@ func (in *contactUnmerge) merge(ctx context.Context, c *op.Call) (*Merge, error)
 	return &all[i], nil
 }
 
-// lose gives the fields that the contact gained their former values, where they are
-// as the merge left them.
+// lose gives the fields that the contact gained their former values, unless
+// somebody changed them after the merge.
 func (out *Unmerge) lose(v *Contact, was *Merge) {
 	back, kept := op.PutBack(&v.Fields, &was.Contact.Fields, &was.Before.Fields, was.Fields)
 	out.Fields = append(out.Fields, back...)
@@ -166,8 +169,9 @@ func (out *Unmerge) lose(v *Contact, was *Merge) {
 	}
 }
 
-// moveBack lets the records that moved name the restored contact again, and the
-// contacts that had been merged into it be part of it.
+// moveBack lets the records that moved name the restored contact again. Contacts
+// that had been merged into it, and so became a part of the other, become a part
+// of it again.
 func (out *Unmerge) moveBack(ctx context.Context, c *op.Call, other, v *Contact, was *Merge) error {
 	var moved []db.Moved
 	for _, table := range db.Declared() {
@@ -210,7 +214,8 @@ func (out *Unmerge) moveBack(ctx context.Context, c *op.Call, other, v *Contact,
 
 func typeOf(table string) string { return db.EventName(db.LifeOf(table).Noun) }
 
-// part brings a contact's row up to date after a merge was taken back.
+// part brings a contact up to date after a merge was taken back: it needs a
+// primary email and address, and new search text.
 func (v *Contact) part(ctx context.Context, c *op.Call) error {
 	if err := emails.choose(ctx, c, v.ID); err != nil {
 		return err

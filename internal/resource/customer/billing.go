@@ -24,14 +24,14 @@ type Billing struct {
 	Country    *string
 }
 
-// Hold locks a customer so that it cannot be deleted during this transaction.
+// Hold locks a customer, so that it cannot be deleted before the transaction ends.
 func Hold(ctx context.Context, c *op.Call, ref id.ID) error {
 	_, err := customers.Lock(ctx, c.Tx, c.Org, ref)
 	return err
 }
 
 // BillingOf finds how to bill a customer. A missing, foreign or deleted
-// customer is db.ErrNone.
+// customer is db.ErrNoRow.
 func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error) {
 	type row struct {
 		BusinessID id.ID   `db:"business_id"`
@@ -70,13 +70,14 @@ func OfContact(ctx context.Context, tx *db.Tx, org, person id.ID) ([]id.ID, erro
 		WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL LIMIT 100`, org, person)
 }
 
-// Addresses are those of a customer and of the contact it stands for.
+// Addresses lists the email addresses of a customer and of its contact.
 func Addresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
 	return addresses(ctx, tx, org, row, false)
 }
 
-// OwnAddresses are those that the house itself wrote down: not what a stranger brought,
-// or an agent that had just read a stranger's words.
+// OwnAddresses lists only those that the organization itself wrote down: not an
+// address that came from outside, or from an agent that had just read outsiders'
+// text.
 func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
 	return addresses(ctx, tx, org, row, true)
 }

@@ -1,5 +1,14 @@
 // Package customer holds the people and companies that a business sells to, or
-// hopes to, and the ledger of what each of them owes (transaction.go).
+// hopes to, and the ledger of what each of them owes.
+//
+// Start reading at Customer in this file, which has list, create, get and update.
+// put.go creates or updates by externalId. transaction.go is the ledger: rows are
+// only added, by its own operation and by invoices through Enter, and the balance
+// is their sum. billing.go and find.go are for other packages: how to bill a
+// customer, and which customers an import means.
+//
+// A customer may name a contact, but has fields of its own: a change of the one
+// never changes the other. Nothing here knows invoices.
 package customer
 
 import (
@@ -58,7 +67,7 @@ var tags = op.Tagged{
 // Status is where the relationship with a customer stands.
 type Status string
 
-const active Status = "active" // the status of most customers
+const active Status = "active" // most customers are, which listCustomers tells the planner
 
 // Operations lists everything that can be done with customers.
 func Operations() []*op.Op {

@@ -8,8 +8,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Find finds the customers that have one of the externalIds. Several customers may
-// have the same address, so none is found by it.
+// Find finds the customers that have one of the externalIds. The folded addresses
+// are ignored: several customers may rightly have the same one. It has the
+// signature of contact.FindKnown, so that an import can call either.
 func Find(ctx context.Context, tx *db.Tx, org id.ID, externals, _ []string) ([]op.Known, error) {
 	if len(externals) == 0 {
 		return nil, nil

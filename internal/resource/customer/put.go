@@ -32,7 +32,7 @@ type customerPut struct {
 }
 
 func putByExternalID(ctx context.Context, c *op.Call, in customerPut) (*Customer, error) {
-	// The organization is the root of the rule that two at once make one customer.
+	// Two calls at once with a new externalId must create one customer, not two: they take turns by this lock.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, db.Missing(err, "organization")
 	}

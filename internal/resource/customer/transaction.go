@@ -124,8 +124,8 @@ func (v *Transaction) defaultCurrency(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// Enter adds a row to a customer's ledger, in the transaction of the change it
-// records. The caller has locked the root: the customer or the invoice.
+// Enter adds a row to a customer's ledger, in the database transaction of the
+// change it records. The caller has locked the customer or the invoice.
 func Enter(ctx context.Context, c *op.Call, v *Transaction) error {
 	v.Record = c.NewRecord()
 	return transactions.Rows.Insert(ctx, c.Tx, v)
@@ -145,6 +145,7 @@ type CurrencyBalance struct {
 	BalanceCents int64  `json:"balanceCents" doc:"in the currency's smallest unit; negative is credit"`
 }
 
+// getBalance sums up the ledger of a customer, by currency.
 func getBalance(ctx context.Context, c *op.Call, in customerRef) (*Balance, error) {
 	if _, err := customers.Get(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return nil, err

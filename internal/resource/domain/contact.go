@@ -113,8 +113,8 @@ type registrantInput struct{ contactFields }
 // needsOrganization are the endings whose registries accept companies only.
 var needsOrganization = []string{"ai", "co", "io", "me"}
 
-// organizationRule refuses a registrant that the registry of a name would not
-// accept.
+// organizationRule refuses a registrant without an organization where the registry of the name
+// accepts companies only.
 func organizationRule(name string, r *Registrant) error {
 	if slices.Contains(needsOrganization, ending(name)) && deref(r.OrganizationName) == "" {
 		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.",
@@ -123,7 +123,7 @@ func organizationRule(name string, r *Registrant) error {
 	return nil
 }
 
-// issues are what the schema cannot say about a registrant.
+// issues finds what the schema cannot check about a registrant.
 func (r *Registrant) issues() *fault.Tree {
 	if deref(r.OrganizationName) != "" && deref(r.JobTitle) == "" {
 		return (*fault.Tree)(nil).At([]any{"jobTitle"},
@@ -132,7 +132,7 @@ func (r *Registrant) issues() *fault.Tree {
 	return nil
 }
 
-// readPhone writes the registrant's number as E.164.
+// readPhone writes the registrant's number as E.164, or adds the issue to tree.
 func (r *Registrant) readPhone(tree *fault.Tree) *fault.Tree {
 	number, ok := contact.E164(r.Phone, r.Country)
 	if !ok {
@@ -164,7 +164,7 @@ type contactRef struct {
 }
 
 func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, error) {
-	// The contact is the root: a registration that begins to use it holds it.
+	// A registration that begins to use the contact locks it too, so the check below holds.
 	if _, err := domainContacts.Lock(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
@@ -224,6 +224,7 @@ func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registran
 	return d.changeContact(ctx, c, ref, &in.Changes)
 }
 
+// registrantOf finds the domain contact that a domain is registered for.
 func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, error) {
 	v, err := domains.Get(ctx, tx, org, domain)
 	if err == nil && v.ContactID == nil {
@@ -235,21 +236,21 @@ func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, err
 	return *v.ContactID, nil
 }
 
-// identity is what a registrar verifies a registrant by.
+// identity is what a registrar verifies a registrant by. When it changes, the registrant must
+// confirm again.
 func (r *Registrant) identity() [4]string {
 	return [4]string{r.FirstName, r.LastName, deref(r.OrganizationName), r.Email}
 }
 
-// contactTry is one attempt to change a contact: the row as read, the row as
-// intended, and the domains that use it.
+// contactTry is one attempt to change a contact: the row as read, the row as intended, and the
+// domains that use it.
 type contactTry struct {
 	was, v DomainContact
 	users  []Domain
 }
 
-// changeContact writes a contact at the registrar and then here. If the row
-// changed in the meantime it starts over from the new row, so that both end up
-// the same.
+// changeContact writes a contact at the registrar and then here. If the row changed in between
+// it starts over from the new row, so that the registrar and the row end up the same.
 func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *op.Changes[contactFields]) (
 	*DomainContact, error) {
 	for range 3 {
@@ -296,7 +297,7 @@ func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *
 
 var errChanged = errors.New("domain: it changed meanwhile")
 
-// remote reports whether the change concerns the registrar.
+// remote reports whether the change concerns the registrar. The label is kept here alone.
 func (t *contactTry) remote() bool {
 	was := t.was
 	was.Label, was.UpdatedAt, was.DeletedAt = t.v.Label, t.v.UpdatedAt, t.v.DeletedAt
@@ -313,7 +314,8 @@ func sameRegistrant(a, b Registrant) bool {
 	return texts(a) == texts(b)
 }
 
-// allowed refuses a change that the registrant's domains do not permit.
+// allowed refuses a change that the registrant's domains do not permit: their registry wants
+// an organization, or a transfer is under way.
 func (t *contactTry) allowed() error {
 	if err := t.v.issues().Fault(fault.Invalid); err != nil {
 		return err
@@ -332,8 +334,8 @@ func (t *contactTry) allowed() error {
 	return nil
 }
 
-// push writes the registrant of every domain at the registrar. If one of them
-// is refused, those before it get their old one back.
+// push writes the registrant of every domain that uses the contact at the registrar. If one is
+// refused, those before it get their old registrant back.
 func (d *Domains) push(ctx context.Context, t *contactTry) error {
 	if !t.remote() {
 		return nil
@@ -347,6 +349,7 @@ func (d *Domains) push(ctx context.Context, t *contactTry) error {
 	return nil
 }
 
+// pushOne writes the registrant of one domain at the registrar.
 func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error {
 	err := d.cfg.Registrar.ChangeContact(ctx, name, r)
 	var cannot *UnsupportedError
@@ -364,7 +367,8 @@ func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error 
 	return providerFault(err)
 }
 
-// putBack undoes the first pushes of a change that is abandoned.
+// putBack writes the old registrant of the first domains again, after a change that is
+// abandoned.
 func (d *Domains) putBack(ctx context.Context, t *contactTry, pushed int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
@@ -376,6 +380,8 @@ func (d *Domains) putBack(ctx context.Context, t *contactTry, pushed int) {
 	}
 }
 
+// write saves the change, unless the contact or the domains that use it changed since they
+// were read.
 func (t *contactTry) write(ctx context.Context, c *op.Call) (*DomainContact, error) {
 	now, err := domainContacts.Lock(ctx, c.Tx, c.Org, t.v.ID)
 	if err != nil {
@@ -402,13 +408,14 @@ func (t *contactTry) write(ctx context.Context, c *op.Call) (*DomainContact, err
 	return &t.v, c.Emit("domain_contact.updated", t.v.ID, &t.v)
 }
 
-// unpushed reports whether a domain started to use the contact since it was
-// read.
+// unpushed reports whether a domain began to use the contact after it was read, so that the
+// registrar does not know its new registrant.
 func (t *contactTry) unpushed(v Domain) bool {
 	return !slices.ContainsFunc(t.users, func(u Domain) bool { return u.ID == v.ID })
 }
 
-// unverified records that the registrar asks a registrant to confirm again.
+// unverified records that the registrant of these domains must confirm the email address
+// again.
 func unverified(ctx context.Context, tx *db.Tx, org, contact id.ID, now clock.Time) error {
 	_, err := db.Exec(ctx, tx, `
 		UPDATE domains SET contact_verification = 'pending', updated_at = $3

@@ -18,6 +18,8 @@ type Remaining struct {
 	Content string `json:"content"`
 }
 
+// deleteDomain removes a domain, gives up its name and drops its zone. Only a registered
+// domain that expired must have an empty zone first.
 func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (op.Nothing, error) {
 	// What needs no DNS server is checked first, in the order that callers rely
 	// on. It is checked again when nothing can change any more.
@@ -62,8 +64,8 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 				return op.Nothing{}, err
 			}
 		}
-		// One that was never verified has no zone; the zone of its name is
-		// another's.
+		// A domain that was never verified has no zone, and one of its name
+		// would be somebody else's.
 		if v.Kind == KindApex && (v.Status != StatusPending || h != nil && h.Domain == v.ID) {
 			if err := d.enqueueZone(ctx, c.Tx, dropZoneJob, c.Org, v.Name); err != nil {
 				return op.Nothing{}, err

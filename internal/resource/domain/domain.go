@@ -1,14 +1,22 @@
 // Package domain holds the names that an organization is reached by: those it
-// registered here, those it owns elsewhere and proved, and their subdomains.
+// registered here, those it owns elsewhere and proved with a TXT record, and their
+// subdomains. It also knows their hosted email: the keys that sign it and the DNS
+// records that it needs.
 //
-// What costs money is an order: it is a row of operations before the charge,
-// and a job with saved steps carries it out after. The registrar, the payment
-// provider and the DNS server are ports; no call to one happens inside a
-// transaction. The records of a domain's zone are the package zone's.
+// A registration or a renewal is an order, an Operation. Its row is written before
+// the card is charged, and a job with saved steps carries it out afterwards
+// (order.go). A hold says which domain has a name in the whole service (hold.go);
+// rival.go decides who loses a name that two organizations claim.
 //
-// Start reading at register.go, a registration from the request to the domain;
-// order.go below it is what registrations and renewals share. service.go lists
-// the operations and the jobs.
+// Registrar, Payments and zone.Provider are ports that adapters implement. No call
+// to one of them happens inside a transaction, and no card is charged without an
+// order's row: whoever takes over from a process that died must be able to ask
+// what happened. The records of a domain's zone are the package zone's.
+//
+// Start reading at register.go, a registration from the request to the domain, and
+// order.go below it, which registrations and renewals share. external.go proves a
+// domain that is registered elsewhere. service.go lists the operations and the
+// jobs.
 package domain
 
 import (
@@ -83,7 +91,7 @@ type Domain struct {
 	ContactVerification *ContactVerification `json:"-" db:"contact_verification"`
 	TransferRequestedAt *clock.Time          `json:"-" db:"transfer_requested_at"`
 	RenewalFailedAt     *clock.Time          `json:"-" db:"renewal_failed_at"`
-	ExpiryNoticed       *int                 `json:"-" db:"expiry_told"` // the days before the end of the last notice
+	ExpiryNoticed       *int                 `json:"-" db:"expiry_told"` // how many days ahead the last notice was
 }
 
 // Verification is the TXT record that proves an external domain.
@@ -168,7 +176,8 @@ type Transfer struct {
 	RequestedAt clock.Time     `json:"requestedAt"`
 }
 
-// registration is the answer's part, nil for a domain without one.
+// registration builds the answer's part about the registration from the columns; nil for a
+// domain that was not registered here.
 func (v *Domain) registration() *Registration {
 	if v.Registrar == nil {
 		return nil
@@ -232,6 +241,7 @@ var (
 	Unsupported = fault.Define("REGISTRAR_UNSUPPORTED_OPERATION", 422, "This is not possible for this domain.")
 )
 
+// unsupported refuses what cannot be done with a domain, and says why where that is known.
 func unsupported(operation string, v *Domain) error {
 	f := Unsupported.Say("%s cannot do this: %s.", v.Name, operation)
 	if v.Registration == nil {
@@ -243,12 +253,13 @@ func unsupported(operation string, v *Domain) error {
 	return f
 }
 
+// notRegistered refuses a domain whose registration is asked for and that has none here.
 func notRegistered(v *Domain) error {
 	return fault.NotFound.Say("%s has no registration here.", v.Name)
 }
 
-// notLeaving refuses a domain that is not registered here, has left, or is
-// about to.
+// notLeaving refuses a domain that is not registered here, that has moved to another
+// registrar, or whose transfer is under way.
 func notLeaving(v *Domain, operation string) error {
 	if v.Registration == nil || v.Status == StatusTransferred {
 		return unsupported(operation, v)
@@ -270,6 +281,7 @@ type domainArgs struct {
 	Domain       id.ID `json:"domain" db:"id"`
 }
 
+// exampleID is the domain in the examples of operations.
 const exampleID = `"3b0f6a52-77a4-4d4f-9c7b-0c5a1d2e3f40"`
 
 func deref(s *string) string {

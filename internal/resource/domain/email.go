@@ -61,8 +61,8 @@ type emailInput struct {
 	Mode *EmailMode `json:"mode" enum:"full,sending" doc:"full unless given; while email is on, it stays unless given"`
 }
 
-// publishLater is when a job publishes what the request should have: once no request
-// can be running any more.
+// publishLater is how long the fallback job waits. By then the request that changed
+// the email has published the records itself, or is dead.
 const publishLater = 90 * time.Second
 
 func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in emailInput) (*Domain, error) {
@@ -95,6 +95,7 @@ func mayHaveEmail(v *Domain) error {
 	return nil
 }
 
+// followsParent refuses to turn email on or off for a subdomain alone.
 func followsParent(v *Domain) error {
 	f := zone.Missing.Say("The email of %s follows the domain above it. Use that domain's id.", v.Name)
 	f.Details = map[string]*id.ID{"parentDomainId": v.ParentDomainID}
@@ -122,8 +123,8 @@ func (d *Domains) disableEmail(ctx context.Context, c *op.Call, in domainRef) (o
 	return op.Nothing{}, err
 }
 
-// switchEmail commits what is wanted, makes the zone follow, and commits that
-// it did. If the process dies in between, a job does the rest.
+// switchEmail commits what is wanted, makes the zone follow, and commits that it did. If the
+// process dies in between, a job does the rest.
 func (d *Domains) switchEmail(
 	ctx context.Context, c *op.Call, domain id.ID, on bool, mode *EmailMode,
 ) (*Domain, error) {
@@ -177,7 +178,8 @@ func (d *Domains) switchEmail(
 	return nil, err
 }
 
-// next is the mode of email that is turned on or off.
+// next is the mode that email has from now on: the given one, full when it is turned on anew,
+// or else the mode it has.
 func (r *emailRow) next(on bool, mode *EmailMode) EmailMode {
 	switch {
 	case mode != nil:
@@ -188,8 +190,8 @@ func (r *emailRow) next(on bool, mode *EmailMode) EmailMode {
 	return r.Mode
 }
 
-// settleEmail commits that the zone has what is wanted, and names the event of
-// that, if it changed anything.
+// settleEmail commits that the zone has what is wanted, and returns the type of the event for
+// that; empty if nothing changed.
 func (d *Domains) settleEmail(ctx context.Context, tx *db.Tx, org, domain id.ID) (v *Domain, event string, err error) {
 	if _, err := domains.Lock(ctx, tx, org, domain); err != nil {
 		return nil, "", err
@@ -240,7 +242,8 @@ func (d *Domains) republish(ctx context.Context, tx *db.Tx, org, domain id.ID, a
 	return err
 }
 
-// subdomainsChanged brings the zone of a domain with email up to date.
+// subdomainsChanged has the email records of a domain published again after a subdomain came
+// or went. A domain that never had email has none.
 func (d *Domains) subdomainsChanged(ctx context.Context, c *op.Call, parent id.ID) error {
 	n, err := db.Exec(ctx, c.Tx, `
 		UPDATE domain_email SET version = version + 1
@@ -251,6 +254,7 @@ func (d *Domains) subdomainsChanged(ctx context.Context, c *op.Call, parent id.I
 	return d.republish(ctx, c.Tx, c.Org, parent, c.Now)
 }
 
+// publishEmail is the job that brings the zone's email records up to date.
 func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job.Outcome, error) {
 	err := d.Email.publish(ctx, a.Org, a.Domain)
 	if fault.Has(err, fault.NotFound) { // the domain is deleted, and its zone with it
@@ -271,9 +275,8 @@ func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job
 	}, nil
 }
 
-// provision publishes the email records of a domain that is being registered,
-// which has an id but no row yet. It may be called again; confirmEmail follows
-// with the row.
+// provision publishes the email records of a domain that is being registered, which has an id
+// but no row yet. It can be repeated. confirmEmail follows once the row is written.
 func (e *Email) provision(ctx context.Context, org, domain id.ID, name string) error {
 	if err := e.makeKeys(ctx, org, domain, true); err != nil {
 		return err
@@ -281,14 +284,14 @@ func (e *Email) provision(ctx context.Context, org, domain id.ID, name string) e
 	return e.setRecords(ctx, zone.Ref{Org: org, Domain: domain, Name: name, Registering: true})
 }
 
-// publishTries bounds how often a zone is checked again because the wanted
-// records changed in the meantime; then it is somebody else's turn.
+// publishTries bounds how often a call starts over because the wanted records
+// changed meanwhile. Then it gives up, and whoever changed them publishes.
 const publishTries = 20
 
 var errOvertaken = errors.New("domain: the zone should have other email records by now")
 
-// publish gives the zone of a domain its email records. A call that is
-// overtaken by a change writes nothing more, and starts over.
+// publish gives the zone of a domain its email records. When the wanted records change
+// meanwhile, it writes nothing more and starts over.
 func (e *Email) publish(ctx context.Context, org, domain id.ID) error {
 	for range publishTries {
 		at, err := e.findZone(ctx, org, domain)

@@ -14,9 +14,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// What the DNS has of the email records that a name should have, wherever its
-// zone is. Records of the caller's own count where they serve: an SPF record
-// that names our servers too, any DMARC policy, further MX records.
+// Which of the email records that a name should have are in the DNS, wherever its
+// zone is. The caller's own records count if they do the same: an SPF record that
+// names our servers too, any DMARC policy, further MX records.
 
 // SeenState is whether the DNS has a record.
 type SeenState string
@@ -48,7 +48,7 @@ type EmailSetup struct {
 	Records  []EmailRecord `json:"records" doc:"none without email"`
 }
 
-// HoldsExternal reports whether it shows what somebody else put into the DNS.
+// HoldsExternal reports whether the answer shows records that somebody else put into the DNS.
 func (s EmailSetup) HoldsExternal() bool {
 	return slices.ContainsFunc(s.Records, func(r EmailRecord) bool { return r.State == SeenWrong && len(r.Seen) > 0 })
 }
@@ -76,7 +76,7 @@ func (d *Domains) getEmail(ctx context.Context, c *op.Call, in domainRef) (*Emai
 	return out, nil
 }
 
-// emailSetup is the hosted email of a domain or subdomain, not yet checked.
+// emailSetup lists the email records of a domain or subdomain, not looked up yet.
 func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*EmailSetup, error) {
 	v, err := d.get(ctx, tx, org, ref)
 	if err != nil {
@@ -107,18 +107,18 @@ func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*E
 	return out, nil
 }
 
-// Lookups ask the DNS.
+// Lookups are the functions that ask the DNS.
 type Lookups struct {
 	TXT func(ctx context.Context, name string) ([]string, error)
 	MX  func(ctx context.Context, name string) ([]*net.MX, error)
 }
 
-// Check looks a record of email up.
+// Check looks one email record up and notes what it found.
 func (l Lookups) Check(ctx context.Context, r *EmailRecord) {
 	if r.Type == "MX" {
 		hosts, err := l.MX(ctx, r.Name)
 		if len(hosts) > 0 {
-			err = nil // some of them have no valid name
+			err = nil // Go's resolver returns the valid hosts along with an error about the others
 		}
 		r.Judge(priorities(hosts), err, judgeMX)
 		return
@@ -134,8 +134,8 @@ func (l Lookups) Check(ctx context.Context, r *EmailRecord) {
 	}
 }
 
-// Judge notes what the DNS answered in place of a record. judge is asked when there
-// is something.
+// Judge notes what the DNS answered for a record: its state, what is there, and what to do
+// about it. judge decides when there is an answer with records.
 func (r *EmailRecord) Judge(seen []string, err error, judge func(*EmailRecord, []string) (SeenState, string)) {
 	l, problem := found(seen, err), ""
 	switch {
@@ -155,7 +155,7 @@ func (r *EmailRecord) Judge(seen []string, err error, judge func(*EmailRecord, [
 	}
 }
 
-// priorities are MX records as texts, the first choice first.
+// priorities writes MX records as texts like "10 mail.example.com", sorted by priority.
 func priorities(hosts []*net.MX) []string {
 	hosts = slices.Clone(hosts)
 	slices.SortStableFunc(hosts, func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) })
@@ -183,7 +183,8 @@ func judgeMX(r *EmailRecord, seen []string) (SeenState, string) {
 		"to receive it there, turn email on with the mode sending."
 }
 
-// judgeSPF accepts one policy that names our servers before its all.
+// judgeSPF accepts one policy that names our servers before its all mechanism, which ends the
+// evaluation.
 func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
 	var policies []string
 	for _, s := range seen {
@@ -208,7 +209,7 @@ func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
 	return SeenFound, ""
 }
 
-// servers are the terms of an SPF record that apply: those before its all.
+// servers lists the terms of an SPF record that apply: those before its all mechanism.
 func servers(policy string) (out []string) {
 	for i, term := range strings.Fields(strings.ToLower(policy)) {
 		term = strings.TrimPrefix(term, "+")
@@ -233,7 +234,8 @@ func judgeDMARC(_ *EmailRecord, seen []string) (SeenState, string) {
 	return SeenWrong, "A name must have one DMARC record. Remove the others."
 }
 
-// judgeKey accepts exactly our key. DNS consoles break long texts with spaces.
+// judgeKey accepts exactly our key as the only record. It ignores spaces, because DNS consoles
+// break long texts with them.
 func judgeKey(r *EmailRecord, seen []string) (SeenState, string) {
 	plain := func(s string) string { return strings.TrimSuffix(strings.Join(strings.Fields(s), ""), ";") }
 	switch {
@@ -245,7 +247,7 @@ func judgeKey(r *EmailRecord, seen []string) (SeenState, string) {
 	return SeenFound, ""
 }
 
-// withPrefix are the texts that begin with a prefix, whatever its case.
+// withPrefix keeps the texts that begin with a prefix, in any case.
 func withPrefix(texts []string, prefix string) (out []string) {
 	for _, s := range texts {
 		if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {

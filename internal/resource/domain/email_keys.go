@@ -37,10 +37,10 @@ type Email struct {
 // emailRow is an apex domain that has or had email.
 type emailRow struct {
 	DomainID      id.ID     `db:"domain_id"`
-	Enabled       bool      `db:"enabled"`
-	Wanted        bool      `db:"wanted"`
-	Mode          EmailMode `db:"wanted_mode"`
-	Version       int       `db:"version"`
+	Enabled       bool      `db:"enabled"`     // the zone has its records
+	Wanted        bool      `db:"wanted"`      // it is turned on; Enabled follows
+	Mode          EmailMode `db:"wanted_mode"` // the mode column follows it
+	Version       int       `db:"version"`     // counts the changes of what the zone should have
 	RSARecord     string    `db:"rsa_record"`
 	Ed25519Record string    `db:"ed25519_record"`
 }
@@ -58,8 +58,8 @@ func keyPlace(domain id.ID, selector string) string {
 	return "domain_email/" + string(domain) + "/" + selector
 }
 
-// makeKeys gives a domain its keys, once. If two try at the same time, the
-// first pair wins. wanted is whether the domain has email from the start.
+// makeKeys creates the signing keys of a domain, unless it has them. If two calls do so at
+// once, the first pair wins. wanted is whether the domain has email from the start.
 func (e *Email) makeKeys(ctx context.Context, org, domain id.ID, wanted bool) error {
 	var rows []emailRow
 	err := e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -104,17 +104,18 @@ const activeDomain = `
 		AND p.deleted_at IS NULL AND p.status = 'active'
 	JOIN domain_holds h ON h.organization_id = d.organization_id AND h.domain_id = d.id AND h.name = d.name`
 
-// hostedEmail joins the hosted email e of an activeDomain.
+// hostedEmail goes after JOIN or LEFT JOIN: it adds the hosted email e of the
+// activeDomainSQL, and the WHERE that callers continue with AND.
 const hostedEmail = ` domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
 		AND e.enabled AND e.wanted
 	WHERE d.deleted_at IS NULL AND d.status = 'active'`
 
-// inFull is whether a hostedEmail receives.
+// inFull is the condition under which the hosted email e also receives.
 const inFull = "e.mode = 'full' AND e.wanted_mode = 'full'"
 
-// Sends reports whether an organization sends mail from a domain of this name:
-// an active one, whether or not its email is hosted here. receives is whether
-// the domain receives mail too.
+// Sends reports whether an organization may send mail from a domain of this name: it must be
+// active, whether or not its email is hosted here. receives is whether mail to the domain
+// arrives here too.
 func (e *Email) Sends(ctx context.Context, tx *db.Tx, org id.ID, name string) (sends, receives bool, err error) {
 	type found struct {
 		Purpose Purpose `db:"purpose"`
@@ -130,9 +131,9 @@ func (e *Email) Sends(ctx context.Context, tx *db.Tx, org id.ID, name string) (s
 	return err == nil, f.Purpose == PurposeGeneral && f.Full, err
 }
 
-// Receiver is the organization that a domain of this name belongs to, and
-// whether it receives mail there. Without email, or with email that only sends
-// because mail is received elsewhere, there is no organization.
+// Receiver finds the organization whose domain has this name, and whether the domain receives
+// mail: one with another purpose than general only sends. The organization is empty if the
+// name has no hosted email here, or has it in the mode sending.
 func (e *Email) Receiver(ctx context.Context, tx *db.Tx, name string) (org id.ID, receives bool, err error) {
 	type found struct {
 		Organization id.ID   `db:"organization_id"`
@@ -148,7 +149,7 @@ func (e *Email) Receiver(ctx context.Context, tx *db.Tx, name string) (org id.ID
 	return f.Organization, f.Purpose == PurposeGeneral, err
 }
 
-// Signer signs under a selector.
+// Signer is a DKIM key with the selector that its record is published under.
 type Signer struct {
 	Selector string
 	Key      crypto.Signer
@@ -157,8 +158,9 @@ type Signer struct {
 // ErrNotSending means that a domain is not the organization's, or not active.
 var ErrNotSending = errors.New("domain: not an active domain of the organization")
 
-// Signers are the keys that sign for a domain that the organization sends
-// from. Without hosted email there are none: nobody could find their records.
+// Signers opens the keys that sign for a domain that the organization sends from. Without
+// hosted email there are none: their records are not published, so nobody could verify the
+// signatures.
 func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, error) {
 	type sealed struct {
 		DomainID *id.ID `db:"domain_id"`

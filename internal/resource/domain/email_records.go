@@ -18,20 +18,20 @@ const (
 	dmarcMark = "v=DMARC1;"
 )
 
-// dmarc asks receivers only to report: a domain may also send mail from
-// elsewhere. Whoever wants more publishes their own record.
+// dmarc asks receivers to take no action, because the domain may also send mail
+// from elsewhere. Whoever wants more publishes a record of their own.
 const dmarc = dmarcMark + " p=none"
 
 const mxPriority = 10
 
-// emailName is a domain or subdomain of a zone.
+// emailName is a name that has email: a domain or a subdomain of it.
 type emailName struct {
 	Name    string  `db:"name"`
 	Purpose Purpose `db:"purpose"`
 }
 
-// wantedRecords are the email records that a zone should have, given its other
-// records, and the version of that decision.
+// wantedRecords lists the email records that a zone should have, given its other records.
+// version is the one that they belong to; once it changes they are out of date.
 func (e *Email) wantedRecords(
 	ctx context.Context, tx *db.Tx, at zone.Ref, others []zone.Record,
 ) (version int, out []zone.Record, err error) {
@@ -57,8 +57,8 @@ func (e *Email) wantedRecords(
 	return row.Version, out, err
 }
 
-// emailNames are the names of a zone that have email: the domain and its
-// subdomains.
+// emailNames lists the names of a zone that have email: the domain and its subdomains. While
+// it is being registered, the domain has no row.
 func emailNames(ctx context.Context, tx *db.Tx, at zone.Ref) ([]emailName, error) {
 	if at.Registering {
 		return []emailName{{at.Name, PurposeGeneral}}, nil
@@ -72,8 +72,8 @@ func emailNames(ctx context.Context, tx *db.Tx, at zone.Ref) ([]emailName, error
 		ORDER BY name`, at.Org, at.Domain)
 }
 
-// recordsOf are the email records of one name. A name that only sends, or whose
-// mail is received elsewhere, has no MX.
+// recordsOf lists the email records of one name. A name that only sends, or whose mail is
+// received elsewhere, has no MX.
 func (e *Email) recordsOf(n emailName, zoneName string, row *emailRow) []zone.Record {
 	var out []zone.Record
 	if n.Purpose == PurposeGeneral && row.Mode == EmailFull {
@@ -106,9 +106,9 @@ func relativeName(name, zoneName, label string) string {
 	return label + "." + sub
 }
 
-// replaced reports whether a caller's own record takes the place of ours: an
-// alias, or another policy, of which a name must not have two (RFC 7208 §4.5,
-// RFC 7489 §6.6.3).
+// replaced reports whether a caller's own record takes the place of ours: an alias (CNAME),
+// beside which nothing else may stand, or a policy of the same kind, of which a name must not
+// have two (RFC 7208 §4.5, RFC 7489 §6.6.3).
 func replaced(r zone.Record, others []zone.Record) bool {
 	return slices.ContainsFunc(others, func(o zone.Record) bool {
 		if o.Name != r.Name {
@@ -119,8 +119,8 @@ func replaced(r zone.Record, others []zone.Record) bool {
 	})
 }
 
-// mark identifies policies, of which a name has one; it is empty for anything
-// else.
+// mark is the prefix of an SPF or DMARC policy, of which a name has one each; empty for any
+// other text.
 func mark(content string) string {
 	for _, m := range []string{spfMark, dmarcMark} {
 		if len(content) >= len(m) && strings.EqualFold(content[:len(m)], m) {
@@ -130,8 +130,8 @@ func mark(content string) string {
 	return ""
 }
 
-// fill writes the state of hosted email into domains that are shown. It uses
-// the zone as last seen, because a GET asks nobody outside.
+// fill writes the state of hosted email into domains. It uses the rows of the zone as last
+// seen, because reading a domain never calls the DNS server.
 func (e *Email) fill(ctx context.Context, tx *db.Tx, org id.ID, shown []*Domain) error {
 	var apexes []id.ID
 	for _, v := range shown {
@@ -168,7 +168,8 @@ func (e *Email) fill(ctx context.Context, tx *db.Tx, org id.ID, shown []*Domain)
 	return nil
 }
 
-// state compares the records that a domain should have with those in its zone.
+// state compares the records that a domain should have with those in its zone. DKIM is
+// published only if both keys are.
 func (e *Email) state(v *Domain, row *emailRow, there []zone.Record) DomainEmail {
 	zoneName := v.Name
 	if v.ParentDomainID != nil {

@@ -37,6 +37,7 @@ func (d *Domains) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) 
 	return nil
 }
 
+// expireOne marks one registration, unless it was renewed since it was found.
 func (d *Domains) expireOne(ctx context.Context, tx *db.Tx, org, ref id.ID, now clock.Time) error {
 	v, err := d.lock(ctx, tx, org, ref)
 	if err != nil || v.Status != StatusActive || *v.ExpiresAt > now {
@@ -56,8 +57,9 @@ const (
 	lastNotice   = 1
 )
 
-// noticeExpiring notifies the owners of domains that end soon and are not
-// renewed automatically, once for each of these days.
+// noticeExpiring notifies the owners of domains that end soon and are not renewed
+// automatically, once for each of these days. The CASE in the condition repeats the numbers of
+// days.
 func (d *Domains) noticeExpiring(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	now := d.cfg.Clock.Now()
 	ahead := func(days int) clock.Time { return now.Add(time.Duration(days) * 24 * time.Hour) }
@@ -115,14 +117,14 @@ func (d *Domains) renewalFailed(ctx context.Context, tx *db.Tx, org, ref id.ID, 
 	now := d.cfg.Clock.Now()
 	first := v.RenewalFailedAt == nil
 	v.RenewalFailedAt, v.UpdatedAt = &now, now
-	if v.ExpiryNoticed == nil { // this notice says it too
+	if v.ExpiryNoticed == nil { // the notice below counts as the first one about the end
 		days := firstNotice
 		v.ExpiryNoticed = &days
 	}
 	if err := d.save(ctx, tx, v); err != nil {
 		return err
 	}
-	// Further failures are part of the notices about expiring domains.
+	// The notices about expiring domains tell of further failures.
 	if first {
 		if err := d.notify(ctx, tx, org, renewalFailedNotice(v, reason)); err != nil {
 			return err

@@ -32,7 +32,7 @@ func (in *domainCreate) Prepare(context.Context, *op.Call) error {
 }
 
 func (d *Domains) createDomain(ctx context.Context, c *op.Call, in domainCreate) (*Domain, error) {
-	// The organization is the root: the rule covers all its names.
+	// The check covers all names of the organization, so two calls must not make it at once.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (d *Domains) createDomain(ctx context.Context, c *op.Call, in domainCreate)
 	return v, c.Emit("domain.created", v.ID, v)
 }
 
-// insertDomain refuses a name that the organization already has.
+// insertDomain writes a new domain. It refuses a name that the organization already has.
 func insertDomain(ctx context.Context, tx *db.Tx, v *Domain) error {
 	ok, err := domains.TryInsert(ctx, tx, v)
 	if err == nil && !ok {
@@ -106,6 +106,8 @@ func mayAdd(ctx context.Context, c *op.Call, name string) error {
 	return err
 }
 
+// verificationValue is the random value of a TXT record, which proves that its domain is the
+// organization's.
 func verificationValue() (string, error) {
 	var b [20]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -114,7 +116,7 @@ func verificationValue() (string, error) {
 	return "frontdesk-verification=" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:])), nil
 }
 
-// NotSeen is in the details of DOMAIN_NOT_VERIFIED.
+// NotSeen is the details of DOMAIN_NOT_VERIFIED.
 type NotSeen struct {
 	RecordName  string   `json:"recordName"`
 	RecordValue string   `json:"recordValue"`
@@ -122,7 +124,8 @@ type NotSeen struct {
 	Problem     *string  `json:"problem" doc:"what the DNS answered when it could not tell, like SERVFAIL"`
 }
 
-// notSeen refuses a domain whose record the DNS did not show.
+// notSeen refuses a domain whose TXT record the DNS did not show, and says what it showed
+// instead.
 func notSeen(v *Domain, l lookup) error {
 	said := NotSeen{v.Verification.RecordName, *v.VerificationValue, shown(l.seen), nil}
 	f := NotVerified.Say("There is no TXT record at %s with the wanted value. "+
@@ -136,9 +139,8 @@ func notSeen(v *Domain, l lookup) error {
 	return f
 }
 
-// verify takes the name before it touches the zone, and activates the domain
-// afterwards. A call that dies in between keeps the name, and the next one
-// continues.
+// verify looks for the proof, takes the name, sets up the zone and activates the domain, in
+// this order. A call that dies in between keeps the name, and the next one goes on.
 func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
 	v, err := d.read(ctx, c.Org, in.ID)
 	if err != nil || v.Status != StatusPending {
@@ -185,7 +187,7 @@ func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain
 	return op.Finish(ctx, c, func(ctx context.Context) (*Domain, error) { return d.activate(ctx, c, in) })
 }
 
-// followsProof refuses to verify a subdomain by itself.
+// followsProof refuses to verify a subdomain, which is proved by the domain above it.
 func followsProof(v *Domain) error {
 	f := NotVerified.Say("%s follows the domain above it. Verify that one.", v.Name)
 	f.Details = map[string]any{"parentDomainId": v.ParentDomainID}
@@ -209,8 +211,8 @@ func (d *Domains) activate(ctx context.Context, c *op.Call, in domainRef) (*Doma
 	if err := d.save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	// The existing zone may have belonged to a former domain, and be about to
-	// be dropped.
+	// A former domain of this name may have left a job that drops the zone.
+	// This job makes sure that the zone exists afterwards.
 	if err := d.enqueueZone(ctx, c.Tx, restoreZoneJob, c.Org, v.Name); err != nil {
 		return nil, err
 	}

@@ -16,14 +16,14 @@ import (
 
 var _ = db.Declare("domain_holds", db.Life{Refs: []db.Ref{db.To("domain_id", "domains", db.Keeps)}})
 
-// holdRow is a hold with the domain that has it.
+// holdRow is a row of domain_holds.
 type holdRow struct {
 	Org       id.ID `db:"organization_id"`
 	Domain    id.ID `db:"domain_id"`
 	ZoneReady bool  `db:"zone_ready"` // the zone was emptied for this domain
 }
 
-// holdOn is the hold on a name, or nil.
+// holdOn finds the hold on a name, or nil.
 func holdOn(ctx context.Context, tx *db.Tx, name string) (*holdRow, error) {
 	h, err := db.One[holdRow](ctx, tx, `
 		SELECT organization_id, domain_id, zone_ready FROM domain_holds WHERE name = $1`, name)
@@ -33,8 +33,8 @@ func holdOn(ctx context.Context, tx *db.Tx, name string) (*holdRow, error) {
 	return &h, err
 }
 
-// takeHold takes a name for one domain, in the whole service. The index decides
-// between two that try at once.
+// takeHold takes a name for one domain, in the whole service. The unique index decides between
+// two that try at once.
 func takeHold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, now clock.Time) error {
 	n, err := db.Exec(ctx, tx, `
 		INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
@@ -46,8 +46,8 @@ func takeHold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.
 	return err
 }
 
-// markZoneReady records that the zone of a name was emptied for the domain that
-// has it. It refuses if the domain no longer has the name.
+// markZoneReady records that the zone of a name was emptied for the domain that has it. It
+// refuses if the domain lost the name meanwhile.
 func markZoneReady(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE domain_holds SET zone_ready = TRUE
@@ -62,8 +62,8 @@ func taken(name string) error {
 	return Unavailable.Say("%s is held or being registered by somebody else.", name)
 }
 
-// takenNames are the names among these that cannot be registered, because
-// somebody has them here or the organization is adding them.
+// takenNames finds the names among these that cannot be registered, because somebody holds
+// them here or the organization has added them.
 func takenNames(ctx context.Context, tx *db.Tx, org id.ID, names []string) ([]string, error) {
 	return db.All[string](ctx, tx, `
 		SELECT name FROM domain_holds WHERE name = ANY($2)
@@ -80,8 +80,8 @@ func releaseNames(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
 	return err
 }
 
-// domainsBelow lists the external domains of other organizations under a name,
-// always in the same order, for locking.
+// domainsBelow lists the external domains of other organizations under a name. They are
+// sorted, so that two callers that lock them one after the other cannot deadlock.
 func domainsBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) ([]domainArgs, error) {
 	return db.All[domainArgs](ctx, tx, `
 		SELECT d.organization_id, d.id
@@ -92,7 +92,7 @@ func domainsBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) ([]dom
 		ORDER BY d.id`, org, name)
 }
 
-// Holders are the organizations that have these names as active domains.
+// Holders finds the organizations that have these names as active domains.
 func Holders(ctx context.Context, tx *db.Tx, names []string) (map[string]id.ID, error) {
 	type row struct {
 		Name string `db:"name"`

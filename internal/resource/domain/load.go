@@ -16,7 +16,8 @@ import (
 // How a domain is read, locked, saved and shown, and what the whole package
 // shares.
 
-// show fills in what a domain's answer has besides its columns.
+// show fills in what a domain's answer has besides its columns: the name in its own script,
+// the proof, the registration and the state of hosted email.
 func (d *Domains) show(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domain) error {
 	for _, v := range rows {
 		v.UnicodeName, v.Verification, v.Registration = unicodeName(v.Name), nil, v.registration()
@@ -31,6 +32,7 @@ func (d *Domains) show(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domai
 	return d.Email.fill(ctx, tx, org, rows)
 }
 
+// showAll is fillDomains for a page of a list.
 func (d *Domains) showAll(ctx context.Context, c *op.Call, rows []Domain) error {
 	each := make([]*Domain, len(rows))
 	for i := range rows {
@@ -39,6 +41,7 @@ func (d *Domains) showAll(ctx context.Context, c *op.Call, rows []Domain) error 
 	return d.show(ctx, c.Tx, c.Org, each...)
 }
 
+// get reads a domain with everything that its answer shows.
 func (d *Domains) get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
 	v, err := domains.Get(ctx, tx, org, ref)
 	if err != nil {
@@ -47,7 +50,7 @@ func (d *Domains) get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, 
 	return v, d.show(ctx, tx, org, v)
 }
 
-// read is get in its own snapshot.
+// read is loadDomain in a snapshot of its own.
 func (d *Domains) read(ctx context.Context, org, ref id.ID) (v *Domain, err error) {
 	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err = d.get(ctx, tx, org, ref)
@@ -56,7 +59,7 @@ func (d *Domains) read(ctx context.Context, org, ref id.ID) (v *Domain, err erro
 	return v, err
 }
 
-// readFor reads a domain as a call sees it.
+// readFor is loadDomain through a call, so that a rehearsal reads in its own open transaction.
 func (d *Domains) readFor(ctx context.Context, c *op.Call, ref id.ID) (v *Domain, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err = d.get(ctx, tx, c.Org, ref)
@@ -65,7 +68,7 @@ func (d *Domains) readFor(ctx context.Context, c *op.Call, ref id.ID) (v *Domain
 	return v, err
 }
 
-// lock locks a domain for the rest of the transaction.
+// lock locks a domain's row for the rest of the transaction and reads it.
 func (d *Domains) lock(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
 	v, err := domains.Lock(ctx, tx, org, ref)
 	if err != nil {
@@ -74,7 +77,7 @@ func (d *Domains) lock(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain,
 	return v, d.show(ctx, tx, org, v)
 }
 
-// save writes a domain back, and makes its answer follow its columns.
+// save writes a domain back, and fills its answer in again from the new columns.
 func (d *Domains) save(ctx context.Context, tx *db.Tx, v *Domain) error {
 	if err := domains.Save(ctx, tx, v); err != nil {
 		return err
@@ -82,7 +85,7 @@ func (d *Domains) save(ctx context.Context, tx *db.Tx, v *Domain) error {
 	return d.show(ctx, tx, v.OrganizationID, v)
 }
 
-// emit writes an event that the clock or the outside world caused; chain is
+// emit writes an event that no caller caused, but the clock or the outside world. chain is
 // what led to it, if anything did.
 func (d *Domains) emit(
 	ctx context.Context, tx *db.Tx, org id.ID, kind string, resource id.ID, v any, chain ...id.ID,
@@ -102,6 +105,7 @@ func (d *Domains) emit(
 	return d.cfg.Events.Append(ctx, tx, e.BySystem())
 }
 
+// notify mails a notice to the owners, where Config.Notify is given.
 func (d *Domains) notify(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error {
 	if d.cfg.Notify == nil {
 		return nil
@@ -109,17 +113,18 @@ func (d *Domains) notify(ctx context.Context, tx *db.Tx, org id.ID, n Notice) er
 	return d.cfg.Notify(ctx, tx, org, n)
 }
 
+// pause lets a test end the process at this step.
 func (d *Domains) pause(step string) {
 	if d.cfg.Pause != nil {
 		d.cfg.Pause(step)
 	}
 }
 
-// dueBatch is how many domains a periodic job gives their own job at once.
+// dueBatch is how many domains a periodic job enqueues jobs for in one run.
 const dueBatch = 1000
 
-// due finds the domains that a periodic job has to check. Disabled
-// organizations are left alone.
+// due finds the domains that meet the SQL condition where, for a periodic job. Domains of
+// disabled organizations are left out.
 func due(ctx context.Context, tx *db.Tx, where string, args ...any) ([]domainArgs, error) {
 	return db.All[domainArgs](ctx, tx, `
 		SELECT d.organization_id, d.id
@@ -127,8 +132,8 @@ func due(ctx context.Context, tx *db.Tx, where string, args ...any) ([]domainArg
 		WHERE `+account.ActiveOrganization("d.organization_id")+` AND d.deleted_at IS NULL AND `+where, args...)
 }
 
-// enter takes a place among the requests that wait for a provider, or refuses
-// at once if there is none.
+// enter takes one of the slots for requests that wait for a provider. When none is free it
+// refuses at once, because a queue of waiting requests would only grow.
 func enter(places chan struct{}) (leave func(), err error) {
 	select {
 	case places <- struct{}{}:

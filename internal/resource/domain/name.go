@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// names maps and checks as registries do: STD 3 characters only, valid
-// labels, lengths of the DNS.
+// names is the IDNA profile of registries: only the characters of STD 3, valid labels, and the
+// lengths of the DNS.
 var names = idna.New(
 	idna.MapForLookup(),
 	idna.StrictDomainName(true),
@@ -74,7 +74,7 @@ func parseHost(s string) (ascii, issue string) {
 	if err != nil {
 		return "", refusedName(s)
 	}
-	ascii = strings.TrimSuffix(ascii, ".") // a dot of another script
+	ascii = strings.TrimSuffix(ascii, ".") // IDNA turns the dots of other scripts into this one
 	shown, err := names.ToUnicode(ascii)
 	if err != nil {
 		return "", refusedName(s)
@@ -90,7 +90,7 @@ func parseHost(s string) (ascii, issue string) {
 	return ascii, ""
 }
 
-// unicodeName is a name in its own script.
+// unicodeName is a name in its own script; one that is not valid stays as it is.
 func unicodeName(ascii string) string {
 	if s, err := names.ToUnicode(ascii); err == nil {
 		return s
@@ -102,7 +102,8 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// registrable reads a name that could be registered: one label and an ending.
+// registrable reads a name that could be registered: one label and an ending. Under an ending
+// of several labels, like co.uk, more labels pass here, and the registrar's offer decides.
 func registrable(s string) (ascii, issue string) {
 	if ascii, issue = ParseName(s); issue != "" {
 		return "", issue
@@ -135,15 +136,16 @@ func refusedName(s string) string {
 	return "Is not a valid host name; write it like example.com"
 }
 
-// together are scripts that one language mixes.
+// together are the sets of scripts that one language mixes: Japanese, Korean, and Chinese with
+// Bopomofo. Latin letters may be beside each of them.
 var together = [][]*unicode.RangeTable{
 	{unicode.Han, unicode.Hiragana, unicode.Katakana},
 	{unicode.Han, unicode.Hangul},
 	{unicode.Han, unicode.Bopomofo},
 }
 
-// mixed reports whether a label has letters of scripts that no language mixes:
-// that is how one name is made to look like another.
+// mixed reports whether a label has letters of scripts that no language mixes. Such a label
+// can be made to look like another one.
 func mixed(label string) bool {
 	found := map[*unicode.RangeTable]bool{}
 	for _, r := range label {
@@ -180,7 +182,7 @@ func mixed(label string) bool {
 	return true
 }
 
-// parents are the names above one, nearest first, without the last label.
+// parents lists the names above one, nearest first, without the top-level domain.
 func parents(name string) (out []string) {
 	for {
 		_, rest, ok := strings.Cut(name, ".")

@@ -12,24 +12,28 @@ type Notice struct {
 	Subject string
 	Text    []string // paragraphs
 
-	lapsed bool // only the proof has lapsed: the domain keeps its name
+	lapsed bool // the domain keeps its name, because only its proof has lapsed
 }
 
 // day is a date as notices write it.
 func day(t clock.Time) string { return t.Std().UTC().Format("2 January 2006") }
 
+// The ends of notices.
+
 const stopped = "Until then nothing is sent from it, its hosted email is off, and mail to it is not accepted."
 
 const removed = " The DNS records that it had here are removed."
 
-// verifyAgain and renewIt say what to do in the terms of the API, which the
-// agents of the organization understand too.
+// Instructions name the call of the API, because the organization's agents read
+// notices too.
+
 func verifyAgain(v *Domain) string { return "call POST /v1/domains/" + string(v.ID) + "/verify" }
 func renewIt(v *Domain) string {
 	return "call POST /v1/domains/" + string(v.ID) + "/registration/renew"
 }
 func payOr(v *Domain) string { return "Check the default card in the console, or " + renewIt(v) + "." }
 
+// proofLapsed is for a domain whose TXT record has not been found for too long.
 func proofLapsed(v *Domain) Notice {
 	return Notice{lapsed: true, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("The TXT record that proves that %s is yours has not been found since %s.",
@@ -49,6 +53,7 @@ func (v *Domain) unseenSince() clock.Time {
 	return *v.ProofSeenAt
 }
 
+// lostToProof is for a domain whose name another organization proved, or ordered.
 func lostToProof(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	did := "proved that it controls " + name
 	if ordered {
@@ -63,6 +68,8 @@ func lostToProof(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	}}
 }
 
+// lostRegistration is for a domain whose registration here ended, and whose name another
+// organization has now.
 func lostRegistration(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	did := "proved that it controls " + name
 	if ordered {
@@ -75,6 +82,7 @@ func lostRegistration(v *Domain, name string, now clock.Time, ordered bool) Noti
 	}}
 }
 
+// lostToParent is for a domain below a name that another organization registered here.
 func lostToParent(v *Domain, name string, now clock.Time) Notice {
 	return Notice{Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization registered %s. "+
@@ -85,6 +93,8 @@ func lostToParent(v *Domain, name string, now clock.Time) Notice {
 	}}
 }
 
+// zoneRemoved is for a domain that stays verified, but whose zone is removed because the
+// domain above it does not delegate it.
 func zoneRemoved(v *Domain, name string, now clock.Time) Notice {
 	return Notice{Subject: "The DNS records of " + v.Name + " were removed", Text: []string{
 		fmt.Sprintf("On %s another organization proved that it controls %s, and its zone does not delegate %s.",
@@ -102,6 +112,7 @@ func renewalFailedNotice(v *Domain, reason string) Notice {
 	}}
 }
 
+// expiring is for a registration that ends soon and is not renewed.
 func expiring(v *Domain) Notice {
 	do := fmt.Sprintf("It does not renew itself. To keep it, %s.", renewIt(v))
 	if *v.AutoRenew {

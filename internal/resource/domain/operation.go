@@ -32,12 +32,12 @@ const (
 	orderFailed    OperationStatus = "failed"
 )
 
-// visibleOrders are the ones that callers see.
+// visibleOrders selects the orders that callers see.
 const visibleOrders = "status IN ('queued', 'running', 'succeeded', 'failed')"
 
-// step is how far along the work on an order is. Each names what is done.
-// registering, renewing and refunding are intents, saved before the call, so
-// that whoever takes over the work asks for the outcome.
+// step is how far along the work on an order is. registering, renewing and refunding are
+// intents: they are saved before the call to the provider, so that whoever takes over asks for
+// its outcome. The others name what is done.
 type step string
 
 const (
@@ -69,7 +69,7 @@ type Operation struct {
 	Step      step       `json:"-" db:"step"`
 	Wanted    Order      `json:"-" db:"wanted"`
 	ChargedAt clock.Time `json:"-" db:"charged_at"`
-	Automatic bool       `json:"-" db:"automatic"` // ordered by the clock
+	Automatic bool       `json:"-" db:"automatic"` // an automatic renewal, which no caller ordered
 }
 
 // Order is what was ordered and, once there is one, the outcome.
@@ -82,7 +82,7 @@ type Order struct {
 	ContactID   *id.ID      `json:"contactId"`
 	Label       *string     `json:"label"`      // of the contact
 	Registrant  *Registrant `json:"registrant"` // of a registration
-	Until       clock.Time  `json:"until"`      // when the registration ended before its renewal
+	Until       clock.Time  `json:"until"`      // when the registration ends without the renewal
 	Held        *Held       `json:"held"`       // what the registrar answered
 	Locked      bool        `json:"locked"`
 	Chain       []id.ID     `json:"chain,omitempty"` // what led to it, as in its events
@@ -136,12 +136,13 @@ func getOperation(ctx context.Context, c *op.Call, in operationRef) (*Operation,
 	return operations.Find(ctx, c.Tx, db.In(c.Org).And("id = ?", in.ID).And(visibleOrders))
 }
 
-// findOrder reads an order whatever its status, even a refused one.
+// findOrder reads an order whatever its status, even one that callers do not see.
 func findOrder(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Operation, error) {
 	return selectOrder(ctx, tx, org, ref, "")
 }
 
-// lockOrder is findOrder for a change.
+// lockOrder is findOrder with the row locked. SQLite has one writer at a time and knows no
+// such clause.
 func lockOrder(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Operation, error) {
 	lock := ""
 	if tx.Engine() == db.Postgres {
@@ -157,7 +158,7 @@ func selectOrder(ctx context.Context, tx *db.Tx, org, ref id.ID, lock string) (*
 	return &o, err
 }
 
-// noRenewal refuses while a renewal of the domain is under way.
+// noRenewal refuses while a renewal of the domain is being paid for or carried out.
 func noRenewal(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
 	rows, err := db.All[id.ID](ctx, tx, `
 		SELECT id FROM operations

@@ -15,15 +15,16 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// An order's life. place writes its row with the status paying, and takes what
-// the order needs (the name, the only renewal). pay charges the card under a
-// key made of the row's id and then, in one transaction, queues the order,
-// enqueues its job and stores the answer. The job saves a step before and after
-// each call to a provider, and ends with the domain or with a refund.
+// An order's life. placeOrder writes its row with the status paying, and claims
+// what the order needs: the name, or the right to be the domain's only renewal.
+// payOrder charges the card under a key made of the row's id and then, in one
+// transaction, queues the order, enqueues its job and stores the answer. The job
+// saves a step before and after each call to a provider. It ends with the
+// domain, or with a refund.
 //
-// A process that dies in between is replaced: the same idempotency key resumes
-// the order, and a job settles it when nobody comes back. Both ask the payment
-// provider before they charge.
+// An order survives the process that began it. A retry with the same idempotency
+// key resumes it, and settleOrder settles it when nobody comes back. Both ask the
+// payment provider what happened before they charge.
 
 // The refusals of orders.
 var (
@@ -34,13 +35,14 @@ var (
 	PaymentFailed = fault.Define("PAYMENT_FAILED", 402, "The card was not charged.")
 )
 
-// paymentErrors lists them for the declaration of an order, after others.
+// paymentErrors lists them, after others, for the declaration of an operation that orders.
 func paymentErrors(more ...*fault.Kind) []*fault.Kind {
 	return append(more, PriceExceeds, PaymentMethodRequired, PaymentFailed)
 }
 
 const currency = "usd"
 
+// dollars writes an amount of cents, like $12.00.
 func dollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }
 
 // The jobs of orders.
@@ -50,7 +52,7 @@ const (
 	settleOrderJob = "operations.settle"
 )
 
-// jobOf is the kind of job that carries out a type of order.
+// jobOf names the job that carries out a type of order.
 var jobOf = map[OperationType]string{registrationOrder: registerJob, renewalOrder: renewJob}
 
 // orderArgs names an order in the arguments of its jobs.
@@ -60,8 +62,8 @@ type orderArgs struct {
 }
 
 const (
-	settleAfter  = 2 * time.Minute  // past the deadline of the request that charges
-	abandonAfter = 10 * time.Minute // for a provider that has not seen the charge
+	settleAfter  = 2 * time.Minute  // longer than the request that charges can take
+	abandonAfter = 10 * time.Minute // after this, a charge that the provider has not seen never comes
 )
 
 // Accepted is the answer to an order: it is paid and waits its turn.
@@ -73,14 +75,15 @@ type Accepted struct {
 	op.OwnWords
 }
 
-// attempt is what a request under an idempotency key remembers.
+// attempt is what an idempotency key keeps of its order: the id, saved before the row is
+// written.
 type attempt struct {
 	Operation id.ID `json:"operation"`
 }
 
-// resumeOrder takes a place among the requests that pay, and finds the order of
-// an earlier request with the same key. There is none when nothing was placed
-// or the charge never arrived.
+// resumeOrder takes a slot for a request that pays, and finds the order that an earlier
+// request with the same key placed. There is none if its row was never written, or if it was
+// abandoned because the charge never reached the provider.
 func (d *Domains) resumeOrder(ctx context.Context, c *op.Call) (o *Operation, leave func(), err error) {
 	var a attempt
 	resumed, err := c.Resume(&a)
@@ -109,7 +112,7 @@ func (d *Domains) readOrder(ctx context.Context, a orderArgs) (o *Operation, err
 	return o, err
 }
 
-// newOrder is an order that is neither written nor paid yet.
+// newOrder is an order that is neither written nor paid yet. w is what is ordered.
 func (d *Domains) newOrder(org id.ID, kind OperationType, name string, domain id.ID, w Order) *Operation {
 	now := d.cfg.Clock.Now()
 	o := &Operation{
@@ -125,8 +128,8 @@ func (d *Domains) newOrder(org id.ID, kind OperationType, name string, domain id
 	return o
 }
 
-// withinLimit refuses a price above what the caller allows, or what a person was
-// shown.
+// withinLimit refuses a price above the caller's maximum, or above what the person was shown
+// who approved the order.
 func withinLimit(c *op.Caller, amount, limit int64) error {
 	if c.Ceiling != nil {
 		limit = min(limit, *c.Ceiling)
@@ -140,11 +143,11 @@ func withinLimit(c *op.Caller, amount, limit int64) error {
 	return f
 }
 
-// reader opens a snapshot, or uses the transaction that is open.
+// reader opens a snapshot, or uses the transaction that is already open.
 type reader func(context.Context, db.Func) error
 
-// chooseCard makes the default card pay for an order, if this payment provider
-// can charge it.
+// chooseCard makes the default card pay for an order, unless it belongs to another payment
+// provider than this server's.
 func (d *Domains) chooseCard(ctx context.Context, read reader, org id.ID, w *Order) error {
 	var card *account.Card
 	err := read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -164,11 +167,11 @@ func (d *Domains) chooseCard(ctx context.Context, read reader, org id.ID, w *Ord
 	return nil
 }
 
-// place writes an order before anything is charged. claim takes what the order
-// needs, in the same transaction.
+// place writes an order before anything is charged. claim takes what the order needs, in the
+// same transaction.
 func (d *Domains) place(ctx context.Context, c *op.Call, o *Operation, claim db.Func) error {
 	o.Wanted.Chain = c.Caller.Chain
-	// The key remembers the order before there is one.
+	// Saved before the row: a retry after the next commit finds the order by it.
 	if err := c.Save(ctx, attempt{o.ID}); err != nil {
 		return err
 	}
@@ -186,8 +189,8 @@ func (d *Domains) place(ctx context.Context, c *op.Call, o *Operation, claim db.
 	})
 }
 
-// insertOrder writes the row, and enqueues the job that settles the charge
-// whatever happens.
+// insertOrder writes the row, and enqueues the job that settles the charge if the request
+// never comes back. A unique index allows one open renewal of a domain.
 func (d *Domains) insertOrder(ctx context.Context, tx *db.Tx, o *Operation) error {
 	ok, err := operations.TryInsert(ctx, tx, o)
 	if err == nil && !ok {
@@ -201,8 +204,8 @@ func (d *Domains) insertOrder(ctx context.Context, tx *db.Tx, o *Operation) erro
 	return err
 }
 
-// pay charges for an order that is placed, and queues it. resumed is whether an
-// earlier request may have charged for it.
+// pay charges for an order that is placed, and queues it. resumed is whether an earlier
+// request may have charged for it already.
 func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed bool) (*Accepted, error) {
 	d.pause("claimed")
 	var payment string
@@ -246,18 +249,22 @@ func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed boo
 	return out, err
 }
 
-// declined answers that no money moved. The key keeps this answer, so another
-// try needs another key.
+// declined answers that no money moved. The key keeps this answer (Binding), so another try
+// needs another key.
 func declined(reason string) error {
 	f := PaymentFailed.Say("The card was not charged: %s Use a new Idempotency-Key for another try.", reason)
 	f.Details, f.Binding = map[string]any{"useNewKey": true, "reason": reason}, true
 	return f
 }
 
+// The idempotency keys of an order's calls: of the charge, of the refund, and of the call to the
+// registrar. The same order always uses the same keys, so no call happens twice.
+
 func (o *Operation) chargeKey() string { return string(o.ID) + ".charge" }
 func (o *Operation) refundKey() string { return string(o.ID) + ".refund" }
 func (o *Operation) workKey() string   { return string(o.ID) + ".work" }
 
+// charge is what the payment provider is asked to charge for an order.
 func (o *Operation) charge() Charge {
 	what := "Registration"
 	if o.Type == renewalOrder {
@@ -272,8 +279,8 @@ func (o *Operation) charge() Charge {
 	}
 }
 
-// charge takes the money for an order, once. resumed is whether that may have
-// been tried before.
+// charge takes the money for an order, once. resumed is whether that may have been tried
+// before; then the provider is asked first.
 func (d *Domains) charge(ctx context.Context, o *Operation, resumed bool) (payment string, err error) {
 	switch {
 	case o.PaymentIntentID != nil:
@@ -293,8 +300,8 @@ func (d *Domains) charge(ctx context.Context, o *Operation, resumed bool) (payme
 	return d.cfg.Payments.Charge(ctx, o.chargeKey(), o.charge())
 }
 
-// holdOpen records that an order is about to be charged again, so that nobody
-// abandons it.
+// holdOpen moves an order's charged_at to now before it is charged again, so that settleOrder
+// does not abandon it meanwhile. It fails if the order was settled since it was read.
 func (d *Domains) holdOpen(ctx context.Context, o *Operation) error {
 	return d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := db.Exec(ctx, tx, `
@@ -307,8 +314,8 @@ func (d *Domains) holdOpen(ctx context.Context, o *Operation) error {
 	})
 }
 
-// queue records the payment of an order and enqueues its work. queued is false
-// if somebody else already did.
+// queue records the payment of an order and enqueues the job that carries it out. queued is
+// false if somebody else already did.
 func (d *Domains) queue(
 	ctx context.Context, tx *db.Tx, was *Operation, payment string,
 ) (o *Operation, queued bool, err error) {
@@ -330,7 +337,7 @@ func (d *Domains) queue(
 	return o, true, err
 }
 
-// queueBySystem is queue where no caller waits for the answer.
+// queueBySystem is queueOrder where no caller waits for the answer.
 func (d *Domains) queueBySystem(ctx context.Context, tx *db.Tx, was *Operation, payment string) error {
 	o, queued, err := d.queue(ctx, tx, was, payment)
 	if err != nil || !queued {
@@ -339,13 +346,14 @@ func (d *Domains) queueBySystem(ctx context.Context, tx *db.Tx, was *Operation, 
 	return d.emitFor(ctx, tx, o, "operation.created", o.ID, o)
 }
 
-// emitFor writes an event that resulted from an order, with what led to the
+// emitFor writes an event that resulted from an order, with the chain of what led to the
 // order.
 func (d *Domains) emitFor(ctx context.Context, tx *db.Tx, o *Operation, kind string, resource id.ID, v any) error {
 	return d.emit(ctx, tx, o.OrganizationID, kind, resource, v, o.Wanted.Chain...)
 }
 
-// refuse ends an order that was not paid: callers no longer see the row.
+// refuse ends an order that was not paid, as refused or abandoned, and frees what it had
+// claimed. Callers never see the row.
 func (d *Domains) refuse(ctx context.Context, tx *db.Tx, o *Operation, status OperationStatus, reason string) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE operations
@@ -358,7 +366,9 @@ func (d *Domains) refuse(ctx context.Context, tx *db.Tx, o *Operation, status Op
 	return d.undo(ctx, tx, o, PaymentFailed.Code, reason)
 }
 
-// undo frees what a failed order had taken.
+// undo frees the name that a failed registration had claimed. The failure of an automatic
+// renewal is recorded, and its owners are told; any other renewal has claimed nothing but its
+// own row.
 func (d *Domains) undo(ctx context.Context, tx *db.Tx, o *Operation, code, reason string) error {
 	if o.Type == registrationOrder {
 		return releaseNames(ctx, tx, o.OrganizationID, o.DomainID)
@@ -369,7 +379,9 @@ func (d *Domains) undo(ctx context.Context, tx *db.Tx, o *Operation, code, reaso
 	return nil
 }
 
-// settleOrder resolves an order whose request never came back.
+// settleOrder is the job that finds out what became of a charge, for an order whose request
+// did not. A paid order is queued, a declined one ends; one that the provider has not seen is
+// abandoned after abandonAfter.
 func (d *Domains) settleOrder(ctx context.Context, _ job.Job, a orderArgs) (job.Outcome, error) {
 	o, err := d.readOrder(ctx, a)
 	if err != nil || o.Status != orderPaying {
@@ -403,7 +415,8 @@ func (d *Domains) settleOrder(ctx context.Context, _ job.Job, a orderArgs) (job.
 	}, nil
 }
 
-// orderRun is one run of an order's job.
+// orderRun is one run of an order's job. A run that dies is followed by another, which goes on
+// at the saved step.
 type orderRun struct {
 	d   *Domains
 	job job.Job
@@ -413,7 +426,7 @@ type orderRun struct {
 	resumed bool
 }
 
-// startRun loads the order of a job. It is nil when there is nothing left to do.
+// startRun loads the order of a job. It is nil unless the order is queued or running.
 func (d *Domains) startRun(ctx context.Context, j job.Job, a orderArgs) (*orderRun, error) {
 	o, err := d.readOrder(ctx, a)
 	if err != nil || o.Status != orderQueued && o.Status != orderRunning {
@@ -423,7 +436,8 @@ func (d *Domains) startRun(ctx context.Context, j job.Job, a orderArgs) (*orderR
 	return &orderRun{d, j, o, true}, nil
 }
 
-// save commits how far along the order is. The job must still be this worker's.
+// save commits how far along the order is. It fails if the job has passed to another worker
+// meanwhile.
 func (r *orderRun) save(ctx context.Context, next step) error {
 	err := r.d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := r.job.Keep(ctx, tx); err != nil {
@@ -448,8 +462,8 @@ func (r *orderRun) save(ctx context.Context, next step) error {
 	return nil
 }
 
-// saveHeld saves the outcome of a call to the registrar: the next step, or a
-// refund if it refused.
+// saveHeld saves the outcome of a call to the registrar: the next step, or a refund if it
+// refused. After any other error the step stays, and the job's next run asks the registrar.
 func (r *orderRun) saveHeld(ctx context.Context, held *Held, err error, next step, code string) error {
 	var no *Refusal
 	if errors.As(err, &no) {
@@ -462,7 +476,7 @@ func (r *orderRun) saveHeld(ctx context.Context, held *Held, err error, next ste
 	return r.save(ctx, next)
 }
 
-// fail records why the order cannot be carried out. Its refund comes next.
+// fail records why the order cannot be carried out. Its refund is the next step.
 func (r *orderRun) fail(ctx context.Context, code string, no *Refusal) error {
 	r.o.ErrorCode, r.o.ErrorMessage = &code, &no.Message
 	r.d.cfg.Log.WarnContext(ctx, "an order failed and is refunded",
@@ -470,7 +484,8 @@ func (r *orderRun) fail(ctx context.Context, code string, no *Refusal) error {
 	return r.save(ctx, stepRefunding)
 }
 
-// refund gives the money back and ends the order as failed.
+// refund gives the money back and ends the order as failed. If the provider refuses the
+// refund, the order ends all the same and the log says that the operator owes it.
 func (r *orderRun) refund(ctx context.Context) (job.Outcome, error) {
 	d, o := r.d, r.o
 	err := ErrNothing
@@ -516,8 +531,8 @@ func (r *orderRun) succeed(ctx context.Context, tx *db.Tx) error {
 	return r.d.emitFor(ctx, tx, &done, "operation.succeeded", done.ID, &done)
 }
 
-// ended is an order that is over. It no longer names the person, who is a
-// domain contact by now, or must not be kept here.
+// ended is a copy of an order that is over. It no longer holds the registrant, who is a domain
+// contact by now, or must not be kept at all.
 func (o *Operation) ended(status OperationStatus, now clock.Time) Operation {
 	done := *o
 	done.Status, done.CompletedAt, done.UpdatedAt = status, &now, now

@@ -10,11 +10,12 @@ type Payments interface {
 	// card is a *Refusal.
 	Charge(ctx context.Context, key string, c Charge) (paymentID string, err error)
 	// Charged asks for the outcome of a Charge: the payment, a *Refusal, or
-	// ErrNothing if it never arrived.
+	// ErrUnknownToProvider if it never arrived.
 	Charged(ctx context.Context, key string, c Charge) (paymentID string, err error)
 	// Refund gives a payment back, all of it. The same key twice is one refund.
 	Refund(ctx context.Context, key, paymentID string, amountCents int64) (refundID string, err error)
-	// Refunded asks for the outcome of a Refund: the refund, or ErrNothing.
+	// Refunded asks for the outcome of a Refund: the refund, or
+	// ErrUnknownToProvider.
 	Refunded(ctx context.Context, key, paymentID string) (refundID string, err error)
 }
 

@@ -9,17 +9,17 @@ import (
 )
 
 // An external domain belongs to whoever proves it, for as long as the proof
-// stands. Its TXT record is looked up every day (recheck.go). A DNS that
-// answers that the record does not exist counts at once; one that fails or
-// stays silent counts only after unseenFor, because a broken name server is no
-// reason to lose a domain, and no proof for ever either.
+// stands. Its TXT record is looked up every day (recheck.go). An answer that the
+// record does not exist counts from the first time; an error or no answer counts
+// only after proofUnseenLimit. A broken name server is no reason to lose a
+// domain, but it must not keep one for ever either.
 //
-//   - Gone for goneFor: the domain is pending_verification again. It keeps its
-//     name and its zone until somebody else proves the name.
+//   - Gone for proofGoneLimit: the domain is pending_verification again. It
+//     keeps its name and its zone until somebody else proves the name.
 //   - Another organization proves the name: a holder whose record is gone
 //     loses the name at once, and the zone is emptied (rival.go).
-//   - A registration here ended redemption ago, and somebody else proves or
-//     registers the name: the former holder loses it, and it is transferred.
+//   - A registration here ended redemptionPeriod ago, and somebody else proves
+//     or registers the name: the former holder's domain becomes transferred.
 //   - A name is registered here: names below it that other organizations hold
 //     are lost to them (rival.go).
 const (
@@ -27,19 +27,19 @@ const (
 	unseenFor  = 30 * 24 * time.Hour
 	lookupTime = 10 * time.Second
 
-	// redemption is longer than every registry keeps an ended registration for
+	// redemptionPeriod is longer than every registry keeps an ended registration for
 	// its holder: 45 days to renew it, 30 to redeem it, 5 until it is deleted.
 	redemption = 90 * 24 * time.Hour
 )
 
 // lookup is what the DNS said about the TXT record of a domain.
 type lookup struct {
-	seen    []string
-	problem string // the DNS answered with an error
-	silence error  // nobody answered
+	seen    []string // the TXT records
+	problem string   // the error that the DNS answered with
+	silence error    // why there was no answer
 }
 
-// answered reports whether the DNS said which records exist.
+// answered reports whether the DNS said which records exist, even if there are none.
 func (l lookup) answered() bool { return l.problem == "" && l.silence == nil }
 
 // lookUp asks the DNS for the TXT record of a domain.
@@ -50,7 +50,8 @@ func (d *Domains) lookUp(ctx context.Context, name string) lookup {
 	return found(seen, err)
 }
 
-// found is what the answer of the DNS means.
+// found sorts the result of a lookup: records, no such record, an error of a name server, or
+// no answer. Go's resolver tells the errors apart only by their texts.
 func found(seen []string, err error) lookup {
 	var failed *net.DNSError
 	switch {
@@ -68,13 +69,13 @@ func found(seen []string, err error) lookup {
 	return lookup{silence: err}
 }
 
-// The part of an answer of the DNS that callers see: it is a stranger's text.
+// How much of an answer of the DNS callers see. Anybody may have written it.
 const (
 	shownRecords = 20
 	shownText    = 500
 )
 
-// shown makes records of the DNS fit for an answer.
+// shown cuts the records of the DNS to what an answer may hold, as valid UTF-8.
 func shown(seen []string) []string {
 	out := make([]string, 0, min(len(seen), shownRecords))
 	for _, s := range seen[:min(len(seen), shownRecords)] {

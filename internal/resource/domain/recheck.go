@@ -15,12 +15,13 @@ import (
 const recheckJob = "domain.look_again"
 
 const (
-	recheckEvery = 24 * time.Hour
-	recheckSweep = time.Hour
+	recheckEvery = 24 * time.Hour // of one proof
+	recheckSweep = time.Hour      // how often due proofs are looked for
 )
 
-// recheckDue enqueues a check of every proof that was not checked for a day,
-// spread over the time until the next sweep.
+// recheckDue enqueues a check of every proof that was not checked for a day. The checks are
+// spread over the time until the next sweep, so that name servers are not asked about all of
+// them at once.
 func (d *Domains) recheckDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	now := d.cfg.Clock.Now()
 	rows, err := due(ctx, tx, `d.status = 'active' AND d.proof_looked_at IS NOT NULL AND d.proof_looked_at <= $1
@@ -39,7 +40,7 @@ func (d *Domains) recheckDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct
 	return nil
 }
 
-// recheck checks the proof of one domain.
+// recheck is the job that checks the proof of one domain.
 func (d *Domains) recheck(ctx context.Context, _ job.Job, a domainArgs) (job.Outcome, error) {
 	was, err := d.read(ctx, a.Organization, a.Domain)
 	if fault.Has(err, fault.NotFound) || err == nil && (was.Status != StatusActive || was.VerificationValue == nil) {
@@ -57,7 +58,7 @@ func (d *Domains) recheck(ctx context.Context, _ job.Job, a domainArgs) (job.Out
 		if fault.Has(err, fault.NotFound) {
 			return nil
 		}
-		// Whoever verified it in the meantime saw more.
+		// Somebody verified it since the lookup began, and knows better.
 		if err != nil || v.Status != StatusActive || v.ProofSeenAt == nil || *v.ProofSeenAt != *was.ProofSeenAt {
 			return err
 		}
@@ -65,14 +66,15 @@ func (d *Domains) recheck(ctx context.Context, _ job.Job, a domainArgs) (job.Out
 	}, nil
 }
 
-// saveLookup records what a check of a domain's proof found, and what follows.
+// saveLookup records what a check of a domain's proof found. A proof that was gone or not seen
+// for too long ends the domain's verification (proof.go).
 func (d *Domains) saveLookup(ctx context.Context, tx *db.Tx, v *Domain, l lookup) error {
 	now := d.cfg.Clock.Now()
 	v.ProofLookedAt = &now
 	switch {
 	case slices.Contains(l.seen, *v.VerificationValue):
 		v.ProofSeenAt, v.ProofGoneAt = &now, nil
-		if !d.cfg.Delegates { // the parent's zone may delegate it by now
+		if !d.cfg.Delegates { // the parent's zone may delegate it by now, so the zone may be created
 			if err := d.enqueueZone(ctx, tx, restoreZoneJob, v.OrganizationID, v.Name); err != nil {
 				return err
 			}

@@ -12,8 +12,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// A registration, from the request to the domain. register checks and places
-// the order, and pays for it; carryOutRegistration is the job that follows.
+// A registration, from the request to the domain. registerDomain checks and
+// places the order, and pays for it; carryOutRegistration is the job that
+// follows.
 
 func (d *Domains) registerOperations() []*op.Op {
 	return []*op.Op{
@@ -120,7 +121,7 @@ func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registr
 	}
 	o := d.newOrder(c.Org, registrationOrder, in.ascii, id.New(), w)
 	return o, d.place(ctx, c, o, func(ctx context.Context, tx *db.Tx) error {
-		// The organization is the root, as when a domain is added manually.
+		// As in createDomain, the lock makes the check of the organization's names hold.
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registr
 	})
 }
 
-// savedRegistrant fills in the contact that an order names.
+// savedRegistrant fills in the registrant of an order that names a saved domain contact.
 func (d *Domains) savedRegistrant(ctx context.Context, c *op.Call, w *Order) error {
 	return c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err := domainContacts.Get(ctx, tx, c.Org, *w.ContactID)
@@ -143,9 +144,10 @@ func (d *Domains) savedRegistrant(ctx context.Context, c *op.Call, w *Order) err
 	})
 }
 
-// formerHolder is who proved a name here that can now be registered, and whose
-// proof ended with its registration elsewhere. It refuses a name that the
-// organization has, or that another may keep.
+// formerHolder finds the organization that holds a name which the registrar offers again: its
+// registration elsewhere ended, and the proof with it. The order takes the name from it. nil
+// means that nobody holds the name. It refuses a name that the caller's organization has, or
+// whose holder keeps it.
 func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*rival, error) {
 	var h *holder
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -161,7 +163,7 @@ func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*r
 	if h.Org == c.Org {
 		return nil, taken(name)
 	}
-	if c.Rehearsing() { // whose proof it is, only the DNS tells
+	if c.Rehearsing() { // only the DNS knows whether the proof still stands, and a rehearsal asks nobody
 		return nil, taken(name)
 	}
 	l := d.lookUp(ctx, name)
@@ -175,7 +177,7 @@ func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*r
 	return r, err
 }
 
-// notOwned refuses a name that the organization already has.
+// notOwned refuses a name that the organization already has as a domain.
 func notOwned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
 	rows, err := db.All[id.ID](ctx, tx, `
 		SELECT id FROM domains
@@ -188,7 +190,8 @@ func notOwned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
 	return f
 }
 
-// carryOutRegistration registers a paid name and makes it a domain.
+// carryOutRegistration is the job that registers a paid name and makes it a domain. Each step
+// is saved, so a run that follows a dead one goes on where that one stopped.
 func (d *Domains) carryOutRegistration(ctx context.Context, j job.Job, a orderArgs) (job.Outcome, error) {
 	r, err := d.startRun(ctx, j, a)
 	if r == nil || err != nil {
@@ -233,6 +236,7 @@ func (r *orderRun) register(ctx context.Context) error {
 	return r.saveHeld(ctx, held, err, stepRegistered, "REGISTRATION_FAILED")
 }
 
+// createZone empties the zone of the name, which a former holder may have left.
 func (r *orderRun) createZone(ctx context.Context) error {
 	if err := r.d.emptyZoneFor(ctx, r.o.ResourceName, r.o.DomainID); err != nil {
 		return err
@@ -240,6 +244,8 @@ func (r *orderRun) createZone(ctx context.Context) error {
 	return r.save(ctx, stepZone)
 }
 
+// publishEmail turns hosted email on: every domain that is registered here has it from the
+// start.
 func (r *orderRun) publishEmail(ctx context.Context) error {
 	if err := r.d.Email.provision(ctx, r.o.OrganizationID, r.o.DomainID, r.o.ResourceName); err != nil {
 		return err
@@ -247,6 +253,7 @@ func (r *orderRun) publishEmail(ctx context.Context) error {
 	return r.save(ctx, stepRecords)
 }
 
+// lockTransfers turns the transfer lock on. A registrar that cannot is no failure.
 func (r *orderRun) lockTransfers(ctx context.Context) error {
 	err := r.d.cfg.Registrar.SetLock(ctx, r.o.ResourceName, true)
 	var no *Refusal
@@ -305,9 +312,8 @@ func (r *orderRun) addDomain(ctx context.Context, tx *db.Tx) error {
 	return r.succeed(ctx, tx)
 }
 
-// contact is the domain contact of the registrant that the registrar has: the
-// saved one that the order names, unless it was deleted or changed in the
-// meantime, or a new one.
+// contact finds the domain contact of the registrant that the registrar has: the saved one
+// that the order names, or a new one if that was deleted or changed meanwhile.
 func (r *orderRun) contact(ctx context.Context, tx *db.Tx) (id.ID, error) {
 	o := r.o
 	if saved := o.Wanted.ContactID; saved != nil {

@@ -21,7 +21,8 @@ type Refusal struct {
 
 func (e *Refusal) Error() string { return e.Code + ": " + e.Message }
 
-// ErrNothing is a provider's answer about a key that it has never seen.
+// ErrNothing is a provider's answer about a call that it has never seen, so the call can be
+// made.
 var ErrNothing = errors.New("domain: the provider knows nothing of it")
 
 // UnsupportedError is a registrar's answer to a request that it cannot do for a
@@ -43,20 +44,21 @@ type Registrar interface {
 	// Register registers a name. The same key twice is one registration.
 	Register(ctx context.Context, key string, r Application) (*Held, error)
 	// Registered asks for the outcome of a Register: the registration, or
-	// ErrNothing if it was not made, or not completely.
+	// ErrUnknownToProvider if it was not made, or not completely.
 	Registered(ctx context.Context, key string, r Application) (*Held, error)
 	// Renew adds years to a registration that ends at until.
 	Renew(ctx context.Context, key, name string, years int, until clock.Time) (*Held, error)
-	// Renewed asks for the outcome of a Renew: the registration, or ErrNothing.
+	// Renewed asks for the outcome of a Renew: the registration, or
+	// ErrUnknownToProvider.
 	Renewed(ctx context.Context, key, name string, until clock.Time) (*Held, error)
 
-	// SetLock turns the transfer lock on or off.
+	// SetTransferLock turns the transfer lock on or off.
 	SetLock(ctx context.Context, name string, on bool) error
 	// ChangeContact replaces the registrant. A name that does not allow it is
 	// an *UnsupportedError.
 	ChangeContact(ctx context.Context, name string, r Registrant) error
 	// BeginTransfer prepares a name for another registrar and returns the code
-	// that this one asks for, or nothing if it is mailed to the registrant.
+	// that the other one asks for; empty if it is mailed to the registrant.
 	BeginTransfer(ctx context.Context, name string) (authCode string, err error)
 	// EndTransfer withdraws what BeginTransfer began.
 	EndTransfer(ctx context.Context, name string) error
@@ -79,14 +81,14 @@ func providerFault(err error) error {
 type Offer struct {
 	Available    bool
 	Premium      bool
-	FirstYear    int64 // cents of a US dollar, all in
+	FirstYear    int64 // cents of a US dollar, all fees included
 	RenewalPrice int64 // per year
 }
 
-// total is the price of so many years, all in.
+// total is the price of registering a name for so many years, all fees included.
 func (o *Offer) total(years int) int64 { return o.FirstYear + int64(years-1)*o.RenewalPrice }
 
-// renewal is the price of so many further years.
+// renewal is the price of renewing a name for so many years.
 func (o *Offer) renewal(years int) int64 { return int64(years) * o.RenewalPrice }
 
 // Application is what a name is registered with. WHOIS privacy is always on.

@@ -53,8 +53,8 @@ type registrationUpdate struct {
 	AutoRenew    op.Maybe[bool] `json:"autoRenew"`
 }
 
-// updateRegistration sets the lock at the registrar, and then writes. If the
-// row changed in the meantime it starts over, so that both end up the same.
+// updateRegistration sets the lock at the registrar, and then writes. If the row changed in
+// between it starts over, so that the registrar and the row end up the same.
 func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
 	if err := d.chargeRenewals(ctx, c, in); err != nil {
 		return nil, err
@@ -68,6 +68,8 @@ func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registr
 	return nil, fault.Unavailable.Say("The registration is being changed by others. Retry in a moment.")
 }
 
+// tryUpdate is one attempt of updateRegistration. errChangedMeanwhile means that the row
+// changed between the registrar's answer and the write.
 func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
 	was, err := d.readFor(ctx, c, in.ID)
 	if err != nil {
@@ -119,15 +121,16 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 	})
 }
 
-// chargeRenewals tells what switching automatic renewal on will charge each year. It counts
-// against an agent's limit now, before anything happens: nobody asks again later.
+// chargeRenewals announces what automatic renewal will charge each year, when an agent or a
+// rehearsal turns it on. It counts against the agent's limit now, because no caller is there
+// when the money is taken.
 func (d *Domains) chargeRenewals(ctx context.Context, c *op.Call, in registrationUpdate) error {
 	if !in.AutoRenew.Value || c.Caller.Agent == "" && !c.Rehearsing() {
 		return nil
 	}
 	was, err := d.readFor(ctx, c, in.ID)
 	if err != nil || was.Registration == nil || *was.AutoRenew || notLeaving(was, "registration_update") != nil {
-		return err // there is nothing to charge, and what is wrong is said later
+		return err // nothing to charge; tryUpdateRegistration refuses what is wrong
 	}
 	if !c.Rehearsing() {
 		leave, err := enter(d.asking)

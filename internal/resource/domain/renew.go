@@ -14,8 +14,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// A renewal, ordered by a caller (renew) or by the clock (renewDue), and the
-// job that carries it out.
+// A renewal, ordered by a caller (renewDomain) or by a job (renewAutomatically),
+// and the job that carries it out (carryOutRenewal).
 
 func (d *Domains) renewOperations() []*op.Op {
 	return []*op.Op{
@@ -96,8 +96,8 @@ func (d *Domains) quoteRenewal(ctx context.Context, c *op.Call, in renewalQuoteI
 	}, nil
 }
 
-// renewable reads a domain that may be renewed for so many years. Too many are
-// refused as a part of the body or of the query.
+// renewable reads a domain that may be renewed for so many years. kind is the fault for too
+// many: of the body, or of the query.
 func (d *Domains) renewable(
 	ctx context.Context, c *op.Call, ref id.ID, years int, kind *fault.Kind,
 ) (*Domain, error) {
@@ -154,8 +154,7 @@ func (d *Domains) orderRenewal(ctx context.Context, c *op.Call, in *renewal) (*O
 // maxYears is how far ahead registries let a registration end.
 const maxYears = 10
 
-// notTooFar refuses a renewal that no registry accepts, before anything is
-// charged.
+// notTooFar refuses a renewal that no registry accepts, before anything is charged.
 func (d *Domains) notTooFar(v *Domain, years int, kind *fault.Kind) error {
 	limit := d.cfg.Clock.Now().Std().AddDate(maxYears, 0, 0)
 	if end := v.ExpiresAt.Std().AddDate(years, 0, 0); end.After(limit) {
@@ -166,8 +165,8 @@ func (d *Domains) notTooFar(v *Domain, years int, kind *fault.Kind) error {
 	return nil
 }
 
-// offerFor is the registrar's offer; a rehearsal has asked for it before. c is nil
-// for what the clock orders.
+// offerFor is the registrar's offer for a name. A rehearsal calls nobody: its offer was
+// fetched before it began. c is nil for an automatic renewal.
 func (d *Domains) offerFor(ctx context.Context, c *op.Call, name string) (*Offer, error) {
 	if c != nil && c.Rehearsing() {
 		return c.Asked().(*Offer), nil
@@ -198,17 +197,18 @@ func (d *Domains) claimRenewal(ctx context.Context, tx *db.Tx, o *Operation) err
 		return err
 	}
 	o.Wanted.Until = *v.ExpiresAt
-	return d.notTooFar(v, o.Wanted.Years, fault.Invalid) // another renewal may have ended since the first look
+	return d.notTooFar(v, o.Wanted.Years, fault.Invalid) // another renewal may have added years since the first check
 }
 
 const autoRenewJob = "domain.auto_renew"
 
 const (
-	renewAhead = 30 * 24 * time.Hour
-	renewAgain = 24 * time.Hour
+	renewAhead = 30 * 24 * time.Hour // before the registration ends
+	renewAgain = 24 * time.Hour      // after a renewal that failed
 )
 
-// renewDue enqueues the automatic renewal of every domain that ends soon.
+// renewDue enqueues the automatic renewal of every domain that ends soon, unless one is under
+// way or failed within the last day.
 func (d *Domains) renewDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	now := d.cfg.Clock.Now()
 	rows, err := due(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.auto_renew
@@ -230,8 +230,8 @@ func (d *Domains) renewDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}
 	return nil
 }
 
-// autoRenew orders the renewal of a domain without a request. If it dies after
-// the order is placed, settleOrder continues.
+// autoRenew orders and pays for the renewal of a domain without a request. If it dies after
+// the order is written, settleOrder goes on.
 func (d *Domains) autoRenew(ctx context.Context, j job.Job, a domainArgs) (job.Outcome, error) {
 	v, err := d.read(ctx, a.Organization, a.Domain)
 	if fault.Has(err, fault.NotFound) {
@@ -277,21 +277,22 @@ func (d *Domains) autoRenew(ctx context.Context, j job.Job, a domainArgs) (job.O
 		}, nil
 	case err != nil:
 		d.cfg.Log.WarnContext(ctx, "the outcome of a charge is not known", "operation", o.ID, "err", err)
-		return nil, nil // settleOrder asks
+		return nil, nil // settleOrder finds out
 	}
 	d.pause("charged")
 	return func(ctx context.Context, tx *db.Tx) error { return d.queueBySystem(ctx, tx, o, payment) }, nil
 }
 
-// renewsNow reports whether a domain is renewed automatically today.
+// renewsNow reports whether a domain is renewed automatically today. enqueueDueRenewals asks
+// the same in SQL.
 func (v *Domain) renewsNow(now clock.Time) bool {
 	return notLeaving(v, "renew") == nil && v.Status == StatusActive && *v.AutoRenew &&
 		*v.ExpiresAt <= now.Add(renewAhead) &&
 		(v.RenewalFailedAt == nil || *v.RenewalFailedAt <= now.Add(-renewAgain))
 }
 
-// notOrdered records why an automatic renewal could not even be ordered. What
-// may work an hour later is tried again.
+// notOrdered records why an automatic renewal could not even be ordered. If a provider was not
+// available, the job fails instead and is tried again.
 func (d *Domains) notOrdered(a domainArgs, err error) (job.Outcome, error) {
 	var f *fault.Fault
 	if !errors.As(err, &f) || f.Kind == fault.Unavailable {
@@ -302,7 +303,8 @@ func (d *Domains) notOrdered(a domainArgs, err error) (job.Outcome, error) {
 	}, nil
 }
 
-// carryOutRenewal renews a registration that is paid for.
+// carryOutRenewal is the job that renews a registration that is paid for, with saved steps
+// like carryOutRegistration.
 func (d *Domains) carryOutRenewal(ctx context.Context, j job.Job, a orderArgs) (job.Outcome, error) {
 	r, err := d.startRun(ctx, j, a)
 	if r == nil || err != nil {

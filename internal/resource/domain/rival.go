@@ -10,17 +10,20 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// How a name passes from one organization to another.
+// How a name passes from one organization to another: a holder whose own proof is
+// gone loses the name to whoever proves or orders it, and names below a newly
+// registered one are lost to its registrant.
 
-// rival is a holder of a name whose proof is gone.
+// rival is a holder who may lose its name, as it was when that was decided.
+// evictHolder checks again under a lock.
 type rival struct {
-	org, apex, domain id.ID       // the domain that has the name is the apex or a subdomain of it
-	seenAt            *clock.Time // the last proof at the time of the decision
-	ordered           bool        // the name is being registered
+	org, apex, domain id.ID       // domain has the name; it is apex itself, or a subdomain of it
+	seenAt            *clock.Time // when the holder's proof was last seen
+	ordered           bool        // the name is being registered, rather than proved
 }
 
-// holder is another organization that has a name, with the domain whose proof
-// it relies on.
+// holder is who has a name, with the apex domain whose proof it relies on. What
+// is nil is not known: while a name is only ordered, it has no domain yet.
 type holder struct {
 	Org    id.ID       `db:"organization_id"`
 	Domain id.ID       `db:"domain_id"`
@@ -33,7 +36,7 @@ type holder struct {
 	Until  *clock.Time `db:"expires_at"`
 }
 
-// holderOf is who has a name, or nil.
+// holderOf finds who has a name, or nil.
 func holderOf(ctx context.Context, tx *db.Tx, name string) (*holder, error) {
 	rows, err := db.All[holder](ctx, tx, `
 		SELECT h.organization_id, h.domain_id, p.id AS apex, p.name, p.verification_value, p.proof_seen_at, p.source,
@@ -49,9 +52,9 @@ func holderOf(ctx context.Context, tx *db.Tx, name string) (*holder, error) {
 	return &rows[0], nil
 }
 
-// challenge decides about the holder of a name that somebody else proves or
-// orders now: it refuses if the holder's own proof stands. seen is what the DNS
-// has at the name itself.
+// challenge decides about the holder of a name that somebody else proves or orders now. It
+// refuses if the holder keeps the name, because its own proof stands or nobody can tell. seen
+// are the TXT records that the DNS has for the name itself.
 func (d *Domains) challenge(ctx context.Context, h *holder, name string, seen []string) (*rival, error) {
 	if h.Status != nil && over(*h.Status, h.Until, d.cfg.Clock.Now()) {
 		return &rival{org: h.Org, apex: *h.Apex, domain: h.Domain}, nil
@@ -72,13 +75,14 @@ func (d *Domains) challenge(ctx context.Context, h *holder, name string, seen []
 	return &rival{org: h.Org, apex: *h.Apex, domain: h.Domain, seenAt: h.SeenAt}, nil
 }
 
-// over reports whether a registration here ended so long ago that no registry
-// lets its holder renew it. The name is anybody's then, wherever they got it.
+// over reports whether a registration here ended so long ago that no registry lets its holder
+// renew it. Then the name belongs to whoever registered it since, here or elsewhere.
 func over(status Status, until *clock.Time, now clock.Time) bool {
 	return status == StatusExpired && until != nil && now.Sub(*until) >= redemption
 }
 
-// takeName gives a name to a domain, taking it from a rival if there is one.
+// takeName gives a name to a domain. r is the holder that may lose it; a name that anybody
+// else holds is refused.
 func (d *Domains) takeName(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, r *rival) error {
 	h, err := holdOn(ctx, tx, name)
 	switch {
@@ -94,8 +98,8 @@ func (d *Domains) takeName(ctx context.Context, tx *db.Tx, org id.ID, name strin
 	return takeHold(ctx, tx, org, name, domain, d.cfg.Clock.Now())
 }
 
-// evict takes the name of a rival's domain, which is locked and checked again:
-// whoever proved it in the meantime keeps it.
+// evict takes the name from the domain of a rival. The domain is locked and checked again: a
+// holder that proved or renewed it since the decision keeps it.
 func (d *Domains) evict(ctx context.Context, tx *db.Tx, r *rival, name string) error {
 	v, err := d.lock(ctx, tx, r.org, r.apex)
 	if err != nil {
@@ -121,8 +125,8 @@ func (d *Domains) evict(ctx context.Context, tx *db.Tx, r *rival, name string) e
 	return d.unverify(ctx, tx, v, n)
 }
 
-// loseSubdomain takes the name of a subdomain alone. Nothing was proven about
-// the domain above it, which is locked.
+// loseSubdomain takes the name of a subdomain alone. The domain above it, which the caller has
+// locked, keeps its proof.
 func (d *Domains) loseSubdomain(ctx context.Context, tx *db.Tx, r *rival, n Notice) error {
 	v, err := d.lock(ctx, tx, r.org, r.domain)
 	if err != nil {
@@ -163,8 +167,9 @@ func (d *Domains) takeNamesBelow(ctx context.Context, tx *db.Tx, org id.ID, name
 	return nil
 }
 
-// unverify ends what a locked domain may do. Unless only its proof has lapsed,
-// it also loses its name, its zone and its subdomains' names.
+// unverify ends what a locked domain may do: hosted email goes off and the status back to
+// pending, or to transferred for a domain that was registered here. It also loses its name,
+// its zone and its subdomains' names, unless only its proof has lapsed (n.keepsName).
 func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) error {
 	now, first := d.cfg.Clock.Now(), v.Status != StatusPending
 	status, event := StatusPending, "domain.unverified"
@@ -193,7 +198,7 @@ func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) 
 	}
 	v.Status, v.VerifiedAt, v.ProofGoneAt, v.UpdatedAt = status, nil, nil, now
 	if err := d.save(ctx, tx, v); err != nil || !first {
-		return err // its event and notice came before
+		return err // it was pending already: its event and notice came before
 	}
 	if err := d.emit(ctx, tx, v.OrganizationID, event, v.ID, v); err != nil {
 		return err
@@ -201,8 +206,8 @@ func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) 
 	return d.notify(ctx, tx, v.OrganizationID, n)
 }
 
-// reactivateSubdomains reactivates the subdomains of a domain with it, except
-// those whose name somebody else has now.
+// reactivateSubdomains makes the subdomains of a verified domain active again, except those
+// whose name somebody else holds by now.
 func reactivateSubdomains(ctx context.Context, tx *db.Tx, v *Domain, now clock.Time) error {
 	_, err := db.Exec(ctx, tx, `
 		INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)

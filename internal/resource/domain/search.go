@@ -18,10 +18,10 @@ import (
 var AgreementsRequired = fault.Define("DOMAIN_AGREEMENTS_REQUIRED", 403,
 	"An owner or admin must accept the domain agreements first.")
 
-// agreements lets those order who have accepted them.
+// agreements refuses orders until the domain agreements are accepted.
 var agreements = &op.Gate{Agreement: account.DomainAgreement, Refusal: AgreementsRequired}
 
-// PremiumUnsupported refuses names that cost more than others.
+// PremiumUnsupported refuses names for which the registry asks a special price.
 var PremiumUnsupported = fault.Define("PREMIUM_DOMAIN_NOT_SUPPORTED", 422,
 	"Names with a premium price are not offered.")
 
@@ -47,8 +47,8 @@ func (d *Domains) searchOperations() []*op.Op {
 	}
 }
 
-// offer asks the registrar about a name. An ending that it does not offer is
-// DOMAIN_UNAVAILABLE.
+// offer asks the registrar about a name. A name under an ending that it does not offer is
+// refused as Unavailable.
 func (d *Domains) offer(ctx context.Context, name string) (*Offer, error) {
 	o, err := d.cfg.Registrar.Check(ctx, name)
 	if err != nil {
@@ -154,7 +154,7 @@ func (d *Domains) search(ctx context.Context, c *op.Call, in searchInput) (*Sear
 	return out, nil
 }
 
-// takenNames is takenNames in a snapshot of its own.
+// takenNames is findTakenNames in a snapshot of its own.
 func (d *Domains) takenNames(ctx context.Context, c *op.Call, names ...string) (out []string, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		out, err = takenNames(ctx, tx, c.Org, names)
@@ -163,6 +163,8 @@ func (d *Domains) takenNames(ctx context.Context, c *op.Call, names ...string) (
 	return out, err
 }
 
+// result is an offer as a search shows it. A nil offer is an ending that the registrar does
+// not have; a premium name counts as not available.
 func (o *Offer) result(name string) SearchResult {
 	if o == nil {
 		return SearchResult{Status: SearchUnsupportedTLD, Domain: name}

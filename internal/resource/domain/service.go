@@ -18,7 +18,7 @@ import (
 	"frontdesk/internal/resource/zone"
 )
 
-// Config is what domains need. Delegates, SPF, Notify and Pause are optional.
+// Config is what domains need. HonorsDelegation, SPF, Notify and Pause are optional.
 type Config struct {
 	DB     *db.DB
 	Clock  *clock.Clock
@@ -32,13 +32,14 @@ type Config struct {
 	DNS       zone.Provider
 	LookupTXT func(ctx context.Context, name string) ([]string, error)
 	LookupMX  func(ctx context.Context, name string) ([]*net.MX, error)
-	// Delegates says that the DNS server lets a child zone of another
-	// organization answer only where the parent's zone delegates it. With one
-	// that does not, such a zone is not created.
+	// HonorsDelegation says that the DNS server lets the zone of a child name
+	// answer only where the parent's zone delegates it. On a server that does
+	// not, a child zone of another organization could take over names of the
+	// parent, so it is not created without a delegation (mayHaveZone).
 	Delegates bool
 
-	MailHost string // receives the mail of hosted domains: what MX records name
-	SPF      string // sends it: the mechanisms of SPF records
+	MailHost string // the host that receives the mail of hosted domains; MX records name it
+	SPF      string // the mechanisms of SPF records, for the hosts that send it
 	// Notify mails a notice to the owners of an organization, once the
 	// transaction is committed.
 	Notify func(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error
@@ -54,17 +55,17 @@ type Domains struct {
 	Email *Email
 
 	cfg              Config
-	asking, ordering chan struct{} // bound the requests that wait for a provider
+	asking, ordering chan struct{} // bound how many requests wait for a provider at once
 }
 
-// How many requests may wait for a provider at once. Those that pay have
-// places of their own.
+// How many requests may wait for a provider at once. Orders have slots of their
+// own, so that searches and quotes cannot keep anybody from paying.
 const (
 	askingPlaces   = 32
 	orderingPlaces = 64
 )
 
-// New joins the parts. Handle declares the jobs.
+// New panics when a required field is missing. Nothing runs in the background before Handle.
 func New(c Config) *Domains {
 	for name, given := range map[string]bool{
 		"DB": c.DB != nil, "Clock": c.Clock != nil, "Log": c.Log != nil, "Events": c.Events != nil,
@@ -228,10 +229,12 @@ func (d *Domains) listDomains(ctx context.Context, c *op.Call, in domainList) (*
 	return list, d.showAll(ctx, c, list.Data)
 }
 
-// nameHas leaves the domains whose name contains a text. Names are stored in
-// ASCII, so text in another script is compared with the few that have one.
+// nameHas narrows w to the domains whose name contains text. Names are stored in ASCII, so a
+// text in another script is compared with the names that have an xn-- label, at most 1000 of
+// them.
 func nameHas(ctx context.Context, c *op.Call, w *db.Where, text string) error {
 	if isASCII(text) {
+		// Unlike LIKE, replace knows no wildcards.
 		w.And("replace(name, ?, '') <> name", text)
 		return nil
 	}
@@ -242,7 +245,7 @@ func nameHas(ctx context.Context, c *op.Call, w *db.Where, text string) error {
 	if err != nil {
 		return err
 	}
-	found := []string{""} // no domain's name
+	found := []string{""} // no domain has this name; without it an empty list would match all
 	for _, name := range all {
 		if strings.Contains(unicodeName(name), text) {
 			found = append(found, name)

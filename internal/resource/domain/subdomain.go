@@ -122,8 +122,9 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	return v, c.Emit("domain.subdomain.created", v.ID, v)
 }
 
-// takeSubdomainName gives a subdomain its name. Another organization that has
-// it keeps it for as long as its own proof stands.
+// takeSubdomainName gives a subdomain its name. If another organization has it as a domain of
+// its own, that one keeps it unless it is no longer verified. No DNS is asked: this runs in a
+// transaction.
 func (d *Domains) takeSubdomainName(ctx context.Context, c *op.Call, v *Domain) error {
 	h, err := holdOn(ctx, c.Tx, v.Name)
 	if err != nil {
@@ -172,13 +173,13 @@ func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainR
 	return op.Nothing{}, c.Emit("domain.subdomain.deleted", v.ID, v)
 }
 
-// Standing is a subdomain that keeps its domain from something.
+// Standing is a subdomain that keeps the domain above it from being deleted or transferred.
 type Standing struct {
 	ID   id.ID  `json:"id" db:"id"`
 	Name string `json:"name" db:"name"`
 }
 
-// noSubdomains refuses what a domain with subdomains cannot do.
+// noSubdomains refuses to delete or transfer a domain that has subdomains.
 func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
 	rows, err := db.All[Standing](ctx, tx, `
 		SELECT id, name FROM domains

@@ -48,6 +48,9 @@ type TransferStarted struct {
 	op.OwnWords
 }
 
+// beginTransfer asks the registrar for the code of a transfer, and then records the transfer.
+// The domain may have become unable to leave by then; in that case the registrar's part is
+// withdrawn.
 func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (*TransferStarted, error) {
 	var v *Domain
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -90,7 +93,8 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind != TransferInFlight && !c.Rehearsing() {
 		// Something came in between, like a renewal: what was begun at the
-		// registrar is withdrawn, unless it belongs to another request by now.
+		// registrar is withdrawn. With TransferInFlight it belongs to another
+		// request, and stays.
 		if e := d.cfg.Registrar.EndTransfer(ctx, v.Name); e != nil {
 			d.cfg.Log.WarnContext(ctx, "a transfer that was refused is still begun at the registrar",
 				"name", v.Name, "err", e)
@@ -141,7 +145,7 @@ func (d *Domains) cancelTransfer(ctx context.Context, c *op.Call, in domainRef) 
 
 const checkTransferJob = "domain.watch_transfer"
 
-// checkTransfers checks on every outgoing transfer.
+// checkTransfers enqueues a check of every outgoing transfer.
 func (d *Domains) checkTransfers(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	rows, err := due(ctx, tx, `d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred'
 		ORDER BY d.transfer_requested_at LIMIT $1`, dueBatch)

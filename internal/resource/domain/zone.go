@@ -12,9 +12,10 @@ import (
 	"frontdesk/internal/resource/zone"
 )
 
-// A zone is known by its name alone, so it belongs to whoever holds the name.
-// This file answers what the package zone asks for (findZone, lockZone), and
-// creates and removes the zone of a name with its holder.
+// The DNS server knows a zone by its name alone, so a zone belongs to whoever
+// holds the name. This file implements what the package zone needs to know of
+// domains (findZone, lockZone), and creates and removes zones as names change
+// hands.
 
 // zoneOwner is a domain and whether it has its name.
 type zoneOwner struct {
@@ -30,7 +31,7 @@ type zoneOwner struct {
 
 func (o *zoneOwner) zone() zone.Ref { return zone.Ref{Org: o.Org, Domain: o.ID, Name: o.Name} }
 
-// findOwner looks a domain up, whether or not it has a zone.
+// findOwner looks a domain up, with what decides whether it has a zone.
 func findOwner(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneOwner, error) {
 	o, err := db.One[zoneOwner](ctx, tx, `
 		SELECT organization_id, id, name, kind, status, parent_domain_id,
@@ -41,7 +42,7 @@ func findOwner(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneOwner, er
 	return o, db.Missing(err, "domain")
 }
 
-// mustHaveZone refuses a domain without a zone.
+// mustHaveZone refuses a domain without a zone of its own.
 func (o *zoneOwner) mustHaveZone() error {
 	switch {
 	case o.Kind == KindSubdomain:
@@ -81,9 +82,9 @@ func lockZone(ctx context.Context, tx *db.Tx, at zone.Ref) error {
 	return err
 }
 
-// openZone creates the zone of a domain that has its name: empty if it is new
-// to the domain, and with the proof, so that a zone delegated to us proves the
-// domain too.
+// openZone creates the zone of a domain that has its name. It empties one that a former holder
+// left, and adds the proof: once the zone is delegated to our name servers, the proof must be
+// in it.
 func (d *Domains) openZone(ctx context.Context, v *Domain) error {
 	var h *holdRow
 	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -113,8 +114,8 @@ func (d *Domains) openZone(ctx context.Context, v *Domain) error {
 	return d.cfg.DNS.Add(ctx, v.Name, proof)
 }
 
-// emptyZoneFor empties the zone of a name for the domain that has it now, once
-// former holders have stopped writing to it. They cannot begin anything new.
+// emptyZoneFor empties the zone of a name for the domain that has it now. It first waits for
+// the open writes of former holders; the hold keeps them from beginning new ones.
 func (d *Domains) emptyZoneFor(ctx context.Context, name string, domain id.ID) error {
 	var former []zone.Ref
 	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -135,9 +136,9 @@ func (d *Domains) emptyZoneFor(ctx context.Context, name string, domain id.ID) e
 	return d.cfg.DNS.EmptyZone(ctx, name)
 }
 
-// mayHaveZone reports whether a name gets a zone. Where the DNS server does
-// not ask the parent's zone, a child of another organization's domain has none
-// unless that zone delegates it.
+// mayHaveZone reports whether a name gets a zone. Where the DNS server does not honor
+// delegations, a name below another organization's domain gets one only if that domain's zone
+// delegates it with an NS record.
 func (d *Domains) mayHaveZone(ctx context.Context, org id.ID, name string) (bool, error) {
 	above := parents(name)
 	if d.cfg.Delegates || len(above) == 0 {
@@ -183,8 +184,8 @@ func (d *Domains) enqueueZone(ctx context.Context, tx *db.Tx, kind string, org i
 	return err
 }
 
-// zoneHolder is who has a name and may have its zone; the domain is nil while
-// it is being registered.
+// zoneHolder finds who has a name, if the name may have a zone. The domain is nil while it is
+// being registered.
 func (d *Domains) zoneHolder(ctx context.Context, name string) (h *holdRow, v *Domain, err error) {
 	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if h, err = holdOn(ctx, tx, name); err != nil || h == nil {
@@ -205,10 +206,9 @@ func (d *Domains) zoneHolder(ctx context.Context, name string) (h *holdRow, v *D
 	return h, v, nil
 }
 
-// dropZone removes the zone of a deleted domain, unless somebody has the name
-// again, who made sure that it was empty. Whoever takes the name while the zone
-// is being removed gets a new one, even from a retry if the first run could not
-// create it.
+// dropZone is the job that removes the zone of a deleted domain, unless somebody has the name
+// again. Whoever takes the name while the zone is being removed would lose the new zone, so it
+// is restored at the end, also by a retry whose first run removed it.
 func (d *Domains) dropZone(ctx context.Context, j job.Job, a zoneArgs) (job.Outcome, error) {
 	h, _, err := d.zoneHolder(ctx, a.Zone)
 	if err != nil {
@@ -223,7 +223,7 @@ func (d *Domains) dropZone(ctx context.Context, j job.Job, a zoneArgs) (job.Outc
 	return d.restoreZone(ctx, j, a)
 }
 
-// restoreZone creates the zone of a name that somebody has, if it does not
+// restoreZone is the job that creates the zone of a name that somebody has, if it does not
 // exist. A domain that is being verified creates its zone itself.
 func (d *Domains) restoreZone(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
 	h, v, err := d.zoneHolder(ctx, a.Zone)
@@ -238,8 +238,8 @@ func (d *Domains) restoreZone(ctx context.Context, _ job.Job, a zoneArgs) (job.O
 	return nil, d.openZone(ctx, v)
 }
 
-// dropZonesBelow removes the zones of names below one that another organization
-// has, where the DNS server would let them answer in its place.
+// dropZonesBelow removes the zones that other organizations have below a newly verified name.
+// It does so only where the DNS server would let them answer in place of the name's own zone.
 func (d *Domains) dropZonesBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
 	if d.cfg.Delegates {
 		return nil

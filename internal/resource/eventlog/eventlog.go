@@ -1,6 +1,11 @@
-// Package eventlog lets callers read the event log: what happened, to what, who
-// did it and how. It only reads; the changes themselves write events
-// (kernel/event).
+// Package eventlog lets callers read the event log over the API: what happened, to
+// what, who did it and how they came in. Webhooks, automations and the audit trail
+// are made of the same events.
+//
+// It only reads. The operations that change something write their events in their
+// own transaction (kernel/event), and nothing here may change or delete one. Event
+// is a row as callers see it; listEvents has the filters, which follow the indexes
+// of the table.
 package eventlog
 
 import (
@@ -31,7 +36,8 @@ type Event struct {
 	Seq int64 `json:"-" db:"seq"`
 }
 
-// An event is written once, so its common fields follow from its creation.
+// columns selects an Event. An event never changes and is never deleted by callers, so the fields that
+// every resource has are filled in here.
 const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, external, type,
 	resource_type, resource_id,
 	actor_kind, actor_id, door, request_id, data, previous, proposal_id, approved_by, seq`
@@ -71,6 +77,7 @@ func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event],
 	w := db.In(c.Org)
 	db.Equal(w, "resource_id", in.ResourceID)
 	if in.Type != nil {
+		// The index begins with the resource's type, so both are compared.
 		w.Filter("(resource_type = ? AND type = ?)", event.ResourceType(*in.Type), *in.Type)
 	}
 	if in.ResourceType != nil {

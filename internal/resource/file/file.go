@@ -1,10 +1,17 @@
 // Package file holds files, their folders, and the links by which others can
 // fetch them.
 //
-// Start reading at Store: it keeps a file's bytes and its row together, for
-// this package's operations and for other resources. The bytes are behind the
-// port Blobs. Nothing here holds a whole file in memory or trusts what a client
-// says about one.
+// Start reading at Store (store.go): it keeps a file's bytes and its row
+// together, for this package's operations and for other resources. The bytes are
+// behind the interface Blobs, which adapters implement. An upload first writes a
+// row in stray_blobs, then the bytes, and then replaces that row by a row of
+// files in one transaction; whatever is left in stray_blobs is removed by
+// sweep.go. storage.go holds organizations to the storage of their plan, name.go
+// cleans file names and detects types, and upload.go, folder.go and link.go have
+// the operations.
+//
+// Nothing here holds a whole file in memory or trusts what a client says about
+// one.
 package file
 
 import (
@@ -34,14 +41,14 @@ var files = db.NewTable[File]("files", db.Life{
 	Noun:      "file",
 	Strangers: []string{"name"},
 	Refs:      []db.Ref{db.To("folder_id", "folders", db.Keeps)},
-	// The sweep removes the bytes once this is committed.
+	// The bytes cannot be deleted inside a transaction. This leaves them to the sweep, which deletes them after the
+	// commit.
 	BeforePurge: `
 		INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed)
 		SELECT organization_id, blob_key, deleted_at, FALSE FROM files
 		WHERE seq IN (ROWS)
 		ON CONFLICT DO NOTHING`,
-	// Marked as deleted so long ago that the next purge removes it with its
-	// bytes.
+	// deleted_at = 1 is 1970: so long ago that the next purge removes the row, and with it the bytes.
 	Erase:      db.Blank("name = 'erased', search = '', deleted_at = 1"),
 	Bytes:      "size_bytes",
 	Unexported: []string{"blob_key"},
@@ -127,8 +134,8 @@ func (in *fileUpdate) Prepare(context.Context, *op.Call) (err error) {
 }
 
 func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
-	// The target folder is a root too. It is locked after the file, which
-	// nobody locks while holding a folder.
+	// The target folder is locked as well, so that it cannot be deleted meanwhile. The order, file then folder,
+	// cannot deadlock: nobody locks a file while holding a folder.
 	v, err := files.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err

@@ -96,9 +96,11 @@ type folderUpdate struct {
 	op.Changes[folderFields]
 }
 
+// updateFolder renames or moves a folder, and refuses a move that would create a
+// cycle.
 func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, error) {
-	// The organization is the root of this rule: two moves that create no cycle
-	// alone may create one together.
+	// Two moves at once, neither of which creates a cycle alone, may create one together. So moves take turns,
+	// by the lock of the organization.
 	if in.Has("parentFolderId") {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, db.Missing(err, "folder")
@@ -147,7 +149,7 @@ func within(ctx context.Context, c *op.Call, folder, other id.ID) (bool, error) 
 }
 
 func deleteFolder(ctx context.Context, c *op.Call, in folderRef) (op.Nothing, error) {
-	// Whatever enters a folder locks it first.
+	// Whatever is put into a folder locks it first (lockFolder), so it stays empty once it is found empty.
 	if _, err := folders.Lock(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return op.Nothing{}, err
 	}

@@ -79,6 +79,8 @@ func (in *linkCreate) Prepare(_ context.Context, c *op.Call) error {
 	return nil
 }
 
+// createLink makes a link. The URL is shown only in this answer: the row keeps a hash
+// of its token.
 func (s *Store) createLink(ctx context.Context, c *op.Call, in linkCreate) (*AccessLink, error) {
 	if err := links.Lock(ctx, c, in.ID); err != nil {
 		return nil, err
@@ -100,9 +102,9 @@ type linkToken struct {
 	Token string `path:"token" doc:"the link's secret"`
 }
 
-// open is the condition for a link to give its file: it is live, so is its
-// file, the organization is not disabled, it has not expired, and downloads are
-// left.
+// open is the SQL condition for a link to give its file: neither link nor file is
+// deleted, the organization is not disabled, the link has not expired, and
+// downloads are left.
 var open = ` hash = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
 	AND (max_downloads IS NULL OR download_count < max_downloads)
 	AND EXISTS (SELECT 1 FROM files f WHERE f.id = file_access_links.file_id AND f.deleted_at IS NULL)

@@ -60,11 +60,11 @@ func base(name string) string {
 }
 
 // isInvisible reports control characters, and those that change text direction,
-// which can make one extension look like another.
+// by which a name that ends in .exe can look as if it ended in .pdf.
 func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// lookAlikes are types that a sniffer cannot tell apart, by file extension.
-// Browsers run none of them.
+// lookAlikes are types that cannot be told apart by their bytes. The extension
+// decides between them, which is safe because browsers execute none of them.
 var lookAlikes = map[string]map[string]string{
 	"text/plain; charset=utf-8": {".csv": "text/csv; charset=utf-8", ".ics": "text/calendar; charset=utf-8",
 		".vcf": "text/vcard; charset=utf-8",

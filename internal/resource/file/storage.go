@@ -21,19 +21,20 @@ var LimitReached = fault.Define("STORAGE_LIMIT_REACHED", 413,
 var (
 	measureEvery = time.Minute        // while there is room
 	measureAgain = 5 * time.Second    // before a refusal
-	measureShare = time.Duration(100) // at least this many times as long as measuring took
+	measureShare = time.Duration(100) // a factor: at least this many times as long as measuring took
 )
 
 const measureTime = 30 * time.Second
 
 // storage tracks how much each organization stores and enforces its plan. It
-// asks the database now and then, and counts what this process adds in between.
-// So no row is locked, and concurrent uploads cannot exceed the limit together.
-// What other processes add shows at the next measurement.
+// asks the database now and then, and counts in memory what this process adds in
+// between. So no row is locked, and concurrent uploads of one process cannot
+// exceed the limit together. What other processes add is seen at the next
+// measurement.
 type storage struct {
 	db     *db.DB
-	limits map[string]int64 // by plan
-	asks   singleflight.Group
+	limits map[string]int64   // by plan
+	asks   singleflight.Group // one measurement at a time for each organization
 
 	mu   sync.Mutex
 	orgs map[id.ID]*usage
@@ -49,6 +50,8 @@ type usage struct {
 	took     time.Duration
 }
 
+// usageOf returns the entry of an organization, new if there is none. The caller
+// holds mu.
 func (s *storage) usageOf(org id.ID) *usage {
 	u := s.orgs[org]
 	if u == nil {
@@ -66,12 +69,12 @@ func (s *storage) isStale(org id.ID, age time.Duration) bool {
 	return u.measured.IsZero() || time.Since(u.measured) >= max(age, measureShare*u.took)
 }
 
-// measure asks the database, in one snapshot. Deleted rows count until they are
-// purged, because their bytes are still there.
+// measure reads limit and usage from the database, in one snapshot. Deleted rows
+// count until they are purged, because their bytes are still there.
 func (s *storage) measure(ctx context.Context, org id.ID) error {
 	_, err, _ := s.asks.Do(string(org), func() (any, error) {
 		s.mu.Lock()
-		known := s.usageOf(org).settled // committed before the snapshot, so included in it
+		known := s.usageOf(org).settled // committed before the snapshot, so it will be included in stored
 		s.mu.Unlock()
 		// The first caller may hang up; the others still wait for the answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), measureTime)
@@ -158,9 +161,9 @@ func (s *Store) Room(ctx context.Context, org id.ID) error {
 }
 
 // Charge counts bytes that the caller's transaction stores outside files, in
-// rows whose size_bytes are measured. Inside a transaction nothing is measured,
-// so that nobody waits: the last measurement decides, and is refreshed for the
-// next call.
+// tables whose Life names a column of bytes. Measuring inside a transaction would
+// keep others waiting, so the last measurement decides. If that is old, it is
+// refreshed in the background for the next call.
 func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
 	err := s.storage.tryReserve(org, n)
 	age := measureEvery

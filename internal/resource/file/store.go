@@ -80,7 +80,7 @@ type Config struct {
 //	…
 //	f, err := saved.Insert(ctx, tx, now, nil)           // with whatever else is written
 //
-// A process that dies in between leaves bytes that Sweep removes.
+// A process that dies in between leaves bytes that the sweep removes.
 type Store struct {
 	db     *db.DB
 	clock  *clock.Clock
@@ -92,7 +92,7 @@ type Store struct {
 	storage *storage
 }
 
-// New panics when a required field is missing.
+// New makes a Store. It panics when a required field is missing.
 func New(c Config) *Store {
 	config.Require(c, "DB", "Clock", "Log", "Jobs", "Blobs", "MaxBytes", "BaseURL")
 	return &Store{
@@ -162,7 +162,8 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	return v, nil
 }
 
-// keepAlive postpones the removal of an unfinished upload's bytes.
+// keepAlive postpones the removal of an unfinished upload's bytes. It fails if
+// the sweep has claimed them already.
 func (v *Saved) keepAlive(ctx context.Context) error {
 	n := int64(0)
 	err := v.store.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -175,7 +176,7 @@ func (v *Saved) keepAlive(ctx context.Context) error {
 	})
 	if err != nil {
 		v.store.log.WarnContext(ctx, "an unfinished upload could not renew its claim", "err", err)
-		return nil // it has a day to succeed
+		return nil // the claim lasts for a day, so later attempts may still renew it
 	}
 	if n == 0 {
 		return tookTooLong()
@@ -197,7 +198,8 @@ func tookTooLong() error {
 		"abandoned"))
 }
 
-// newKey is a key that cannot be guessed, in one of 256 folders.
+// newKey makes a key that cannot be guessed. Its first two digits spread the
+// blobs over 256 folders.
 func newKey() string {
 	h := sha256.Sum256([]byte(id.New() + id.New()))
 	s := hex.EncodeToString(h[:])
@@ -234,8 +236,8 @@ func (v *Saved) Open(ctx context.Context) (io.ReadCloser, error) {
 	return v.store.blobs.Open(ctx, v.key, 0)
 }
 
-// InsertRehearsed writes the row of a file whose bytes nobody made, in a
-// transaction that will be undone.
+// InsertRehearsed writes the row of a file without any bytes, in a transaction
+// that will be rolled back: it shows what an operation would do.
 func InsertRehearsed(ctx context.Context, tx *db.Tx, org id.ID, name, contentType string, now clock.Time) (
 	*File, error) {
 	f := &File{Name: name, ContentType: contentType, Key: newKey()}
@@ -248,7 +250,7 @@ const discardTime = 30 * time.Second
 
 // Discard removes the bytes unless they became a file. It asks the database,
 // because the caller may not know whether its commit succeeded. Whatever fails
-// here is left to Sweep.
+// here is left to the sweep.
 func (v *Saved) Discard(ctx context.Context) {
 	if v == nil {
 		return
@@ -283,7 +285,7 @@ func (s *Store) content(ctx context.Context, f *File) io.ReadSeekCloser {
 }
 
 // content reads a blob from any position. The size is known from the row, so
-// only a read asks the store.
+// seeking opens nothing; only a read does.
 type content struct {
 	ctx   context.Context // io.Reader has no context parameter
 	blobs Blobs
@@ -340,7 +342,9 @@ func (c *content) Close() error {
 
 const sniffed = 512 // as much as http.DetectContentType reads
 
-// meter passes bytes through and measures them: size, hash and beginning.
+// meter passes the bytes of an upload through and measures them: size, hash and
+// beginning. It also reserves storage for them, and keeps the upload's claim
+// alive.
 type meter struct {
 	r    io.Reader
 	sum  hash.Hash
@@ -351,10 +355,12 @@ type meter struct {
 
 	clock     *clock.Clock
 	keepAlive func() error
-	shown     clock.Time // when keepAlive was last called
+	shown     clock.Time // when the claim was last renewed
 	reserve   func(n int64) error
 }
 
+// Read passes bytes on once they are counted and reserved. On a refusal it passes
+// none.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if now := m.clock.Now(); err == nil && now.Sub(m.shown) >= aliveEvery {

@@ -17,7 +17,7 @@ const (
 
 var _ = db.Declare("stray_blobs", db.Life{})
 
-// Handle declares the job that removes bytes without a file.
+// Handle registers the job that removes bytes without a file.
 func (s *Store) Handle() {
 	job.HandleFlow(s.jobs, "files.sweep", func(ctx context.Context, _ job.Job, _ struct{}) (job.Outcome, error) {
 		more, err := s.sweep(ctx)
@@ -43,8 +43,10 @@ func (s *Store) sweep(ctx context.Context) (more bool, err error) {
 	return len(keys) == sweepBatch, err
 }
 
-// claim makes sure that no upload can still finish with these keys. Keys that
-// were claimed before, perhaps by a dead process, are claimed again.
+// claim marks stray blobs for removal, and returns their keys. Saved.Insert
+// refuses a claimed key, so no upload can still become a file while its bytes
+// are being deleted. Keys that were claimed before, perhaps by a process that
+// died, are claimed again.
 func (s *Store) claim(ctx context.Context, where string, arg any) (keys []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		keys, err = db.All[string](ctx, tx, "UPDATE stray_blobs SET claimed = TRUE WHERE "+where+" RETURNING blob_key",
@@ -54,8 +56,8 @@ func (s *Store) claim(ctx context.Context, where string, arg any) (keys []string
 	return keys, err
 }
 
-// removeStrays removes claimed blobs, then their rows. A blob that the store
-// fails to delete waits, so that it does not hold up others.
+// removeStrays removes claimed blobs, then their rows. A blob that cannot be
+// deleted is tried again later, so that it does not hold up others.
 func (s *Store) removeStrays(ctx context.Context, keys []string) (removed int, err error) {
 	var gone, kept []string
 	for _, key := range keys {

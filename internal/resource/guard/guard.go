@@ -17,9 +17,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Check refuses what an agent may not do after it has read strangers' words. It goes
-// by what happened, not by the operation: a batch, a restore and an undo that make a
-// webhook are refused as its creation is.
+// Check refuses what an agent may not do after it has read text of people outside. told is
+// what the transaction told of: events, and events announced before a call to the outside
+// world. It goes by these and not by the operation, so a batch, a restore or an undo that
+// creates a webhook is refused like its creation.
 func Check(ctx context.Context, c *op.Call, told []any) error {
 	if !c.Caller.Guarded || c.Caller.ApprovedBy != "" {
 		return nil
@@ -73,8 +74,9 @@ func refuse(c *op.Caller, why string) error {
 	return f
 }
 
-// billsElsewhere reports whether an invoice gets an address that its customer does not
-// have: reminders and the next person who sends it would use it.
+// billsElsewhere reports whether an invoice gets an address that its customer does not have.
+// The event alone sends nothing, but reminders and the next person who sends the invoice would
+// use the address.
 func billsElsewhere(ctx context.Context, c *op.Call, e event.Event) (bool, error) {
 	if e.Type != "invoice.created" && e.Type != "invoice.updated" {
 		return false, nil
@@ -90,8 +92,8 @@ func billsElsewhere(ctx context.Context, c *op.Call, e event.Event) (bool, error
 	return !slices.ContainsFunc(list, func(a string) bool { return message.SameAddress(a, *v.BillToEmail) }), err
 }
 
-// isInvoiceMail reports whether the call mailed an invoice: the files of its mail are
-// the invoice itself.
+// isInvoiceMail reports whether the transaction mailed an invoice. The files of such a mail
+// are the invoice itself.
 func isInvoiceMail(told []any) bool {
 	return slices.ContainsFunc(told, func(t any) bool {
 		e, ok := t.(event.Event)
@@ -99,7 +101,7 @@ func isInvoiceMail(told []any) bool {
 	})
 }
 
-// mail is what of a message matters here.
+// mail is the part of a message's event that matters here.
 type mail struct {
 	Status     string   `json:"status"`
 	To         []string `json:"to"`
@@ -112,7 +114,7 @@ type mail struct {
 	InvoiceIDs []id.ID  `json:"invoiceIds"`
 }
 
-// sending is the mail that an event sends; nil for none.
+// sending reads the mail that an event sends; nil for an event that sends none.
 func sending(e event.Event) (*mail, error) {
 	if !slices.Contains([]string{"message.created", "message.queued", "message.scheduled"}, e.Type) {
 		return nil, nil
@@ -127,10 +129,13 @@ func sending(e event.Event) (*mail, error) {
 	return &m, nil
 }
 
-// maxAddresses is how many addresses a mail may tell of.
+// maxAddresses is how many different addresses the text of a mail may contain.
 const maxAddresses = 10
 
-// leaks says why a mail must not leave; empty for one that may.
+// leaks says why a mail must not leave; empty for one that may. Its recipients must be
+// addresses that the organization has written to, those of the invoice's customer, or, if the
+// agent read about nobody else, those in the same conversation. It may carry no files but an
+// invoice, and few addresses in its text.
 func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string, error) {
 	own, err := m.ownAddresses(ctx, c)
 	if err != nil {
@@ -143,6 +148,7 @@ func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string,
 	if err != nil {
 		return "", err
 	}
+	// Answering within the one conversation that the agent has read tells its people nothing new.
 	r := c.Caller.Reading
 	if r.Thread != "" && m.ThreadID == r.Thread && !r.Others {
 		if unknown, err = message.NotInThread(ctx, c.Tx, c.Org, string(m.ThreadID), unknown); err != nil {
@@ -166,8 +172,9 @@ func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string,
 	return "", nil
 }
 
-// ownAddresses are those that the house keeps of the customers whose invoices a mail
-// carries, if it carries those of one customer only.
+// ownAddresses lists the addresses that the organization itself entered for the customer whose
+// invoices a mail carries. With invoices of several customers, only addresses that all of them
+// have remain.
 func (m *mail) ownAddresses(ctx context.Context, c *op.Call) (own []string, err error) {
 	for i, v := range m.InvoiceIDs {
 		list, err := invoice.OwnAddresses(ctx, c.Tx, c.Org, v)
@@ -187,7 +194,8 @@ func (m *mail) ownAddresses(ctx context.Context, c *op.Call) (own []string, err 
 
 var anAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}`)
 
-// addresses is how many different addresses the text tells of: an export by mail.
+// addresses counts the different email addresses in the text. Many of them look like an export
+// by mail.
 func (m *mail) addresses() int {
 	seen := map[string]bool{}
 	for _, text := range []*string{m.Text, m.HTML} {

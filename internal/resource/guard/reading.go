@@ -1,11 +1,18 @@
-// Package guard watches over agents that have read what strangers wrote: a mail may
-// hold instructions, and an agent may follow them. For half an hour after such a
-// reading the agent goes on with ordinary work, and whatever would carry something
-// out of the house, or open a way out, waits for a person.
+// Package guard watches over agents that have read text which people outside the
+// organization wrote. A mail may contain instructions, and an agent may follow
+// them. For half an hour after such a reading the agent goes on with ordinary
+// work. But whatever would carry data out of the organization, or open a way out
+// for later, waits for a person.
 //
-// What strangers wrote is known by the mark of each row (db.Life.Strangers), not by
-// the tool that read it. Guard.Note keeps what an agent has read, Guard.Check refuses
-// what it may not do then. Start reading at Check.
+// Whether people outside wrote a text is known by the mark on each row, not by the
+// operation that read it. Guard.Note is called with what each answer shows an
+// agent, and stores what the agent has read (reading.go). Check is called with
+// what each transaction of a call did, before it is committed, and refuses a
+// guarded agent's by its events: exitRules lists the events that open a way out
+// (wayout.go), and guard.go decides about mail and invoices.
+//
+// An operation whose events open a new way out needs a rule in exitRules;
+// otherwise a guarded agent may use it. Start reading at Check.
 package guard
 
 import (
@@ -22,18 +29,18 @@ import (
 	"frontdesk/internal/resource/message"
 )
 
-// Guard watches over the agents of all organizations.
+// Guard stores what the agents of all organizations have read.
 type Guard struct {
 	DB    *db.DB
 	Clock *clock.Clock
 }
 
-// noteEvery is how often a reading that changes nothing else is written down.
+// noteEvery is how often the time of the last reading is written, if nothing else changed.
 const noteEvery = time.Minute
 
-// Note keeps what an answer shows an agent, before the agent sees it. The guard
-// begins with the first answer that holds strangers' words, and remembers whose
-// conversation that is and whether the agent reads of others until it ends.
+// Note stores what an answer shows an agent, before the agent sees it. The guard begins with
+// the first answer that holds text of people outside. Until it ends, it remembers which
+// conversation that was, and whether the agent has read about anybody else.
 func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Sight) error {
 	now := g.Clock.Now()
 	was := c.Reading
@@ -68,7 +75,7 @@ func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Sight) error {
 	})
 }
 
-// both is what an agent has read that read twice at once.
+// both merges two readings that an agent made at the same time.
 func both(a, b op.Reading) op.Reading {
 	out := op.Reading{At: max(a.At, b.At), Thread: a.Thread, Contact: a.Contact, Others: a.Others || b.Others}
 	switch {
@@ -80,7 +87,8 @@ func both(a, b op.Reading) op.Reading {
 	return out
 }
 
-// look decides whether an answer tells of anybody but those of one conversation.
+// look notes which conversation an answer belongs to, and whether the answer tells of anybody
+// but those in it.
 func look(ctx context.Context, tx *db.Tx, org id.ID, s op.Sight, r *op.Reading) error {
 	if r.Thread == "" {
 		threads, err := message.ThreadsAmong(ctx, tx, org, s.About)

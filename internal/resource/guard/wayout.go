@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// way is what opens a way out of the house, beside mail.
+// way is a rule about events that open a way out of the organization, beside mail.
 type way struct {
-	events []string // types, or beginnings that end with a dot
-	fields []string // it does only where one of these changes, or is there at first; none for always
-	words  bool     // and only where these fields hold bank details
-	why    string
+	events []string // types, or beginnings of types that end with a dot
+	fields []string // the rule applies only if one of these changes, or is set at creation; none for always
+	words  bool     // it applies only if these fields hold what looks like payment details
+	why    string   // what the refusal says
 }
 
 var ways = []way{
@@ -45,7 +45,7 @@ var ways = []way{
 	},
 	{events: []string{"email_template.updated"}, why: "a template may carry payment details."},
 	{
-		// One with a key takes the place of a built-in one.
+		// A template with a key takes the place of a built-in one.
 		events: []string{"email_template.created", "email_template.restored"},
 		fields: []string{"templateKey"},
 		why:    "a template may carry payment details.",
@@ -86,7 +86,7 @@ var ways = []way{
 	},
 }
 
-// wayOut is why an event opens a way out of the house; empty for ordinary work.
+// wayOut is why an event opens a way out of the organization; empty for ordinary work.
 func wayOut(e event.Event) string {
 	for _, w := range ways {
 		if w.covers(e) {
@@ -96,6 +96,8 @@ func wayOut(e event.Event) string {
 	return ""
 }
 
+// covers reports whether the rule applies to an event. An event whose data cannot be read is
+// covered.
 func (w *way) covers(e event.Event) bool {
 	if !slices.ContainsFunc(w.events, func(t string) bool {
 		return t == e.Type || strings.HasSuffix(t, ".") && strings.HasPrefix(e.Type, t)
@@ -113,7 +115,7 @@ func (w *way) covers(e event.Event) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.fields, func(f string) bool {
-		if w.words { // an event does not tell what the lines were before
+		if w.words { // an event does not have the former lines, so all present ones are searched
 			return bankDetails(data[f])
 		}
 		_, changed := was[f]
@@ -121,13 +123,13 @@ func (w *way) covers(e event.Event) bool {
 	})
 }
 
-// details is what people write where to pay: accounts and their names, addresses of
-// pages and mail.
+// details matches what people write to say where to pay: long numbers, words for accounts, and
+// addresses of pages and mail.
 var details = regexp.MustCompile(`(?i)(?:[0-9][ ./_-]?){9,}` +
 	`|\b(?:iban|bic|swift|routing|sort code|account|konto|kontonummer|bankleitzahl|blz|paypal|wallet|bitcoin|btc)\b` +
 	`|https?://|www\.|[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]`)
 
-// bankDetails reports whether the descriptions of lines look like payment details.
+// bankDetails reports whether the descriptions of line items look like payment details.
 func bankDetails(lines any) bool {
 	list, _ := lines.([]any)
 	var texts []string
@@ -142,8 +144,9 @@ func bankDetails(lines any) bool {
 
 var likeIBAN = regexp.MustCompile(`[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}`)
 
-// hasIBAN reports whether a text holds an account number (ISO 13616), however it is
-// written and broken into lines: its check digits tell.
+// hasIBAN reports whether a text contains an IBAN (ISO 13616), however it is spaced or broken
+// into lines. All letters and digits of the text are searched without what is between them;
+// the check digits tell an IBAN from anything else.
 func hasIBAN(text string) bool {
 	plain := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' {
@@ -157,6 +160,7 @@ func hasIBAN(text string) bool {
 			return false
 		}
 		at += found[0]
+		// The shortest IBAN has 15 characters. Where it ends is not known, so every length is tried.
 		for n := 15; n <= found[1]-found[0]; n++ {
 			if digits(plain[at:at+n]) >= 10 && checksOut(plain[at+4:at+n]+plain[at:at+4]) {
 				return true
@@ -166,7 +170,8 @@ func hasIBAN(text string) bool {
 	return false
 }
 
-// checksOut reports whether an account number, its beginning at the end, is 1 modulo 97.
+// checksOut reports whether an IBAN, with its first four characters moved to the end, is 1
+// modulo 97. Letters count as 10 to 35.
 func checksOut(moved string) bool {
 	rest := 0
 	for _, r := range moved {
@@ -179,6 +184,7 @@ func checksOut(moved string) bool {
 	return rest == 1
 }
 
+// digits counts the digits of a text of capital letters and digits.
 func digits(text string) (n int) {
 	for _, r := range text {
 		if r <= '9' {

@@ -14,11 +14,11 @@ import (
 // This file has the arithmetic of credit notes.
 //
 // A credit note takes back a part of some lines. Discount and tax follow in
-// proportion, and are computed from the sum of all credit notes so far: what
-// this one has is that sum less what the earlier ones had. So rounding never
-// adds up, and once all lines are taken back exactly nothing is left. An amount
-// that no part of the lines comes to, because of rounding, is met by a unit more
-// or less of tax.
+// proportion. They are computed for all credit notes of the invoice together,
+// and this one gets the sum less what the earlier ones had. So rounding errors
+// do not add up, and once all lines are taken back exactly nothing is left. When
+// a caller asks for an amount that no part of the lines comes to, because of
+// rounding, the tax is a cent more or less.
 
 // CreditNoteLine is what a credit note takes back of one line item.
 type CreditNoteLine struct {
@@ -38,7 +38,7 @@ type creditLineFields struct {
 	quantity int64 // in millionths
 }
 
-// parse reads the quantity.
+// parse reads the quantity, and returns the field and the issue if something is wrong.
 func (f *creditLineFields) parse() (field, issue string) {
 	if f.Quantity == nil {
 		return "", ""
@@ -53,25 +53,28 @@ func (f *creditLineFields) parse() (field, issue string) {
 	return "", ""
 }
 
-// millionths reads a quantity, which has at most 18 digits.
+// millionths reads a quantity, which has at most 12 digits before the point and 6 after it, so
+// it fits an int64.
 func millionths(quantity string) int64 {
 	whole, fraction, _ := strings.Cut(quantity, ".")
 	n, err := strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64)
 	if err != nil {
-		panic(fmt.Sprintf("invoice: quantity %q", quantity)) // quantityForm was checked
+		panic(fmt.Sprintf("invoice: quantity %q", quantity)) // cannot fail: quantityForm was checked
 	}
 	return n
 }
 
+// decimalOf writes a quantity without trailing zeros.
 func decimalOf(millionths int64) string {
 	text := fmt.Sprintf("%d.%06d", millionths/1e6, millionths%1e6)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// credited is how much of a line was taken back.
+// credited is how much of a line earlier credit notes took back. A note that credits an amount
+// has no quantity.
 type credited struct{ cents, quantity int64 }
 
-// creditedOf adds up earlier credit notes by line.
+// creditedOf adds up earlier credit notes by line item.
 func creditedOf(notes []CreditNote) map[id.ID]credited {
 	out := map[id.ID]credited{}
 	for _, n := range notes {
@@ -99,6 +102,8 @@ func (v *Invoice) creditAll(before map[id.ID]credited) (lines []CreditNoteLine) 
 	return lines
 }
 
+// credit is a line of a credit note for this line item. Without a quantity it only has an
+// amount.
 func (l *LineItem) credit(cents, quantity int64) CreditNoteLine {
 	out := CreditNoteLine{LineItemID: l.ID, Description: l.Description, AmountCents: cents, TaxRate: l.TaxRate,
 		TaxName: l.TaxName}
@@ -109,7 +114,7 @@ func (l *LineItem) credit(cents, quantity int64) CreditNoteLine {
 	return out
 }
 
-// creditLines takes back what was asked for.
+// creditLines takes back what was asked for, line by line.
 func (v *Invoice) creditLines(before map[id.ID]credited, asked []creditLineFields) ([]CreditNoteLine, error) {
 	var tree *fault.Tree
 	var lines []CreditNoteLine
@@ -151,7 +156,8 @@ func (v *Invoice) line(ref id.ID) *LineItem {
 	return nil
 }
 
-// take computes what a line of a credit note comes to.
+// take computes a line of a credit note. was is what earlier notes took back of the same line
+// item.
 func (f *creditLineFields) take(l *LineItem, was credited, currency string) (line CreditNoteLine, field,
 	issue string) {
 	left, whole := l.net()-was.cents, millionths(l.Quantity)
@@ -165,7 +171,7 @@ func (f *creditLineFields) take(l *LineItem, was credited, currency string) (lin
 				" is left to credit of this line item"
 		}
 		return l.credit(*f.AmountCents, 0), "", ""
-	case f.Quantity == nil, f.quantity == leftQuantity: // the last unit takes what is left
+	case f.Quantity == nil, f.quantity == leftQuantity: // the last of the quantity takes all cents that are left
 		return l.credit(left, leftQuantity), "", ""
 	case f.quantity > leftQuantity:
 		return line, "quantity", "Too large: " + decimalOf(leftQuantity) + " is left to credit of this line item"
@@ -178,8 +184,8 @@ func (f *creditLineFields) take(l *LineItem, was credited, currency string) (lin
 	return l.credit(cents, f.quantity), "", ""
 }
 
-// total fills in what follows from the lines of a credit note. before is what
-// earlier ones took back of each line.
+// total fills in what follows from the lines of a credit note: discount, taxes and total.
+// before is what earlier notes took back of each line.
 func (n *CreditNote) total(v *Invoice, groups []chargedGroup, before map[id.ID]credited) error {
 	taken := map[tax]int64{}
 	for _, l := range n.LineItems {
@@ -195,7 +201,8 @@ func (n *CreditNote) total(v *Invoice, groups []chargedGroup, before map[id.ID]c
 				"tax, because others lower them", locale.Amount(g.net-from, v.Currency)))
 		}
 		rest, tax := g.next(to)
-		if tax += g.adjust; to == from && (to < g.net || tax == 0) { // tax alone may be left of a line of one cent
+		// Nothing of this group is credited now, unless all its lines were and only tax is left.
+		if tax += g.adjust; to == from && (to < g.net || tax == 0) {
 			continue
 		}
 		n.SubtotalCents += to - from
@@ -229,8 +236,9 @@ func (v *Invoice) takenOf(of tax, before map[id.ID]credited) (cents int64) {
 	return cents
 }
 
-// creditAmount takes an amount back of all lines, in proportion to what is left
-// of them. The amount is less than what is left.
+// creditAmount takes an amount, tax included, back from all lines, in proportion to what is
+// left of them. It is less than all that is left. Where the lines do not come to the amount
+// exactly, it sets the group's taxAdjustment.
 func (v *Invoice) creditAmount(groups []chargedGroup, before map[id.ID]credited,
 	amount int64) (lines []CreditNoteLine) {
 	left := int64(0)
@@ -253,8 +261,9 @@ func (v *Invoice) creditAmount(groups []chargedGroup, before map[id.ID]credited,
 	return lines
 }
 
-// reach is how much of the group's lines is taken back once a credit note takes
-// an amount of it. What they do not come to by themselves is the tax's.
+// reach finds how much of the group's lines must be taken back in total, so that a credit note
+// over amount results; from is what earlier notes took back. The lines may come to slightly
+// less; the tax makes up the difference.
 func (g *chargedGroup) reach(from, amount int64, included bool) int64 {
 	gross := func(to int64) int64 {
 		rest, tax := g.next(to)
@@ -264,13 +273,13 @@ func (g *chargedGroup) reach(from, amount int64, included bool) int64 {
 		return rest + tax
 	}
 	to := from + int64(sort.Search(int(g.net-from), func(n int) bool { return gross(from+1+int64(n)) > amount }))
-	to = max(to, from+1) // a note has a line
+	to = max(to, from+1) // a credit note needs at least one line
 	g.adjust = amount - gross(to)
 	return to
 }
 
-// creditGroup takes so much back of the lines of one tax. Lines that lower others
-// are left.
+// creditGroup takes so many cents back of the lines of one tax, in proportion to what is left
+// of them. Lines with a negative amount are left alone.
 func (v *Invoice) creditGroup(g *chargedGroup, before map[id.ID]credited, cents int64) (lines []CreditNoteLine) {
 	left := int64(0)
 	open := func(l *LineItem) int64 {
@@ -294,18 +303,21 @@ func (v *Invoice) creditGroup(g *chargedGroup, before map[id.ID]credited, cents 
 	return lines
 }
 
-// chargedGroup is a group with the tax that an issued invoice charges for it.
-// The invoice tells it, so that no later change of a rule does.
+// chargedGroup is a group with what the issued invoice charges for it. These figures come from
+// the stored invoice and are not computed again, so that a later change of the arithmetic does
+// not change old invoices.
 type chargedGroup struct {
 	group
 	after int64 // what the lines cost after all discounts
 	due   int64 // the tax
 
-	restBefore, taxBefore int64 // what earlier credit notes took back of both
+	restBefore, taxBefore int64 // what earlier credit notes took back of the two
 
-	adjust int64 // of the tax, so that a credit note comes to the amount that was asked for
+	adjust int64 // added to the tax, so that a credit note comes to exactly the amount asked for
 }
 
+// chargedGroups groups the lines of an issued invoice by tax, with what was charged and what
+// earlier credit notes took back.
 func (v *Invoice) chargedGroups(earlier []CreditNote) (out []chargedGroup) {
 	charged, untaxed := taxesOf(v.Taxes, v.TotalAmountCents)
 	for _, g := range groupLines(v.LineItems) {
@@ -327,7 +339,8 @@ func (v *Invoice) chargedGroups(earlier []CreditNote) (out []chargedGroup) {
 	return out
 }
 
-// taxesOf finds the taxes of a total by rate and name, and what has none.
+// taxesOf finds the taxes of a total by rate and name, and the part of the total that has no
+// tax.
 func taxesOf(taxes []Tax, total int64) (by map[tax]Tax, untaxed int64) {
 	by, untaxed = map[tax]Tax{}, total
 	for _, t := range taxes {
@@ -341,7 +354,8 @@ func taxesOf(taxes []Tax, total int64) (by map[tax]Tax, untaxed int64) {
 	return by, untaxed
 }
 
-// rest is what is taxed, with the tax where prices include it.
+// rest is what the lines of this tax cost after all discounts, with the tax where prices
+// include it.
 func (t Tax) rest(included bool) int64 {
 	if included {
 		return t.BaseCents + t.AmountCents
@@ -357,15 +371,15 @@ func (g *chargedGroup) left(included bool) int64 {
 	return g.after - g.restBefore + g.due - g.taxBefore
 }
 
-// next is what a credit note takes back once so much of the group's lines is
-// taken back: their cost after all discounts, and the tax.
+// next is what a new credit note has once so many cents of the group's lines are taken back in
+// total: their cost after all discounts, and the tax. Earlier notes have the rest.
 func (g *chargedGroup) next(cents int64) (rest, tax int64) {
 	rest, tax = g.at(cents)
 	return rest - g.restBefore, max(0, tax-g.taxBefore)
 }
 
-// at is what belongs to so much of the group's lines: their cost after all
-// discounts, and the tax. Both grow with cents and end at the whole.
+// at is what belongs to so many cents of the group's lines: their cost after all discounts,
+// and the tax. Both grow with cents, and for all lines they are exactly what was charged.
 func (g *chargedGroup) at(cents int64) (rest, tax int64) {
 	if g.net > 0 {
 		rest = share(g.after, cents, g.net)

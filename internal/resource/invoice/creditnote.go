@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/resource/customer"
 )
 
-// CreditNote takes back an issued invoice, all of it or a part. It never
-// changes.
+// CreditNote takes back an issued invoice, all of it or a part. It never changes after it is
+// written.
 type CreditNote struct {
 	op.Record
 	InvoiceID        id.ID            `json:"invoiceId"`
@@ -37,8 +37,8 @@ var creditNotes = op.NewNested[CreditNote]("invoice_credit_notes", db.Life{
 	Permanent: true,
 })
 
-// maxCreditNotes bounds the credit notes of an invoice: each reads the earlier
-// ones.
+// maxCreditNotes bounds the credit notes of an invoice, because each new one
+// reads all earlier ones.
 const maxCreditNotes = 100
 
 // The refusals of credit notes.
@@ -76,7 +76,7 @@ func creditNoteOperations() []*op.Op {
 	}
 }
 
-// derive fills in the computed fields.
+// derive fills in the fields that are not stored.
 func (n *CreditNote) derive() {
 	n.TaxCents = 0
 	for _, t := range n.Taxes {
@@ -130,6 +130,7 @@ func (in *creditNoteCreate) Prepare(context.Context, *op.Call) error {
 	return tree.Fault(fault.Invalid)
 }
 
+// createCreditNote credits some lines, an amount, or all that is left.
 func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*CreditNote, error) {
 	v, err := lock(ctx, c, in.ID)
 	if err != nil {
@@ -186,7 +187,7 @@ func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*Cr
 	return n, c.Emit("invoice.credit_note.created", n.ID, n)
 }
 
-// nothingLeft refuses a credit note that comes to more than what is left.
+// nothingLeft refuses a credit note that comes to nothing, or to more than what is left.
 func (v *Invoice) nothingLeft(amount, left int64) error {
 	f := NothingLeft.Say("The credit note comes to %s, and %s is left to credit.", locale.Amount(amount, v.Currency),
 		locale.Amount(left, v.Currency))

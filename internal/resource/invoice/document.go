@@ -16,7 +16,7 @@ import (
 // Dimensions of the document in millimetres; font sizes in points.
 const (
 	margin     = 18.0
-	footer     = 16.0 // kept free at the bottom
+	footer     = 16.0 // kept free at the bottom of each page
 	lineHeight = 5.0
 	small      = 8.0
 	normal     = 9.5
@@ -28,8 +28,7 @@ const maxPages = 400
 
 var errTooLong = errors.New("invoice: the document has too many pages")
 
-// document lays out one sheet. The text is final by then; document only places
-// it on pages.
+// document places one sheet on pages. The texts are final by then.
 type document struct {
 	*sheet
 	pdf     *fpdf.Fpdf
@@ -42,19 +41,21 @@ type document struct {
 	inTable bool
 }
 
-// Render writes an invoice as a PDF: the same bytes for the same invoice. It
-// takes some milliseconds, so it must not run in a transaction.
+// Render writes an invoice as a PDF: the same bytes for the same invoice. It takes some
+// milliseconds, so it must not run in a transaction.
 func Render(v *Invoice, from *business.Letterhead) ([]byte, error) {
 	f := locale.New(from.Locale, from.Timezone)
 	return render(v.sheet(from, f), from, f)
 }
 
-// RenderCreditNote writes a credit note of an invoice as a PDF, like Render.
+// RenderCreditNote writes a credit note of an invoice as a PDF, like RenderInvoice.
 func RenderCreditNote(n *CreditNote, v *Invoice, from *business.Letterhead) ([]byte, error) {
 	f := locale.New(from.Locale, from.Timezone)
 	return render(n.sheet(v, f), from, f)
 }
 
+// render draws a document, usually twice: the footer of each page shows the number of pages,
+// which only the first drawing tells.
 func render(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, error) {
 	pages := 0
 	for {
@@ -63,7 +64,7 @@ func render(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, erro
 		if err := d.pdf.Error(); err != nil {
 			return nil, fmt.Errorf("invoice: pdf: %w", err)
 		}
-		if n := d.pdf.PageCount(); n != pages { // the footer of each page shows the total
+		if n := d.pdf.PageCount(); n != pages {
 			pages = n
 			continue
 		}
@@ -75,7 +76,7 @@ func render(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, erro
 	}
 }
 
-// paper is the paper size that printers in the country use.
+// paper is the paper size that printers in the business's country use.
 func (d *document) paper() string {
 	switch d.locale.Region() {
 	case "US", "CA", "MX", "PH", "CO", "CL", "VE", "GT", "CR", "DO", "PR":
@@ -84,6 +85,8 @@ func (d *document) paper() string {
 	return "A4"
 }
 
+// draw places all parts, from top to bottom. The dates of the file are those of the invoice,
+// so that the bytes do not depend on when it is drawn.
 func (d *document) draw() {
 	p := fpdf.New("P", "mm", d.paper(), "")
 	d.pdf = p
@@ -115,6 +118,7 @@ func (d *document) draw() {
 
 func (d *document) font(style string, size float64) { d.pdf.SetFont("sans", style, size) }
 
+// ink sets the color of text: dark for content, gray for labels.
 func (d *document) ink(dark bool) {
 	if dark {
 		d.pdf.SetTextColor(28, 32, 38)
@@ -123,7 +127,8 @@ func (d *document) ink(dark bool) {
 	}
 }
 
-// header starts each page, with a mark on a draft or void invoice.
+// header is called at the start of each page. It draws the mark of a draft or void invoice
+// across it, below everything else.
 func (d *document) header() {
 	word := d.mark
 	if word == "" {
@@ -138,6 +143,7 @@ func (d *document) header() {
 	d.pdf.TransformEnd()
 }
 
+// footer is called at the end of each page: title, business, and the page number.
 func (d *document) footer() {
 	_, h := d.pdf.GetPageSize()
 	d.font("", 7.5)
@@ -149,7 +155,7 @@ func (d *document) footer() {
 	d.pdf.CellFormat(d.width*0.25, 5, fmt.Sprintf("Page %d of %d", d.pdf.PageNo(), d.pages), "", 0, "R", false, 0, "")
 }
 
-// fit cuts text that is too wide for its place.
+// fit cuts text that is too wide for its place, and ends it with an ellipsis.
 func (d *document) fit(text string, width float64) string {
 	text = strings.ReplaceAll(printable(text), "\n", " ")
 	if d.pdf.GetStringWidth(text) <= width-2 {
@@ -210,7 +216,8 @@ func (d *document) lines(x, width, height float64, align string, lines []string)
 	}
 }
 
-// ensureSpace starts a new page unless there is room for the height.
+// ensureSpace starts a new page unless there is room for the height. The new page has the same
+// font and color, and in a table its head again.
 func (d *document) ensureSpace(height float64) {
 	if d.pdf.GetY()+height <= d.bottom {
 		return
@@ -230,6 +237,7 @@ func (d *document) ensureSpace(height float64) {
 	d.pdf.SetTextColor(r, g, b)
 }
 
+// size is the current font size in points, and the style.
 func (d *document) size() (float64, string) {
 	points, _ := d.pdf.GetFontSize()
 	return points, d.pdf.GetFontStyle()

@@ -11,7 +11,8 @@ import (
 
 var _ message.Invoices = (*Service)(nil)
 
-// States tells messages how the invoices stand that they are about.
+// States tells the package message how the invoices stand that messages are about. It
+// implements message.Invoices.
 func (s *Service) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]message.InvoiceState,
 	error) {
 	rows, err := db.All[Invoice](ctx, tx, "SELECT "+invoices.Columns()+` FROM invoices
@@ -20,7 +21,7 @@ func (s *Service) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID)
 	for i := range rows {
 		v := &rows[i]
 		v.derive()
-		tx.NoteVersion(v.ID, v.UpdatedAt) // the PDF goes out with the message
+		tx.NoteVersion(v.ID, v.UpdatedAt) // the message will hold the PDF of this version
 		state := message.InvoiceState{Void: v.Status == void, Due: v.AmountDueCents > 0}
 		if v.InvoiceNumber != nil {
 			state.Number = *v.InvoiceNumber
@@ -30,7 +31,7 @@ func (s *Service) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID)
 	return out, err
 }
 
-// PDF draws an invoice for a message that encloses it.
+// PDF draws an invoice for a message that encloses it. It implements message.Invoices.
 func (s *Service) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error) {
 	var v *Invoice
 	var from *business.Letterhead

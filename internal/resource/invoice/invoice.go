@@ -1,10 +1,20 @@
-// Package invoice holds what a business asks its customers to pay: invoices
-// with their line items, payments, and the PDF.
+// Package invoice holds what a business asks its customers to pay: invoices with
+// their line items, payments, credit notes and reminders, and the PDF that
+// customers get.
 //
-// An invoice is a draft until it is issued. From then on its content is fixed,
-// and only its status moves (move.go). Every move and every payment writes the
-// customer's ledger in the same transaction. Start reading at Invoice, then
-// move.go and payment.go.
+// An invoice is a draft until it is issued. From then on its content is fixed, and
+// only its status moves (move.go). Every move, payment (payment.go), refund and
+// credit note writes the customer's ledger in the same transaction, so that ledger
+// and invoices always agree. total.go has the arithmetic of invoices and credit.go
+// that of credit notes, both in whole cents.
+//
+// A document is made in two stages: sheet.go writes what it says, document.go and
+// parts.go place that on pages. Drawing takes time, so it happens outside of
+// transactions; send.go and remind.go draw first, and then check under a lock that
+// the invoice has not changed. public.go shows an invoice to whoever has the link
+// of its mail.
+//
+// Start reading at Invoice, then move.go and payment.go.
 package invoice
 
 import (
@@ -47,8 +57,8 @@ type Invoice struct {
 	Taxes              []Tax   `json:"taxes" doc:"one for each rate and name"`
 	TotalCents         int64   `json:"totalCents" db:"-" doc:"subtotal less discount, with the taxes"`
 	TotalAmountCents   int64   `json:"totalAmountCents" doc:"totalCents, in the currency's smallest unit"`
-	// AmountPaidCents and AmountCreditedCents may be more than the total
-	// together, until what was paid is refunded: AmountToRefundCents.
+	// AmountPaidCents and AmountCreditedCents together may exceed the total: a
+	// paid invoice can be credited. AmountToRefundCents is the excess.
 	AmountPaidCents     int64 `json:"amountPaidCents" doc:"payments that are not void, less refunds"`
 	AmountCreditedCents int64 `json:"amountCreditedCents" doc:"the sum of the credit notes"`
 	AmountDueCents      int64 `json:"amountDueCents" db:"-" doc:"still to be paid; 0 on a void invoice"`
@@ -69,8 +79,8 @@ type Invoice struct {
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
 
-	// the bill-to fields that were sent, rather than filled in from the
-	// customer
+	// BillToSent names the bill-to fields that a caller sent. The others are
+	// filled in from the customer, again when the customer changes.
 	BillToSent []string `json:"-" db:"bill_to_sent"`
 }
 
@@ -171,11 +181,11 @@ type invoiceFilter struct {
 	Unpaid    *bool       `query:"unpaid" doc:"true: issued, with something still due; false: all others"`
 }
 
-// open are the statuses of an issued invoice of which something is due. The
-// index invoices_unpaid has the same text.
+// open selects issued invoices of which something is due. The index invoices_unpaid has the
+// same text, or else no query would use it.
 const open = "status IN ('issued', 'sent', 'partially_paid', 'overdue')"
 
-// where is the condition of the filter, but for the query.
+// where is the condition of the filter, without the text search.
 func (in *invoiceFilter) where(c *op.Call) *db.Where {
 	w := db.In(c.Org)
 	db.Equal(w, "customer_id", in.CustomerID)
@@ -218,7 +228,8 @@ func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Inv
 	return list, fillCustomers(ctx, c, list.Data)
 }
 
-// fillCustomers puts the customers into a page of invoices, by one statement.
+// fillCustomers puts the customers into a page of invoices, with one statement for all of
+// them.
 func fillCustomers(ctx context.Context, c *op.Call, rows []Invoice) error {
 	if err := c.Require("customers", op.ActionRead, "include=customer"); err != nil {
 		return err
@@ -265,7 +276,8 @@ type invoiceFields struct {
 	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object" doc:"anything to keep with the invoice"`
 }
 
-// price checks the amounts that were sent, each alone.
+// price checks the discount and each line by itself, and computes the amounts of the lines.
+// computeTotals adds them up.
 func (in *invoiceFields) price(lines []lineItemFields) error {
 	if p := in.DiscountPercent.Ptr(); p != nil {
 		discount, ok := parsePercent(*p)
@@ -277,8 +289,8 @@ func (in *invoiceFields) price(lines []lineItemFields) error {
 	return priceAll(lines)
 }
 
-// billTo is a bill-to field of an invoice: the value sent for it, where it is
-// stored, and the customer's value.
+// billTo is a bill-to field of an invoice: its name in BillToSent, the value sent for it,
+// where it is stored, and the customer's value.
 type billTo struct {
 	name    string
 	sent    op.Opt[string]
@@ -287,6 +299,7 @@ type billTo struct {
 	address bool
 }
 
+// billTo lists the bill-to fields of an invoice.
 func (v *Invoice) billTo(sent *invoiceFields, b *customer.Billing) []billTo {
 	return []billTo{
 		{"name", sent.BillToName, &v.BillToName, &b.Name, false},
@@ -300,8 +313,9 @@ func (v *Invoice) billTo(sent *invoiceFields, b *customer.Billing) []billTo {
 	}
 }
 
-// bill makes an invoice out to its customer, except for fields that the caller
-// sends now or sent before. An address is never half one and half another.
+// bill makes an invoice out to its customer, except for fields that the caller sends now or
+// sent before. If any part of the address was sent, none of it is the customer's: an address
+// must not be half one and half another.
 func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
 	fields := v.billTo(sent, b)
 	own := func(f billTo) bool { return f.sent.Set || slices.Contains(v.BillToSent, f.name) }
@@ -317,7 +331,7 @@ func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
 	}
 }
 
-// apply copies the fields that were sent and reports whether anything changed.
+// apply copies the fields that were sent, and reports whether anything changed.
 func (v *Invoice) apply(sent invoiceFields) bool {
 	before := len(v.BillToSent)
 	for _, f := range v.billTo(&sent, &customer.Billing{}) {
@@ -326,11 +340,12 @@ func (v *Invoice) apply(sent invoiceFields) bool {
 		}
 	}
 	if sent.Data.Set && bytes.Equal(canonicalJSON(sent.Data.Value), canonicalJSON(v.Data)) {
-		sent.Data.Set = false // each engine formats an object differently
+		sent.Data.Set = false // the same object, which each engine formats differently
 	}
 	return op.Apply(v, &sent) || len(v.BillToSent) > before
 }
 
+// canonicalJSON writes a JSON object with sorted names and without spaces, for comparison.
 func canonicalJSON(object db.JSON) db.JSON {
 	out := object.Clone()
 	if err := out.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
@@ -350,6 +365,8 @@ type invoiceCreate struct {
 // Prepare prices the lines.
 func (in *invoiceCreate) Prepare(context.Context, *op.Call) error { return in.price(in.LineItems) }
 
+// createInvoice drafts an invoice: made out to the customer, in the business's currency, with
+// its lines added up.
 func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice, error) {
 	billing, err := customer.BillingOf(ctx, c, in.CustomerID)
 	if errors.Is(err, db.ErrNone) {
@@ -389,12 +406,12 @@ func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice,
 	return v, c.Emit("invoice.created", v.ID, v)
 }
 
-// words are the text that a search finds an invoice by.
+// words is the text that a search finds an invoice by.
 func (v *Invoice) words() string {
 	return db.SearchText(v.InvoiceNumber, v.BillToName, v.BillToEmail)
 }
 
-// derive fills in the computed fields.
+// derive fills in the fields that are not stored but follow from others.
 func (v *Invoice) derive() {
 	v.TaxCents = 0
 	for _, t := range v.Taxes {
@@ -412,12 +429,13 @@ func (v *Invoice) derive() {
 	}
 }
 
-// settled reports whether nothing is due any more: all was paid or credited.
+// settled reports whether nothing is due any more, because all was paid or credited.
 func (v *Invoice) settled() bool {
 	return v.AmountPaidCents+v.AmountCreditedCents >= v.TotalAmountCents
 }
 
-// lock locks an invoice, the root of its line items and payments.
+// lock locks an invoice and reads it with its line items. Every change of its lines, payments
+// and credit notes holds this lock.
 func lock(ctx context.Context, c *op.Call, ref id.ID) (*Invoice, error) {
 	return readInvoice(ctx, c.Tx, c.Org, ref, invoices.Lock)
 }
@@ -426,7 +444,8 @@ func getInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, error
 	return readInvoice(ctx, c.Tx, c.Org, in.ID, invoices.Get)
 }
 
-// readInvoice reads an invoice with its line items.
+// readInvoice reads an invoice with its line items. read is invoices.Get, or invoices.Lock for
+// a change.
 func readInvoice(ctx context.Context, tx *db.Tx, org, ref id.ID,
 	read func(context.Context, *db.Tx, id.ID, id.ID) (*Invoice, error)) (*Invoice, error) {
 	v, err := read(ctx, tx, org, ref)
@@ -438,7 +457,7 @@ func readInvoice(ctx context.Context, tx *db.Tx, org, ref id.ID,
 	return &one[0], err
 }
 
-// save writes the row back and keeps the search index current.
+// save writes the row back, and updates the search index if its words changed.
 func (v *Invoice) save(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
 	v.derive()
@@ -496,9 +515,11 @@ func updateInvoice(ctx context.Context, c *op.Call, in invoiceUpdate) (*Invoice,
 	return v, c.Emit("invoice.updated", v.ID, v)
 }
 
-// changeLines replaces the lines or moves them to another currency, and adds
-// them up again.
-func (v *Invoice) changeLines(ctx context.Context, c *op.Call, lines []lineItemFields, replace, convert bool) error {
+// changeLines replaces the lines or gives them the invoice's new currency, and computes the
+// totals again.
+func (v *Invoice) changeLines(
+	ctx context.Context, c *op.Call, lines []lineItemFields, replace, newCurrency bool,
+) error {
 	if replace {
 		v.setLines(c, lines)
 	}
@@ -511,7 +532,7 @@ func (v *Invoice) changeLines(ctx context.Context, c *op.Call, lines []lineItemF
 			return err
 		}
 		return v.insertLines(ctx, c)
-	case convert:
+	case newCurrency:
 		return v.convertLines(ctx, c)
 	}
 	return nil
@@ -532,6 +553,7 @@ func deleteInvoice(ctx context.Context, c *op.Call, in invoiceRef) (op.Nothing, 
 	return op.Nothing{}, c.Emit("invoice.deleted", v.ID, v)
 }
 
+// showRestored fills in the lines of a restored invoice, for the answer.
 func showRestored(ctx context.Context, c *op.Call, v *Invoice, _ bool) error {
 	one := []Invoice{*v}
 	if err := load(ctx, c.Tx, c.Org, one); err != nil {

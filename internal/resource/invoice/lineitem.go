@@ -49,16 +49,17 @@ type lineItemFields struct {
 	DiscountPercent *string `json:"discountPercent" doc:"of this line, 0 to 100; or discountCents"`
 	DiscountCents   *int64  `json:"discountCents" min:"0" max:"99999999999999" doc:"of this line, at most its amount"`
 
-	quantity string
+	quantity string // what computeAmount made of the fields above
 	amount   int64
 	discount int64
 }
 
-// Exponents, signs and extra digits are refused before any arithmetic, which
-// would accept them and silently round or overflow.
+// quantityForm refuses exponents, signs and extra digits before any arithmetic, which would
+// accept them and silently round or overflow.
 var quantityForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
 
-// price parses the quantity and the percentages, and computes the exact amount.
+// price parses the quantity and the percentages, and computes the amount of the line. field
+// and issue say what is wrong; issue is empty if nothing is.
 func (f *lineItemFields) price() (field, issue string) {
 	text := "1"
 	if f.Quantity != nil {
@@ -83,6 +84,7 @@ func (f *lineItemFields) price() (field, issue string) {
 	return field, issue
 }
 
+// priceTax checks the tax rate and writes it without trailing zeros.
 func (f *lineItemFields) priceTax() (field, issue string) {
 	if f.TaxRate == nil {
 		if f.TaxName != nil {
@@ -99,6 +101,7 @@ func (f *lineItemFields) priceTax() (field, issue string) {
 	return "", ""
 }
 
+// priceDiscount computes the line's own discount, which is given in per cent or in cents.
 func (f *lineItemFields) priceDiscount() (field, issue string) {
 	const negative = "A line with a negative amount takes no discount"
 	switch {
@@ -125,7 +128,8 @@ func (f *lineItemFields) priceDiscount() (field, issue string) {
 	return "", ""
 }
 
-// priceAll prices the lines, each alone. Invoice.total adds them up.
+// priceAll computes the amounts of the lines, each by itself. Invoice.computeTotals adds them
+// up.
 func priceAll(lines []lineItemFields) error {
 	var tree *fault.Tree
 	for i := range lines {
@@ -140,7 +144,7 @@ func priceAll(lines []lineItemFields) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// setLines gives an invoice its lines. insertLines stores them.
+// setLines gives an invoice its lines. insertLineItems stores them.
 func (v *Invoice) setLines(c *op.Call, lines []lineItemFields) {
 	v.LineItems = make([]LineItem, len(lines))
 	for i, f := range lines {
@@ -170,7 +174,7 @@ func (v *Invoice) insertLines(ctx context.Context, c *op.Call) error {
 	return nil
 }
 
-// hasLines reports whether an invoice already has these lines.
+// hasLines reports whether an invoice already has exactly these lines.
 func (v *Invoice) hasLines(lines []lineItemFields) bool {
 	if len(lines) != len(v.LineItems) {
 		return false
@@ -197,7 +201,7 @@ func (v *Invoice) removeLines(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// convertLines copies a change of the invoice's currency to its lines.
+// convertLines gives the lines the currency of the invoice. The amounts stay as they are.
 func (v *Invoice) convertLines(ctx context.Context, c *op.Call) error {
 	for i := range v.LineItems {
 		v.LineItems[i].Currency, v.LineItems[i].UpdatedAt = v.Currency, c.Now
@@ -209,7 +213,7 @@ func (v *Invoice) convertLines(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// load fills in the lines of a page of invoices, in one statement, and the
+// load fills in the lines of a page of invoices, with one statement for all of them, and the
 // computed fields.
 func load(ctx context.Context, tx *db.Tx, org id.ID, rows []Invoice) error {
 	at := map[id.ID]*Invoice{}

@@ -18,8 +18,8 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 )
 
-// What a logo may be. A small file may hold a picture that fills the memory, so
-// its size is read before its pixels are.
+// What a logo may be. A small file may unpack to a picture that fills the memory,
+// so its dimensions are read before its pixels are.
 const (
 	maxLogoBytes  = 2 << 20
 	maxLogoPixels = 4_000_000
@@ -27,8 +27,8 @@ const (
 	logoWidth     = 60.0
 )
 
-// addLogo reads the logo of a business, for its documents. One that is no
-// picture, or too large, is left out: the document is worth more.
+// addLogo reads the logo of a business into its letterhead. A file that is gone, no picture,
+// or too large is left out: a document without a logo is better than none.
 func (s *Service) addLogo(ctx context.Context, org id.ID, from *business.Letterhead) error {
 	if from.LogoFileID == nil {
 		return nil
@@ -50,8 +50,8 @@ func (s *Service) addLogo(ctx context.Context, org id.ID, from *business.Letterh
 	return nil
 }
 
-// flatten is a picture as a PNG on white, which every reader of PDFs shows, or
-// nil.
+// flatten converts a picture to a PNG on white, without transparency, which every PDF reader
+// shows. It is nil for a file that is no picture, or has too many pixels.
 func flatten(text []byte) []byte {
 	size, _, err := image.DecodeConfig(bytes.NewReader(text))
 	if err != nil || size.Width < 1 || size.Height < 1 || size.Width > maxLogoPixels/size.Height {

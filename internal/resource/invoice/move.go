@@ -25,7 +25,7 @@ import (
 // or refunding a payment leads back to the status before it.
 type Status string
 
-// The statuses.
+// The statuses of invoices.
 const (
 	draft         Status = "draft"
 	issued        Status = "issued"
@@ -61,6 +61,7 @@ func (v *Invoice) currentStatus() Status {
 	return issued
 }
 
+// refuseMove refuses a change of status. why continues the sentence.
 func (v *Invoice) refuseMove(to Status, why string) error {
 	return TransitionInvalid.Say("The invoice cannot go from %s to %s: %s.", v.Status, to, why)
 }
@@ -90,6 +91,8 @@ func moveOperations() []*op.Op {
 	}
 }
 
+// issueInvoice gives a draft its number and enters it in the ledger. A total of zero is paid
+// at once.
 func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, error) {
 	v, err := lock(ctx, c, in.ID)
 	if err != nil {
@@ -125,8 +128,7 @@ func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, err
 	return v, c.Emit("invoice.paid", v.ID, v)
 }
 
-// holdCustomer keeps the customer from being deleted until the invoice is
-// issued.
+// holdCustomer locks the customer, so that it cannot be deleted until the invoice is issued.
 func (v *Invoice) holdCustomer(ctx context.Context, c *op.Call) error {
 	if v.CustomerID == nil {
 		return CustomerDeleted.New()
@@ -165,8 +167,9 @@ func voidInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, erro
 	return v, c.Emit("invoice.voided", v.ID, v)
 }
 
-// enterLedger writes the customer's ledger. A purged customer has none, and an
-// invoice for nothing has no place in it.
+// enterLedger writes a transaction of the invoice into the customer's ledger. words is its
+// description, with %s for the invoice number. There is nothing to write for a customer that
+// was purged, or an amount of zero.
 func (v *Invoice) enterLedger(ctx context.Context, c *op.Call, row customer.Transaction, words string) error {
 	if v.CustomerID == nil || row.AmountCents == 0 {
 		return nil
@@ -176,8 +179,8 @@ func (v *Invoice) enterLedger(ctx context.Context, c *op.Call, row customer.Tran
 	return customer.Enter(ctx, c, &row)
 }
 
-// markOverdue makes an invoice overdue if its due time has passed, and reports
-// whether it just became so.
+// markOverdue makes an invoice overdue if its due time has passed and something is due, and
+// reports whether it just became so.
 func (v *Invoice) markOverdue(now clock.Time) bool {
 	if v.OverdueAt != nil || v.DueAt == nil || *v.DueAt > now || v.settled() {
 		return false
@@ -186,11 +189,11 @@ func (v *Invoice) markOverdue(now clock.Time) bool {
 	return true
 }
 
-// MakeOverdue marks at most limit invoices overdue, across all organizations,
-// and reports whether there may be more.
+// MakeOverdue marks at most limit invoices overdue whose due time has passed, across all
+// organizations, and reports whether there may be more.
 func MakeOverdue(ctx context.Context, tx *db.Tx, log *event.Log, now clock.Time, limit int) (more bool, err error) {
-	// The conditions appear twice, because a payment may arrive between the
-	// read and the lock.
+	// The condition is in the inner query and in the update, because an invoice
+	// may be paid after the inner query has read it and before it is locked.
 	const waiting = "status IN ('issued', 'sent', 'partially_paid')"
 	rows, err := db.All[Invoice](ctx, tx, `
 		UPDATE invoices SET status = 'overdue', overdue_at = $1, updated_at = $1

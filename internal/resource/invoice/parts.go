@@ -6,9 +6,9 @@ import (
 	"frontdesk/internal/resource/business"
 )
 
-// The parts of the document, from top to bottom.
+// The parts of a document, from top to bottom. Numbers are millimetres, but for font sizes.
 
-// accent writes and draws in the color of the business.
+// accent sets the color of text and lines to that of the business.
 func (d *document) accent() {
 	c := d.from.Accent
 	if c == nil {
@@ -19,6 +19,7 @@ func (d *document) accent() {
 	d.pdf.SetDrawColor(r, g, b)
 }
 
+// head draws the letterhead on the left, and the kind and number of the document on the right.
 func (d *document) head() {
 	p := d.pdf
 	left := d.width - 62
@@ -33,7 +34,7 @@ func (d *document) head() {
 	}
 	end := p.GetY()
 	page := p.PageNo()
-	if page == 1 {
+	if page == 1 { // a long letterhead may have filled the page
 		p.SetXY(margin+left, margin)
 		d.ink(true)
 		d.font("", 21)
@@ -85,13 +86,15 @@ func (d *document) parties() {
 	p.SetY(p.GetY() + 9)
 }
 
+// block draws a text of the bill-to, if there is one.
 func (d *document) block(text *string, width float64) {
 	if text != nil && strings.TrimSpace(*text) != "" {
 		d.lines(margin, width, lineHeight, "L", d.wrap(*text, width))
 	}
 }
 
-// address formats the town as the country does, where that is known.
+// address formats the bill-to address. City, state and postal code are in the order of the
+// country, where that is known.
 func (d *document) address() (out []string) {
 	v := d.to
 	text := func(s *string) string {
@@ -132,7 +135,8 @@ func (d *document) address() (out []string) {
 	return out
 }
 
-// columnWidths gives the description what the figures leave.
+// columnWidths gives the description what the figures leave. With five heads there is a tax
+// column.
 func (d *document) columnWidths() []float64 {
 	out := []float64{d.width - 88, 22, 32, 34}
 	if len(d.heads) == 5 {
@@ -141,8 +145,7 @@ func (d *document) columnWidths() []float64 {
 	return out
 }
 
-// cells writes one line of the table. Figures that are too wide for their
-// column shrink.
+// cells draws one line of the table. Figures that are too wide for their column shrink.
 func (d *document) cells(height float64, texts []string) {
 	d.pdf.SetX(margin)
 	size, style := d.size()
@@ -163,7 +166,7 @@ func (d *document) cells(height float64, texts []string) {
 	}
 }
 
-// shrink makes the font small enough for a figure, which must not be cut.
+// shrink sets a smaller font until a figure fits, because a figure must never be cut.
 func (d *document) shrink(text string, width float64) {
 	size, style := d.size()
 	for s := size; s > 4 && d.pdf.GetStringWidth(text) > width-2; s -= 0.5 {
@@ -171,11 +174,13 @@ func (d *document) shrink(text string, width float64) {
 	}
 }
 
+// rule draws a gray line across the page.
 func (d *document) rule(shade int) {
 	d.pdf.SetDrawColor(shade, shade, shade+4)
 	d.pdf.Line(margin, d.pdf.GetY(), margin+d.width, d.pdf.GetY())
 }
 
+// tableHead draws the names of the columns; also on each further page of the table.
 func (d *document) tableHead() {
 	d.font("B", small)
 	d.ink(false)
@@ -211,7 +216,7 @@ func (d *document) table() {
 	d.inTable = false
 }
 
-// totals shows how the lines become what is due.
+// totals draws how the lines become what is due.
 func (d *document) totals() {
 	const label, value = 92.0, 44.0
 	x := margin + d.width - label - value
@@ -245,6 +250,7 @@ func (d *document) totals() {
 	}
 }
 
+// prose draws a paragraph with its heading, and the facts below it.
 func (d *document) prose(p paragraph) {
 	d.ensureSpace(22)
 	d.pdf.SetY(d.pdf.GetY() + 8)
@@ -263,7 +269,7 @@ func (d *document) prose(p paragraph) {
 	}
 }
 
-// fact writes a name and what it is, which is cut to one line.
+// fact draws a label and its value, which is cut to one line.
 func (d *document) fact(name, value string) {
 	const label = 30.0
 	d.pdf.SetX(margin)

@@ -90,7 +90,7 @@ func (in *paymentRecord) Prepare(_ context.Context, c *op.Call) error {
 	return nil
 }
 
-// paymentByKey finds the payment that a key is bound to.
+// paymentByKey finds the payment that an idempotency key is bound to, or nil.
 func paymentByKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, error) {
 	v, err := db.One[Payment](ctx, tx, "SELECT "+payments.Rows.Columns()+` FROM invoice_payments
 		WHERE organization_id = $1 AND idempotency_key = $2`, org, key)
@@ -100,22 +100,25 @@ func paymentByKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payme
 	return &v, err
 }
 
+// keyIsBound tells the Runner that a key belongs to a payment for good.
 func keyIsBound(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error) {
 	v, err := paymentByKey(ctx, tx, org, key)
 	return v != nil, err
 }
 
-// matches reports whether a request asks for the recorded payment. Times are
-// compared as callers see them; the method is not compared.
+// matches reports whether a request asks for the recorded payment again. Times are compared as
+// callers see them; the method is not compared.
 func (in *paymentRecord) matches(v *Payment) bool {
 	return v.InvoiceID == in.ID && v.AmountCents == in.AmountCents &&
 		(in.PaidAt == nil || in.PaidAt.String() == v.PaidAt.String()) &&
 		(in.Note == nil) == (v.Note == nil) && (in.Note == nil || *in.Note == *v.Note)
 }
 
+// recordPayment records money received for an invoice. The idempotency key stays bound to the
+// payment, so no retry records it twice, however late.
 func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment, error) {
-	// The key first: the Runner holds it, and the payment it is bound to does
-	// not depend on the invoice named now.
+	// The key comes before the invoice: a retry is answered with its payment
+	// even if the invoice could not be paid any more.
 	earlier, err := paymentByKey(ctx, c.Tx, c.Org, c.Key)
 	if err != nil {
 		return nil, err
@@ -169,6 +172,7 @@ type paymentRef struct {
 	PaymentID id.ID `path:"paymentId"`
 }
 
+// voidPayment takes a payment back that was recorded by mistake.
 func voidPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, error) {
 	v, err := lock(ctx, c, in.ID)
 	if err != nil {

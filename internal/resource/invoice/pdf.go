@@ -19,8 +19,8 @@ var TooLong = fault.Define("INVOICE_TOO_LONG", 422,
 	fmt.Sprintf("The descriptions, notes and terms of this invoice fill more than %d pages. Make them shorter.",
 		maxPages))
 
-// rendering bounds how many documents are drawn at once. Each takes a core,
-// usually for milliseconds and at worst for seconds.
+// rendering bounds how many documents are drawn at once. Each takes a core, usually for
+// milliseconds and at worst for seconds.
 var rendering = make(chan struct{}, 2)
 
 func (s *Service) pdfOperations() []*op.Op {
@@ -68,6 +68,8 @@ func (s *Service) getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.S
 	return pdfContent(v.fileName(), text), nil
 }
 
+// pdfContent is a PDF as the answer of an operation. Its ETag is the hash of its bytes, which
+// are the same for the same invoice.
 func pdfContent(name string, text []byte) *op.Content {
 	return &op.Content{Name: name, Type: "application/pdf",
 		ETag:           fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))),
@@ -101,12 +103,13 @@ func (s *Service) getCreditNotePDF(ctx context.Context, c *op.Call, in creditNot
 	return pdfContent(n.CreditNoteNumber+".pdf", text), nil
 }
 
+// pdf draws an invoice once a slot is free.
 func (s *Service) pdf(ctx context.Context, v *Invoice, from *business.Letterhead) ([]byte, error) {
 	return s.drawn(ctx, rendering, v.OrganizationID, from, func() ([]byte, error) { return Render(v, from) })
 }
 
-// drawn adds the logo and draws a document once a slot is free. The logo waits for
-// the slot too, because reading it takes more memory than all the rest.
+// drawn adds the logo and draws a document once a slot is free. The logo waits for the slot
+// too, because reading it takes more memory than all the rest.
 func (s *Service) drawn(ctx context.Context, slots chan struct{}, org id.ID, from *business.Letterhead,
 	render func() ([]byte, error)) ([]byte, error) {
 	select {
@@ -132,6 +135,7 @@ func (v *Invoice) fileName() string {
 	return "invoice-draft.pdf"
 }
 
+// file adds the Close that op.Content needs to bytes in memory.
 type file struct{ *bytes.Reader }
 
 func (file) Close() error { return nil }

@@ -12,14 +12,14 @@ import (
 	"frontdesk/internal/resource/business"
 )
 
-// Whoever follows the link of a mail is unknown to the service: the signed token
-// alone says which invoice they may see. It shows what the PDF shows and no ids,
-// and nothing once the invoice is void.
+// The public page of an invoice. Whoever follows the link of a mail is unknown to
+// the service: the signed token alone says which invoice they may see. The page
+// shows what the PDF shows and no ids, and nothing once the invoice is void.
 
 const linkPurpose = "invoice"
 
-// publicRendering bounds how many documents strangers draw at once, apart from
-// the house's own.
+// publicRendering bounds how many documents people outside draw at once. Their slots are apart
+// from the organizations' own, which they must not be able to occupy.
 var publicRendering = make(chan struct{}, 1)
 
 // PublicInvoice is what a customer sees of an invoice, in the words and figures
@@ -84,8 +84,8 @@ func (s *Service) publicOperations() []*op.Op {
 	}
 }
 
-// link is the address where a customer sees the invoice; empty without a key to
-// sign it.
+// link is the address where a customer sees the invoice; empty if there is no key to sign it
+// with.
 func (s *Service) link(v *Invoice) string {
 	token, err := s.links.Token(linkPurpose, v.OrganizationID, v.ID)
 	if err != nil {
@@ -94,11 +94,13 @@ func (s *Service) link(v *Invoice) string {
 	return s.links.Base() + "/invoice/" + token
 }
 
+// noInvoice refuses a link whose invoice is missing, a draft or void, without saying which.
 func noInvoice() error {
 	return fault.NotFound.Say("This invoice is not available. Ask whoever sent it to you.")
 }
 
-// readPublic finds what a token names.
+// readPublic finds the invoice that a token names, and its letterhead. Invoices of disabled
+// organizations, drafts and void ones are refused like missing ones.
 func (s *Service) readPublic(ctx context.Context, tx *db.Tx, token string) (v *Invoice, from *business.Letterhead,
 	err error) {
 	org, ref, err := s.links.ReadToken(linkPurpose, token)
@@ -136,17 +138,19 @@ func (s *Service) showPublic(ctx context.Context, c *op.Call, in publicVisit) (*
 	if err != nil {
 		return nil, err
 	}
+	// The operation is public; from here on it acts for the invoice's organization.
 	c.Org, c.Caller = v.OrganizationID, &op.Caller{Kind: op.SystemActor, Organization: v.OrganizationID}
 	return v.public(from, "/invoice-pdf/"+in.Token), nil
 }
 
+// public is the invoice as its page shows it. pdf is the path of its PDF.
 func (v *Invoice) public(from *business.Letterhead, pdf string) *PublicInvoice {
 	f := locale.New(from.Locale, from.Timezone)
 	s := v.sheet(from, f)
 	out := &PublicInvoice{Business: from.Name, Lines: from.Lines, Title: s.title, BillTo: v.BillToName,
 		Due: v.AmountDueCents > 0, Overdue: v.Status == overdue, AmountDue: f.Money(v.AmountDueCents, v.Currency),
 		Heads: s.heads, Rows: []PublicRow{}, PDF: pdf}
-	for _, x := range s.facts[:len(s.facts)-1] { // the last is AmountDue
+	for _, x := range s.facts[:len(s.facts)-1] { // the last is the amount due, which has a field of its own
 		out.Facts = append(out.Facts, PublicFact{x[0], x[1]})
 	}
 	for _, r := range s.rows {

@@ -40,6 +40,8 @@ type paymentRefund struct {
 	AmountCents *int64 `json:"amountCents" min:"1" max:"99999999999999" doc:"by default all that is left of it"`
 }
 
+// refundPayment records that money was given back: a part of a payment, or all that is left of
+// it.
 func refundPayment(ctx context.Context, c *op.Call, in paymentRefund) (*Payment, error) {
 	v, err := lock(ctx, c, in.ID)
 	if err != nil {
@@ -75,8 +77,8 @@ func refundPayment(ctx context.Context, c *op.Call, in paymentRefund) (*Payment,
 	return p, c.Emit("invoice.overdue", v.ID, v)
 }
 
-// giveBack takes an amount of a payment off what was paid, saves both, and
-// reports whether the invoice is overdue because of it.
+// giveBack takes an amount of a payment off what was paid, and saves both and the ledger. late
+// is whether the invoice became overdue because of it.
 func (v *Invoice) giveBack(ctx context.Context, c *op.Call, p *Payment, amount int64, words string) (late bool,
 	err error) {
 	if err := payments.Rows.Save(ctx, c.Tx, p); err != nil {

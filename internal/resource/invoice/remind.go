@@ -22,15 +22,16 @@ import (
 
 const (
 	remindEvery = 10 * time.Minute
-	// remindWithin is how late a reminder may be, after the service stood still
-	// or while a template is wrong. Older ones are not sent at all.
+	// remindWithin is how late a reminder may be sent, after the service was
+	// down or while a template is wrong. Later it would only confuse.
 	remindWithin = 3 * 24 * time.Hour
 	remindBatch  = 50
-	// remindTime bounds one run, which leaves the rest for the next.
+	// remindTimeout bounds one run. What it does not reach is left for the next.
 	remindTime = 5 * time.Minute
 )
 
-// The row is the reminder: written with the message or not at all.
+// A row records that a rule's reminder of an invoice was sent. It is written in the transaction of the
+// message, so no reminder goes out twice.
 var _ = db.Declare("invoice_reminders", db.Life{
 	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge),
 	Refs:      []db.Ref{db.To("rule_id", "invoice_reminder_rules", db.Keeps)},
@@ -44,7 +45,8 @@ func (s *Service) Handle() {
 	}, job.Every(remindEvery), job.Timeout(remindTime))
 }
 
-// reminder is one that is due.
+// reminder is a reminder that is due: an invoice, and the rule that asks for it. Seq is the
+// invoice's, for paging.
 type reminder struct {
 	RuleID         id.ID `db:"rule_id"`
 	InvoiceID      id.ID `db:"invoice_id"`
@@ -52,11 +54,11 @@ type reminder struct {
 	Seq            int64 `db:"seq"`
 }
 
-// dueReminders are those after the given place, in the order of their invoices.
-// A rule counts only for days that come after it was made: otherwise the first
-// rule would remind of everything at once.
+// dueReminders finds a page of the reminders that are due, after the given one, in the order
+// of their invoices. A rule counts only for days that come after it was created; otherwise the
+// first rule would remind of everything at once.
 func dueReminders(ctx context.Context, tx *db.Tx, now clock.Time, after reminder) ([]reminder, error) {
-	const day = "r.days_after_due * 86400000000"
+	const day = "r.days_after_due * 86400000000" // in microseconds, like all times of the database
 	return db.All[reminder](ctx, tx, `
 		SELECT r.id AS rule_id, i.id AS invoice_id, i.organization_id, i.seq
 		FROM invoice_reminder_rules r
@@ -71,8 +73,8 @@ func dueReminders(ctx context.Context, tx *db.Tx, now clock.Time, after reminder
 		ORDER BY i.seq, r.id LIMIT $5`, now, now.Add(-remindWithin), after.Seq, after.RuleID, remindBatch)
 }
 
-// Remind sends the reminders that are due. One that cannot be sent, because its
-// template lacks a value, is tried again at the next run and keeps no other.
+// Remind sends the reminders that are due. One that cannot be sent, because its template lacks
+// a value, is tried again at the next run and does not hold up the others.
 func (s *Service) Remind(ctx context.Context) error {
 	after := reminder{RuleID: "00000000-0000-0000-0000-000000000000"}
 	for {
@@ -97,9 +99,8 @@ func (s *Service) Remind(ctx context.Context) error {
 	}
 }
 
-// remind draws and stores the PDF first, like send. A payment that arrives in
-// the meantime changes the invoice: then nothing is sent, and the next run looks
-// again.
+// remind draws and stores the PDF first, like sendInvoice. If a payment arrives in between,
+// the invoice has changed: then nothing is sent, and the next run looks again.
 func (s *Service) remind(ctx context.Context, r reminder) error {
 	l, err := s.letter(ctx, s.db.Read, r.OrganizationID,
 		invoiceSend{ID: r.InvoiceID, TemplateKey: template.InvoiceReminder})
@@ -124,9 +125,9 @@ func (s *Service) remind(ctx context.Context, r reminder) error {
 	return err
 }
 
-// billsStranger reports whether a reminder would go to an address that nobody of the house
-// wrote down: an agent made the invoice after it had read a stranger's words. A person
-// sends such a one.
+// billsStranger reports whether a reminder would go to an address that nobody of the
+// organization entered. That is possible when an agent created the invoice after it had read
+// text of people outside. Such a reminder is not sent; a person can send it.
 func (s *Service) billsStranger(ctx context.Context, l *letter) (strange bool, err error) {
 	if !l.invoice.External {
 		return false, nil
@@ -139,6 +140,9 @@ func (s *Service) billsStranger(ctx context.Context, l *letter) (strange bool, e
 	return strange, err
 }
 
+// postReminder writes the reminder's row, its message and its event. It reports false, and
+// writes nothing, if the invoice changed since the PDF was drawn, or if another process was
+// first.
 func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *letter, saved *store.Saved) (bool,
 	error) {
 	v, err := readInvoice(ctx, tx, r.OrganizationID, r.InvoiceID, invoices.Lock)
@@ -171,7 +175,7 @@ func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *le
 	return true, s.events.Append(ctx, tx, cause)
 }
 
-// outgoing is the letter as a message.
+// outgoing is the mail as the package message sends it.
 func (l *letter) outgoing(pdf *store.File) message.Outgoing {
 	out := message.Outgoing{
 		To:          []string{l.to},

@@ -9,8 +9,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// ReminderRule says when a business reminds of an invoice that is not paid. A
-// business without rules never does. remind.go sends them.
+// ReminderRule says on which day a business reminds of an invoice that is not paid. A business
+// without rules never does. remind.go sends the reminders.
 type ReminderRule struct {
 	op.Record
 	BusinessID   id.ID `json:"businessId"`
@@ -23,7 +23,7 @@ var reminderRules = op.NewNested[ReminderRule]("invoice_reminder_rules", db.Life
 	Parent:    db.To("business_id", "businesses"),
 })
 
-// maxReminderRules bounds how often somebody is reminded of one invoice.
+// maxReminderRules bounds how often a customer is reminded of one invoice.
 const maxReminderRules = 10
 
 // The refusals of reminders.

@@ -55,8 +55,8 @@ type invoiceSend struct {
 	ScheduledAt *clock.Time `json:"scheduledAt" doc:"when to send it; within a year"`
 }
 
-// Prepare refuses a time that is too far ahead, and words or an address of the
-// caller's own to those who may not write mail.
+// Prepare refuses a time that is too far ahead, and a text or an address of the caller's own
+// to callers who may not write mail.
 func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
 	if in.To != nil || in.Message != nil {
 		err := c.Require("messages", op.ActionCreate, "An invoice with a text or to an address of your own")
@@ -67,8 +67,9 @@ func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
 	return message.CheckScheduledAt(in.ScheduledAt, c.Now)
 }
 
-// send draws and stores the PDF before the transaction that writes the message
-// and the move. If the invoice changed in the meantime, it is drawn again.
+// send draws and stores the PDF before the transaction that writes the message and the new
+// status. If the invoice changed in between, the PDF is out of date, and all of it is done
+// again.
 func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
 	if c.Rehearsing() {
 		return s.rehearseSend(ctx, c, in)
@@ -102,7 +103,8 @@ func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoic
 	}
 }
 
-// rehearseSend writes the same mail, with a PDF that was not drawn.
+// rehearseSend writes the same mail in the rehearsal's transaction, with a file that stands
+// for the PDF.
 func (s *Service) rehearseSend(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
 	l, err := s.words(ctx, c.Read, c.Org, in)
 	if err != nil {
@@ -119,7 +121,7 @@ func (s *Service) rehearseSend(ctx context.Context, c *op.Call, in invoiceSend) 
 	return v, s.postWith(ctx, c, v, l, attached)
 }
 
-// letter is the mail to send.
+// letter is the mail with an invoice, before it becomes a message.
 type letter struct {
 	invoice *Invoice
 	from    *business.Letterhead
@@ -130,6 +132,7 @@ type letter struct {
 	link    string      // to the public page
 }
 
+// letter composes the mail and draws its PDF.
 func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
 	in invoiceSend) (*letter, error) {
 	l, err := s.words(ctx, read, org, in)
@@ -140,7 +143,8 @@ func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func
 	return l, err
 }
 
-// words is the mail without its PDF.
+// words composes the mail without its PDF: it checks that the invoice may be sent, finds the
+// recipient and renders the template.
 func (s *Service) words(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
 	in invoiceSend) (*letter, error) {
 	l := &letter{}
@@ -181,7 +185,7 @@ func (s *Service) words(ctx context.Context, read func(context.Context, db.Func)
 	return l, nil
 }
 
-// post writes the message and the move in the open transaction.
+// post writes the stored PDF, the message and the new status in the open transaction.
 func (s *Service) post(ctx context.Context, c *op.Call, v *Invoice, l *letter, saved *store.Saved) error {
 	attached, err := saved.Insert(ctx, c.Tx, c.Now, nil)
 	if err != nil {
@@ -190,6 +194,7 @@ func (s *Service) post(ctx context.Context, c *op.Call, v *Invoice, l *letter, s
 	return s.postWith(ctx, c, v, l, attached)
 }
 
+// postWith writes the message with its PDF, and marks the invoice as sent.
 func (s *Service) postWith(ctx context.Context, c *op.Call, v *Invoice, l *letter, attached *store.File) error {
 	_, err := s.messages.Post(ctx, c.Tx, c.Cause(), l.outgoing(attached))
 	if err != nil {
@@ -208,14 +213,15 @@ func (s *Service) postWith(ctx context.Context, c *op.Call, v *Invoice, l *lette
 	return c.Emit("invoice.sent", v.ID, v)
 }
 
-// wording renders a template with somebody's own text: where it names message,
-// or else above everything. The text is no markup, and keeps its lines.
+// wording renders a template with a text of the caller's own. The text goes where the template
+// names message, or else above everything. It is not markup, and keeps its line breaks.
 func wording(content template.Content, values map[string]any, own *string) (*template.Rendered, error) {
 	if own == nil || strings.TrimSpace(*own) == "" {
 		values["message"] = ""
 		return content.Render(placeholder.In(values))
 	}
-	// Letters mean nothing to Markdown or HTML; the text takes their place.
+	// The template may be Markdown, which would read the text as markup. So a random word stands for it,
+	// and the text replaces the word in the finished HTML.
 	mark := "message" + strings.ToLower(rand.Text())
 	values["message"] = mark
 	out, err := content.Render(placeholder.In(values))
@@ -237,8 +243,8 @@ func wording(content template.Content, values map[string]any, own *string) (*tem
 	return made, nil
 }
 
-// placeholders are the values that a template can use, formatted as the
-// business writes money and dates.
+// placeholders are the values that a template can use, with money and dates in the business's
+// locale.
 func (v *Invoice) placeholders(from *business.Letterhead, link string) map[string]any {
 	f := locale.New(from.Locale, from.Timezone)
 	date := func(t *clock.Time) any {
@@ -275,8 +281,8 @@ func (v *Invoice) placeholders(from *business.Letterhead, link string) map[strin
 	}
 }
 
-// OwnAddresses are the addresses that the house itself wrote down of the customer of
-// an invoice.
+// OwnAddresses lists the addresses of an invoice's customer that somebody of the organization
+// entered, rather than people outside.
 func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
 	v, err := invoices.Get(ctx, tx, org, row)
 	if err != nil || v.CustomerID == nil {

@@ -24,10 +24,10 @@ type Config struct {
 	Events   *event.Log
 	Files    *store.Store
 	Messages *message.Messages
-	Links    *optin.Links // to the pages of invoices
+	Links    *optin.Links // signs the links to the pages of invoices
 }
 
-// Service draws invoices, mails them to customers and reminds of them.
+// Service draws invoices, mails them to customers and sends reminders.
 type Service struct {
 	db       *db.DB
 	clock    *clock.Clock

@@ -8,19 +8,20 @@ import (
 	"frontdesk/internal/resource/business"
 )
 
-// sheet is what a document says, in the words and figures that are printed.
+// sheet is what a document says, in the words and figures that are printed. The PDF and the
+// public page show the same sheet.
 type sheet struct {
 	title  string // of the file and the footer
-	word   string // INVOICE
+	word   string // INVOICE or CREDIT NOTE
 	number string
-	mark   string // across the page; empty for none
-	at     clock.Time
-	to     *Invoice // whose bill-to is printed
+	mark   string     // DRAFT or VOID across the page; empty for none
+	at     clock.Time // when it was issued, or drafted
+	to     *Invoice   // whose bill-to is printed
 
-	facts      [][2]string // the last is what matters most
-	heads      []string
+	facts      [][2]string // label and value; the last one is emphasized
+	heads      []string    // of the table's columns
 	rows       []row
-	sums       []sum // the last is what matters most
+	sums       []sum // the last one is emphasized
 	paragraphs []paragraph
 }
 
@@ -33,7 +34,7 @@ type row struct {
 type sum struct {
 	label, value string
 	strong       bool
-	aside        bool // it is part of another figure
+	aside        bool // it is contained in another figure, like a tax in the prices
 }
 
 type paragraph struct {
@@ -41,7 +42,8 @@ type paragraph struct {
 	facts         [][2]string // below the text
 }
 
-// writer formats what a sheet says.
+// writer formats what a sheet says: in a locale and a currency, with or without a column for
+// taxes.
 type writer struct {
 	*locale.Format
 	currency string
@@ -51,6 +53,7 @@ type writer struct {
 
 func (w *writer) money(cents int64) string { return printable(w.Money(cents, w.currency)) }
 
+// date is a fact with a date; none for nil.
 func (w *writer) date(label string, t *clock.Time) [][2]string {
 	if t == nil {
 		return nil
@@ -80,7 +83,8 @@ func (w *writer) figures(quantity, unit string, rate *string, cents int64) []str
 
 func (w *writer) percent(rate string) string { return w.Number(rate) + "%" }
 
-// add writes how lines, discount and taxes become the total.
+// add lists how lines, discount and taxes become the total. Where prices include the taxes,
+// these come after the total.
 func (w *writer) add(subtotal, discount int64, taxes []Tax, total int64) (out []sum) {
 	if discount > 0 || len(taxes) > 0 {
 		out = append(out, sum{label: "Subtotal", value: w.money(subtotal)})
@@ -110,7 +114,7 @@ func (w *writer) add(subtotal, discount int64, taxes []Tax, total int64) (out []
 	return out
 }
 
-// clip cuts a name that would crowd out the figures.
+// clip cuts a name that would leave no room for the figures.
 func clip(name string, runes int) string {
 	if r := []rune(name); len(r) > runes {
 		return strings.TrimSpace(string(r[:runes])) + "…"
@@ -118,6 +122,7 @@ func clip(name string, runes int) string {
 	return name
 }
 
+// writer creates the writer for the documents of an invoice.
 func (v *Invoice) writer(f *locale.Format) *writer {
 	w := &writer{Format: f, currency: v.Currency, included: v.PricesIncludeTax && len(v.Taxes) > 0}
 	for i := range v.LineItems {
@@ -166,7 +171,7 @@ func (v *Invoice) sheet(from *business.Letterhead, f *locale.Format) *sheet {
 		s.sums = append(s.sums, sum{label: "Credited", value: w.money(-v.AmountCreditedCents)})
 	}
 	last, amount := "Amount due", v.AmountDueCents
-	if v.AmountToRefundCents > 0 { // so that the figures add up
+	if v.AmountToRefundCents > 0 { // an amount due of zero would not be what the figures above add up to
 		last, amount = "To be paid back", v.AmountToRefundCents
 	}
 	s.sums = append(s.sums, sum{label: last + " (" + strings.ToUpper(v.Currency) + ")", value: w.money(amount)})
@@ -181,7 +186,7 @@ func (v *Invoice) sheet(from *business.Letterhead, f *locale.Format) *sheet {
 	return s
 }
 
-// howToPay asks for what is due.
+// howToPay asks for what is due; empty if nothing is, or the invoice is not issued.
 func (v *Invoice) howToPay(w *writer) string {
 	if v.AmountDueCents == 0 || v.Status == draft || v.InvoiceNumber == nil {
 		return ""

@@ -13,11 +13,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+// font is the bold font, parsed once.
 var font = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold()) })
 
-// printable turns text into what the fonts can show: letters composed, tabs and
-// control characters as spaces, and a box where there is no glyph. It checks
-// the bold font, because the other has all of its glyphs and more.
+// printable turns text into what the fonts can show: letters composed, tabs and control
+// characters as spaces, and a box where there is no glyph. It checks the bold font, because
+// every glyph of the bold font is also in the regular one.
 func printable(s string) string {
 	f, err := font()
 	if err != nil {
@@ -43,8 +44,8 @@ func printable(s string) string {
 	}, norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
-// visual puts the letters of one line into drawing order: Hebrew and Arabic
-// from right to left. Arabic letters are not joined.
+// visual puts the letters of one line into drawing order, because the PDF library draws from
+// left to right: Hebrew and Arabic are reversed. Arabic letters are not joined.
 func visual(line string) string {
 	if strings.IndexFunc(line, rightToLeft) < 0 {
 		return line
@@ -72,6 +73,8 @@ func visual(line string) string {
 	return strings.Join(runs, "")
 }
 
+// strong reports whether a letter has a direction of its own, unlike digits and punctuation.
+// The first such letter decides about the line.
 func strong(r rune) bool {
 	p, _ := bidi.LookupRune(r)
 	return p.Class() == bidi.L || rightToLeft(r)

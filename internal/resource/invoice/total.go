@@ -42,8 +42,8 @@ func (p percent) String() string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// share is n × part ÷ whole, rounded half up. No argument is negative; the
-// product may be larger than an int64.
+// share is n × part ÷ whole, rounded half up. No argument is negative. The product may be
+// larger than an int64.
 func share(n, part, whole int64) int64 {
 	quotient, remainder := divide(n, part, whole)
 	if remainder >= whole-remainder {
@@ -52,7 +52,7 @@ func share(n, part, whole int64) int64 {
 	return quotient
 }
 
-// divide is n × part ÷ whole, rounded down. part is at most whole, so the
+// divide is n × part ÷ whole, rounded down, and the remainder. part is at most whole, so the
 // quotient is at most n.
 func divide(n, part, whole int64) (quotient, remainder int64) {
 	product := new(big.Int).Mul(big.NewInt(n), big.NewInt(part))
@@ -60,6 +60,7 @@ func divide(n, part, whole int64) (quotient, remainder int64) {
 	return q.Int64(), r.Int64()
 }
 
+// of is the percentage of an amount, rounded half up.
 func (p percent) of(cents int64) int64 { return share(cents, int64(p), int64(hundredPercent)) }
 
 // Tax is one tax of an invoice: all lines with the same rate and name.
@@ -70,7 +71,8 @@ type Tax struct {
 	AmountCents int64   `json:"amountCents" doc:"the tax, rounded once over the whole invoice"`
 }
 
-// tax names the group that a line belongs to. Lines without a tax are one too.
+// tax identifies the tax of a line: lines with the same rate and name are taxed together.
+// Lines without a tax form a group too.
 type tax struct {
 	rate, name string // the rate is empty without a tax
 }
@@ -89,15 +91,14 @@ func (l *LineItem) tax() (t tax) {
 // net is what a line costs after its own discount.
 func (l *LineItem) net() int64 { return l.AmountCents - l.DiscountCents }
 
-// group is what an invoice charges at one tax.
+// group is the lines of an invoice with the same tax, added up.
 type group struct {
 	tax      tax
 	net      int64 // the sum of its lines, after their discounts
-	discount int64 // its part of the invoice's discount
+	discount int64 // its part of the invoice's own discount
 }
 
-// rest is what is left after all discounts. It includes the tax if the prices
-// do.
+// rest is what a group costs after all discounts. It includes the tax if the prices do.
 func (g *group) rest() int64 { return g.net - g.discount }
 
 // groupLines adds up the lines by tax, in the order in which the taxes first
@@ -116,9 +117,8 @@ func groupLines(lines []LineItem) (groups []group) {
 	return groups
 }
 
-// total fills in what follows from the lines: the discount, the taxes and the
-// total. Lines, discount and taxes add up to the total, to the cent, and none of
-// them is negative.
+// total fills in what follows from the lines: the discount, the taxes and the total. They add
+// up to the cent, and none of them is negative.
 func (v *Invoice) total() error {
 	groups := groupLines(v.LineItems)
 	v.Taxes, v.DiscountCents, v.TotalAmountCents = []Tax{}, 0, 0
@@ -132,7 +132,7 @@ func (v *Invoice) total() error {
 	for i := range v.LineItems {
 		v.DiscountCents += v.LineItems[i].DiscountCents
 	}
-	// The subtotal too: a client must be able to add it up.
+	// The subtotal is bounded too, so that a client can compute with it exactly.
 	if net+v.DiscountCents > maxCents {
 		return fault.Field("lineItems", "The line items are too large; their sum must be at most "+
 			locale.Amount(maxCents, v.Currency))
@@ -168,6 +168,8 @@ func (v *Invoice) total() error {
 	return nil
 }
 
+// negative is the issue of a group that adds up to less than zero. groups is how many there
+// are.
 func (g *group) negative(groups int) string {
 	switch {
 	case groups == 1:
@@ -180,7 +182,7 @@ func (g *group) negative(groups int) string {
 		"line items with its tax", g.tax.rate)
 }
 
-// charge computes the tax of a group.
+// charge computes the tax of a group. included is whether the prices already contain it.
 func (g *group) charge(included bool) (t Tax, err error) {
 	rate, ok := parsePercent(g.tax.rate)
 	if !ok {
@@ -199,8 +201,8 @@ func (g *group) charge(included bool) (t Tax, err error) {
 	return t, nil
 }
 
-// spread divides a discount among the groups. Each gets its share rounded down;
-// what is left goes, a unit each, to the largest remainders.
+// spread divides the invoice's discount among the groups. Each gets its share rounded down;
+// the cents that are left go one by one to the groups with the largest remainders.
 func spread(groups []group, p percent, discount int64) {
 	remainders := make([]int64, len(groups))
 	for i := range groups {

@@ -30,6 +30,8 @@ type totalsOf struct {
 	invoiceFilter
 }
 
+// addUpInvoices adds up what the list with the same filters shows. It repeats in SQL how
+// fillComputed computes what is due.
 func addUpInvoices(ctx context.Context, c *op.Call, in totalsOf) (*Totals, error) {
 	w := in.where(c)
 	in.Filter(w)

@@ -1,11 +1,19 @@
-// Package mailhost knows which mail domains are ours: who may send from an
-// address, what signs the mail, and who receives mail there. There is the
-// service's own domain, which all organizations share, and there are the
-// domains of organizations, which package domain keeps. It knows no letters:
-// those are in package message.
+// Package mailhost knows which mail domains are hosted here: who may send from an
+// address, which keys sign the mail, and who receives mail to an address. There is
+// the service's own domain, which all organizations share, and there are the
+// domains of organizations, which the package domain keeps. The messages
+// themselves are in the package message.
 //
-// Start reading at Service. Target says whom mail to an address is for,
-// SigningKeys what signs mail from one.
+// On the service's own domain every organization may send from one address,
+// no-reply. Answers and bounces find their way back by addresses that name one
+// message or one recipient (target.go). signing_key.go has the DKIM keys: an
+// organization's own where it has hosted email, the service's otherwise.
+// address.go brings addresses into the form that DNS knows.
+//
+// Start reading at Service. Service.FindTarget says whom mail to an address is
+// for, Service.SigningKeys what signs mail from one. An organization must never
+// get to choose an address of the service's domain: it could pass for another
+// organization.
 package mailhost
 
 import (
@@ -26,7 +34,7 @@ import (
 // Config is what a Service needs. All fields but TakesMail are required.
 type Config struct {
 	Domain    string // the service's own, lower-case ASCII
-	Host      string // that people know the service by, in the names of senders; by default Domain
+	Host      string // by which people know the service, in the names of senders; by default Domain
 	TakesMail bool   // the service runs a mail server, so answers can arrive
 	DB        *db.DB
 	Clock     *clock.Clock
@@ -34,7 +42,7 @@ type Config struct {
 	Email     *domain.Email // the domains of organizations
 }
 
-// Service answers for the service's own domain and for those of organizations.
+// Service answers for the service's own mail domain and for those of organizations.
 type Service struct {
 	domain    string
 	host      string
@@ -69,8 +77,9 @@ func (s *Service) DefaultAddress() string { return noReply + "@" + s.domain }
 // from.
 func (s *Service) IsDefault(address string) bool { return db.Fold(address) == s.DefaultAddress() }
 
-// SenderName is the name beside the default address: the business's, and whose address
-// it is. Nobody chooses another, who could then pass for the service itself.
+// SenderName is the name beside the default address: the business's, cut so that " via " and
+// the service's host fit behind it. A business cannot leave that out and so pass for the
+// service itself.
 func (s *Service) SenderName(name *string) *string {
 	if name == nil {
 		return nil
@@ -91,9 +100,9 @@ func (s *Service) MaySendFrom(ctx context.Context, tx *db.Tx, org id.ID, address
 	return sends || s.IsDefault(address), err
 }
 
-// ReplyAddresses says where answers to a message go. replyTo is empty when that
-// is the address the message is sent from. bounceDomain is where reports come
-// back that it did not arrive, or empty when nobody accepts any.
+// ReplyAddresses says where answers to a message go. replyTo is empty when that is the address
+// the message is sent from, or when no answer can be received. bounceDomain is the domain of
+// the addresses that bounces come back to, or empty when nobody accepts any.
 func (s *Service) ReplyAddresses(
 	ctx context.Context, tx *db.Tx, org id.ID, from, messageID string,
 ) (replyTo, bounceDomain string, err error) {
@@ -107,7 +116,7 @@ func (s *Service) ReplyAddresses(
 	case !s.takesMail:
 		return "", "", nil
 	}
-	// The address that everybody sends from does not show whose an answer is.
+	// Everybody sends from the same address, so the reply address names the message.
 	local, _, _ := strings.Cut(messageID, "@")
 	return replyPrefix + local + "@" + s.domain, s.domain, nil
 }

@@ -17,18 +17,20 @@ var _ = db.Declare("mail_keys", db.Life{
 	Sealed: []db.Sealed{{Column: "sealed", Place: "'mail_keys/' || domain || '/' || selector"}},
 })
 
-// SigningKey signs the mail of a domain (RFC 6376).
+// SigningKey signs the mail of a domain with DKIM (RFC 6376).
 type SigningKey struct {
 	Domain, Selector string
 	Signer           crypto.Signer // RSA or Ed25519
 }
 
-// ErrInactive means that the domain of an address is no longer active, so
-// nothing is sent from it, not even what was written before.
+// ErrInactive means that the domain of an address is not an active one of the
+// organization, so nothing is sent from it, not even mail that was accepted
+// while it was.
 var ErrInactive = errors.New("mailhost: the domain is not active")
 
-// SigningKeys are those of the address's domain, or the service's own if its
-// email is not hosted here. It is called outside every transaction.
+// SigningKeys finds the keys that sign mail from an address: those of its domain, or the
+// service's own if its email is not hosted here. It opens transactions of its own, so it must
+// not be called inside one.
 func (s *Service) SigningKeys(ctx context.Context, org id.ID, address string) ([]SigningKey, error) {
 	name := DomainOf(address)
 	if name == s.domain {
@@ -50,8 +52,8 @@ func (s *Service) SigningKeys(ctx context.Context, org id.ID, address string) ([
 	return keys, nil
 }
 
-// ownKeys are the keys of the service's domain. They are created on first use
-// and kept sealed.
+// ownKeys caches the keys of the service's domain. They are created on first use and stored
+// sealed.
 type ownKeys struct {
 	mu   sync.Mutex
 	open []SigningKey
@@ -64,6 +66,7 @@ type mailKey struct {
 	Record   string `db:"record"`
 }
 
+// ownSigningKeys unseals the keys of the service's domain, once per process.
 func (s *Service) ownSigningKeys(ctx context.Context) ([]SigningKey, error) {
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
@@ -97,8 +100,8 @@ func (s *Service) unseal(r mailKey) (crypto.Signer, error) {
 // place is what a sealed key is bound to. The table's Life repeats it in SQL.
 func (s *Service) place(selector string) string { return "mail_keys/" + s.domain + "/" + selector }
 
-// mailKeys reads the keys of the service's domain and creates the missing ones.
-// If two servers do so at once, the first key wins.
+// mailKeys reads the keys of the service's domain, one RSA and one Ed25519, and creates
+// missing ones. If two servers do so at once, the first key wins.
 func (s *Service) mailKeys(ctx context.Context) (rows []mailKey, err error) {
 	read := func(ctx context.Context, tx *db.Tx) (err error) {
 		rows, err = db.All[mailKey](ctx, tx, `
@@ -138,15 +141,15 @@ func (s *Service) mailKeys(ctx context.Context) (rows []mailKey, err error) {
 	return rows, err
 }
 
-// Record is a line of DNS that the owner of a domain publishes.
+// Record is a DNS record that the owner of a domain publishes.
 type Record struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	Value string `json:"value"`
 }
 
-// Records are what to publish for the service's domain, so that its signatures
-// can be verified. It creates missing keys.
+// Records lists what the operator publishes for the service's domain, so that receivers can
+// verify its signatures. It creates missing keys.
 func (s *Service) Records(ctx context.Context) ([]Record, error) {
 	rows, err := s.mailKeys(ctx)
 	var out []Record

@@ -16,7 +16,8 @@ var (
 	ErrNobody    = errors.New("mailhost: nobody has this address")
 )
 
-// The addresses of the service's domain that belong to one message.
+// The local parts of the service's own addresses: the one that everybody sends from, and the
+// beginnings of those for the answers to a message and for the bounces of a recipient.
 const (
 	noReply      = "no-reply"
 	replyPrefix  = "reply+"
@@ -28,31 +29,32 @@ const maxAddress = 254
 
 // Target is whom mail to an address is for, as far as the address shows.
 type Target struct {
-	// Organization is empty for addresses that name a message, and for the one
-	// that all organizations send from: the message says whose the mail is.
+	// Organization is empty for the addresses of the service's domain that name
+	// a message or a recipient, and for the one that all organizations send
+	// from. There the message that the mail answers says whose it is.
 	Organization id.ID
 	// MessageID is the local part of the Message-ID that the mail answers.
 	MessageID string
-	// Recipient is the one for whom the address was created: reports that a
-	// mail did not reach that recipient come there.
+	// Recipient is whom the bounced mail was for. Each recipient of a mail has
+	// a bounce address of its own.
 	Recipient id.ID
 }
 
-// BounceAddress is where a mail comes back to. Nobody else learns the id of a
-// recipient, so a report that comes there is from a system that had the mail.
+// BounceAddress is where a mail to a recipient comes back to if it cannot be delivered. Nobody
+// else learns the id of a recipient, so a report that comes there is from a system that had
+// the mail.
 func BounceAddress(recipient id.ID, domain string) string {
 	return bouncePrefix + string(recipient) + "@" + domain
 }
 
-// NamesMessage reports whether an address looks like one that belongs to a
-// single message, for its answers or reports, and so says nothing about people.
+// NamesMessage reports whether an address looks like one for the answers or bounces of a
+// single message. Such an address is nobody's contact address.
 func NamesMessage(address string) bool {
 	return strings.HasPrefix(address, replyPrefix) || strings.HasPrefix(address, bouncePrefix)
 }
 
-// Target finds whom mail to an address is for. ErrNotHosted means that the
-// domain is somebody else's, ErrNobody that it is hosted here and nobody has
-// the address.
+// Target finds whom mail to an address is for. ErrNotHosted means that the domain is somebody
+// else's, ErrNobody that it is hosted here and nobody has the address.
 func (s *Service) Target(ctx context.Context, tx *db.Tx, address string) (Target, error) {
 	address = ToASCII(address)
 	at := strings.LastIndexByte(address, '@')

@@ -18,8 +18,8 @@ const maxRecipients = 50
 
 const badAddress = "Invalid email address; write it like name@example.com, without the person's name"
 
-// addresses reads one address or an array of them. The schema ensures that it
-// is a string or an array. A repeated address counts once.
+// addresses parses to, cc or bcc: one address or an array of them, which the
+// schema has checked. A repeated address counts once.
 func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
 	out = []string{}
 	if len(raw) == 0 {
@@ -54,12 +54,13 @@ func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
 	return out, tree.Sized(len(list))
 }
 
-// breaksHeader reports whether a text would end or hide a header line.
+// breaksHeader reports whether a text contains line ends or control characters,
+// which would let it add headers of its own to a mail.
 func breaksHeader(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// clip is the beginning of a text, at most n bytes.
+// clip cuts a text to at most n bytes, never inside a character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

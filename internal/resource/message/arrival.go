@@ -18,16 +18,16 @@ import (
 	"frontdesk/internal/resource/message/incoming"
 )
 
-// store keeps the mail, unless it is a report about one of our messages or a
-// repetition.
+// store keeps the mail as a message, unless it is a report about a message of
+// this organization, which is recorded there, or a mail that came before.
 func (a *arrival) store(ctx context.Context) error {
 	if a.letter.Report != nil {
 		if known, err := a.bounce(ctx); err != nil || known {
 			return err
 		}
 	}
-	// Most repetitions are noticed before anything is stored; two at once by
-	// the transaction.
+	// Most repetitions are noticed here, before any file is stored. Two copies
+	// that arrive at once are told apart in the transaction of insertMessage.
 	seen := 0
 	err := a.messages.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		seen, err = db.One[int](ctx, tx, `
@@ -42,7 +42,7 @@ func (a *arrival) store(ctx context.Context) error {
 	var saved []*file.Saved
 	defer func() {
 		for _, s := range saved {
-			s.Discard(ctx) // does nothing if it became a file
+			s.Discard(ctx) // does nothing if the transaction made it a file
 		}
 	}()
 	keep := func(name string, r io.Reader) error {
@@ -69,14 +69,15 @@ func (a *arrival) store(ctx context.Context) error {
 	return a.messages.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return a.insert(ctx, tx, saved) })
 }
 
-// insert writes the message and everything that came with it.
+// insert writes the message and everything that came with it, unless the same
+// mail was stored already.
 func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) error {
 	now, org := a.messages.clock.Now(), a.organization
 	if err := checkActive(ctx, tx, org); err != nil { // it may have been disabled since the address was accepted
 		return err
 	}
 	v := a.message(now)
-	// The same mail comes again when its 250 was lost.
+	// A sender whose connection broke before it read our answer sends the same mail again.
 	n, err := db.Exec(ctx, tx, `
 		INSERT INTO received_mails (organization_id, created_at, digest, message_id)
 		VALUES ($1, $2, $3, $4)
@@ -125,9 +126,10 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 
 // joinThread puts the message into the thread of the one it answers: by its
 // headers, or else by the address it came to. Nothing is guessed from the
-// subject. Whoever names a mail of ours has seen it, and may answer from an
-// address it did not go to. The Message-ID of a mail from outside is no secret,
-// so only participants of its thread join it.
+// subject. Whoever names a Message-ID with our random part has seen that mail,
+// and may answer from an address it did not go to. The Message-ID of a mail from
+// outside is no secret, so only addresses that take part in its thread join it;
+// otherwise anybody could plant mail in a conversation.
 func (a *arrival) joinThread(ctx context.Context, tx *db.Tx, v *Message) error {
 	v.ThreadID, v.References = id.New(), []string{}
 	parent, err := findAnswered(ctx, tx, v.OrganizationID, a.letter.References)
@@ -150,8 +152,7 @@ func (a *arrival) joinThread(ctx context.Context, tx *db.Tx, v *Message) error {
 	return nil
 }
 
-// message is the row that the mail becomes. Two copies of a mail to one
-// organization are two messages only when they differ.
+// message makes the row that the mail becomes.
 func (a *arrival) message(now clock.Time) *Message {
 	l := a.letter
 	v := &Message{
@@ -183,7 +184,7 @@ func (a *arrival) message(now clock.Time) *Message {
 		v.HTML = &l.HTML
 	}
 	if v.InternetID == "" {
-		v.InternetID = string(v.ID) // nobody can name it, and an empty one would match all others without one
+		v.InternetID = string(v.ID) // an empty one would match every other mail without a Message-ID
 	}
 	// Recipients that the headers do not name were in Bcc.
 	named := slices.Concat(v.To, v.CC)
@@ -196,7 +197,7 @@ func (a *arrival) message(now clock.Time) *Message {
 	return v
 }
 
-// withoutNames is the bare addresses.
+// withoutNames drops the names beside addresses.
 func withoutNames(list []*mail.Address) []string {
 	out := []string{}
 	for _, a := range list {
@@ -205,13 +206,14 @@ func withoutNames(list []*mail.Address) []string {
 	return out
 }
 
-// Which dates a mail may claim: there was no mail before 1971, and clocks are
-// not off by more than a day.
+// Which dates a mail may claim: not before the first mail was ever sent, and not
+// more than a day ahead, which is as wrong as clocks get.
 var firstMail = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const maxClockError = 24 * time.Hour
 
-// sentAt is the mail's date, or its arrival.
+// sentAt is the date that the mail claims if it is plausible, or else the time
+// of its arrival.
 func (a *arrival) sentAt(now clock.Time) *clock.Time {
 	if d := a.letter.Date; d.After(firstMail) && d.Before(now.Std().Add(maxClockError)) {
 		now = clock.Of(d)

@@ -11,8 +11,8 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// Many mail systems refuse more than 25 MB, and bytes grow by a third in
-// transit.
+// Many mail systems refuse more than 25 MB, and base64 makes an attachment a
+// third longer in transit.
 const (
 	maxAttached    = 18 << 20 // bytes of all attachments
 	maxAttachments = 100
@@ -32,7 +32,8 @@ var attachments = op.NewNested[MessageAttachment]("message_attachments", db.Life
 	Noun:      "attachment",
 	Strangers: []string{"file_name"},
 	Parent:    db.To("message_id", "messages", db.EndsAtPurge),
-	// A draft must be able to say which of its files were deleted.
+	// The reference survives the file's deletion until the purge, so that sending a draft can name the files that
+	// were deleted (checkFilesExist).
 	Refs:  []db.Ref{db.To("file_id", "files", db.ClearsAtPurge)},
 	Erase: db.Blank("file_name = 'attachment'").Of("message_id"),
 })
@@ -86,6 +87,8 @@ func (in *attachmentAdd) Prepare(context.Context, *op.Call) error {
 	return err
 }
 
+// addAttachment attaches a file to a draft. The draft is locked, so that the bound on
+// all attachments holds when two are added at once.
 func addAttachment(ctx context.Context, c *op.Call, in attachmentAdd) (*MessageAttachment, error) {
 	v, err := lockDraft(ctx, c, in.ID)
 	if err != nil {
@@ -123,6 +126,8 @@ func addAttachment(ctx context.Context, c *op.Call, in attachmentAdd) (*MessageA
 	return row, c.Emit("message.attachment.created", row.ID, row)
 }
 
+// removeAttachment takes an attachment off a draft. It looks for the attachment before
+// it looks at the status: a wrong id is a 404 whatever the status.
 func removeAttachment(ctx context.Context, c *op.Call, in attachmentRef) (op.Nothing, error) {
 	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -144,6 +149,8 @@ func removeAttachment(ctx context.Context, c *op.Call, in attachmentRef) (op.Not
 	return op.Nothing{}, c.Emit("message.attachment.deleted", row.ID, row)
 }
 
+// countAttachments keeps the number of attachments on the message's own row, so
+// that lists need not look for files of messages without any.
 func countAttachments(ctx context.Context, c *op.Call, v *Message, by int) error {
 	v.Attachments += by
 	v.UpdatedAt = c.Now
@@ -163,7 +170,8 @@ func checkSize(n int, size int64) error {
 	return nil
 }
 
-// attachment is a file as a message carries it.
+// attachment makes the row by which a message carries a file. Name, type and
+// size are copied: they stay what they were when it was sent.
 func attachment(v *Message, f *file.File) *MessageAttachment {
 	return &MessageAttachment{
 		Record:      v.childRecord(),
@@ -175,13 +183,14 @@ func attachment(v *Message, f *file.File) *MessageAttachment {
 	}
 }
 
-// childRecord is the record of a row under the message, created at its last
-// change.
+// childRecord makes the record of a row under the message. Its times are those
+// of the message's last change.
 func (v *Message) childRecord() op.Record {
 	return op.Record{ID: id.New(), CreatedAt: v.UpdatedAt, UpdatedAt: v.UpdatedAt, OrganizationID: v.OrganizationID}
 }
 
-// findFiles are the files that a caller names.
+// findFiles looks up the files that a caller names in fileIds. A repeated id
+// counts once.
 func findFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, err error) {
 	var tree *fault.Tree
 	seen := map[id.ID]bool{}
@@ -269,7 +278,8 @@ func (v *Message) checkFiles(ctx context.Context, c *op.Call) error {
 	return f
 }
 
-// fillFiles fills in the files of messages.
+// fillFiles fills in FileIDs, by one statement for all messages that have
+// attachments.
 func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error {
 	var with []id.ID
 	at := map[id.ID]*Message{}

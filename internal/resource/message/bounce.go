@@ -10,10 +10,10 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// bounce records that a message came back (RFC 3464). A report about one of our
-// messages is not stored as a message: whoever answers received mail would
-// answer a machine. Only mail to a bounce address is known to be about one of
-// ours: anybody can write a report.
+// bounce records that a message came back (RFC 3464). Anybody can write a
+// report, so only one that came to a bounce address is believed. known reports
+// that the message was found: then the report is not stored as a message of its
+// own, because automations that answer mail would answer a machine.
 func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
 	if a.bounced == nil {
 		return false, nil
@@ -31,9 +31,9 @@ func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
 	return known, err
 }
 
-// bounceRecipients marks the recipients that the report is about. A repeated
-// report changes nothing. Marketing mail goes to each recipient alone, so its
-// reports are about the one whose bounce address it is.
+// bounceRecipients marks the recipients that the report is about as bounced. A
+// repeated report changes nothing. Marketing mail is sent to each recipient
+// alone, so a report can only be about the one whose bounce address it came to.
 func (a *arrival) bounceRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
 	rows, err := recipientsOf(ctx, tx, v.OrganizationID, v.ID)
 	if err != nil {
@@ -75,8 +75,8 @@ func (a *arrival) bounceRecipients(ctx context.Context, tx *db.Tx, v *Message, n
 }
 
 // failureOf is why, according to the report, a recipient was not reached, or
-// empty. An address may have been rewritten in transit; if there is only one,
-// it is meant anyway.
+// empty. A forwarding server may have rewritten the address; if there is only
+// one recipient and one failure, they belong together whatever the address.
 func (a *arrival) failureOf(r *recipient, only bool) string {
 	list := a.letter.Report.Failed
 	at := -1

@@ -28,7 +28,7 @@ type MessageContact struct {
 	ContactID id.ID  `json:"contactId"`
 	Role      string `json:"role" enum:"from,to,cc,bcc,mentioned"`
 
-	Linked bool `json:"-" db:"linked"`
+	Linked bool `json:"-" db:"linked"` // by address, not by a caller; relinkContacts replaces only these
 }
 
 var contacts = op.NewNested[MessageContact]("message_contacts", db.Life{
@@ -92,9 +92,9 @@ func addContact(ctx context.Context, c *op.Call, in contactAdd) (*MessageContact
 	return v, c.Emit("message.contact.created", v.ID, v)
 }
 
-// linkContacts links the contacts that have an address of the message, and
-// returns the one that it is from, or written to first. The message is new, or
-// locked.
+// linkContacts links the contacts that have an address of the message. It
+// returns the contact that an inbound message is from, or that an outbound one
+// names first in to; nil if there is none. The message must be new or locked.
 func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err error) {
 	roles := map[string][]string{} // by folded address
 	var folded []string
@@ -135,7 +135,8 @@ func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err 
 	if at < 0 {
 		return nil, nil
 	}
-	// Held, so that a deletion at the same moment finds what will name it.
+	// The thread will name this contact. It is locked, so that a deletion at the same moment waits and then clears
+	// the reference.
 	err = db.Share(ctx, tx, "contacts", v.OrganizationID, holders[at].ContactID)
 	if errors.Is(err, db.ErrNone) {
 		return nil, nil
@@ -163,8 +164,8 @@ type LinkedContact struct {
 }
 
 // fillContacts puts the linked contacts into a page of messages, by one statement
-// for the links and those for the contacts. A mail to a whole town must not fill
-// the page.
+// for the links and those of contact.LoadShown. Each message shows at most 50, so
+// that a mail with very many recipients does not swell the answer.
 func fillContacts(ctx context.Context, c *op.Call, rows []Message) error {
 	if err := c.Require("contacts", op.ActionRead, "include=contacts"); err != nil {
 		return err

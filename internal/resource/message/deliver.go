@@ -26,21 +26,22 @@ type delivery struct {
 	Message      id.ID `json:"message"`
 }
 
-// How long a message is tried: again after seconds at first, later once an
-// hour, and for a day and a half in all.
+// How long a message is tried. The queue waits seconds at first, later an hour
+// between attempts, so 44 of them take about a day and a half.
 const (
 	attempts    = 44
 	deliverTime = 5 * time.Minute
 	disabledFor = 5 * time.Minute // before checking a disabled organization again
-	workers     = 4               // letters in memory at a time
+	workers     = 4               // messages being sent at a time; each letter is held in memory
 )
 
-// deliverShare is the part of deliverTime after which a long list makes way for
-// others. Tests have less time.
+// deliverShare is how long a message with many letters may be sent before it
+// goes back to the queue, so that others get their turn. It is less than the
+// job's timeout. Tests shorten it.
 var deliverShare = 2 * time.Minute
 
-// Handle declares the job that sends. Mail has its own lane, so that a slow
-// relay holds up nothing else.
+// Handle registers the job that sends. Mail has its own lane, so that a slow
+// relay holds up no other jobs.
 func (m *Messages) Handle() {
 	job.HandleFlow(m.jobs, deliverKind, m.deliver,
 		job.Lane("mail", workers), job.Timeout(deliverTime), job.Attempts(attempts))
@@ -82,7 +83,7 @@ func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.O
 	for i, l := range rotated(letters, j.Attempt) {
 		if i > 0 && m.clock.Now().Sub(started) > deliverShare {
 			if !moves {
-				break // leave the mail system alone for a while, as after any failure
+				break // nothing got through in all this time: wait as after any failure
 			}
 			return m.outcome(args, false, ""), job.Later(0)
 		}
@@ -114,8 +115,8 @@ func (m *Messages) failAll(
 	return m.outcome(args, false, ""), nil
 }
 
-// rotated starts each attempt with another letter, so that slow ones do not
-// keep the rest of a list from being tried.
+// rotated starts each attempt with another letter, so that a few slow ones do
+// not keep the rest of a list from ever being tried.
 func rotated(letters []*envelope, attempt int) []*envelope {
 	if len(letters) == 0 {
 		return nil
@@ -124,8 +125,8 @@ func rotated(letters []*envelope, attempt int) []*envelope {
 	return slices.Concat(letters[first:], letters[:first])
 }
 
-// publicReason is what a caller may know about an error: what the mail system
-// told us. Anything else is for the operator, in the log.
+// publicReason is what a caller may know about an error: the mail system's own
+// answer. Any other error may show internals, and goes only to the log.
 func publicReason(err error) string {
 	var refused *Refusal
 	switch {
@@ -271,9 +272,10 @@ func (l *envelope) all(status Status, reason string, now clock.Time) []recipient
 	return rows
 }
 
-// record commits the mail system's answer before anything else happens.
-// job.ErrStale means that no further letter may be sent: somebody else sends
-// the message, or nobody must.
+// record commits the mail system's answer before anything else happens, even if
+// the process is being stopped. job.ErrLeaseLost means that this worker has lost the
+// job, to another worker or because it was canceled: it may send no further
+// letter.
 func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) error {
 	var kept error
 	err := m.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
@@ -294,9 +296,9 @@ func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) erro
 	return err
 }
 
-// outcome derives the message's outcome from its recipients. Those who still
-// wait fail if this was the last attempt. why is the refusal of the whole mail,
-// or empty.
+// outcome returns what the job writes when it ends: the message's status, derived
+// from its recipients. Those who still wait fail if this was the last attempt.
+// why is the refusal of the whole mail, or empty.
 func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		now := m.clock.Now()
@@ -342,7 +344,9 @@ func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
 	}
 }
 
-// settle gives the message the status that follows from its recipients.
+// settle gives the message the status that follows from its recipients. Once
+// nobody waits any longer it is Sent if at least one of them got it; those who
+// did not are named in ErrorMessage.
 func (v *Message) settle(rows []recipient, count map[Status]int, whole string, now clock.Time) {
 	why := reasonsOf(rows)
 	switch {

@@ -17,9 +17,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxAhead is how far ahead a message can be scheduled.
+// maxAhead is how far ahead a message can be scheduled, or a thread snoozed.
 const maxAhead = 366 * 24 * time.Hour
 
+// messageCreate is what a caller says about a new message. to, cc and bcc take a
+// string or an array, so they are parsed by hand.
 type messageCreate struct {
 	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
 	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
@@ -41,10 +43,11 @@ type messageCreate struct {
 	Draft       bool            `json:"draft" default:"false" doc:"true keeps it unsent"`
 	Letterhead  bool            `json:"letterhead" default:"false" doc:"also send text as HTML, in the letterhead"`
 
-	message Message // made by Prepare
+	message Message // built by Prepare, completed and written by createMessage
 }
 
-// Prepare does the slow work: it renders, sanitizes and parses addresses.
+// Prepare does the slow work before the transaction opens: it parses addresses,
+// renders the template and sanitizes HTML.
 func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 	v := &in.message
 	v.Purpose, v.ReplyTo, v.ScheduledAt = in.Purpose, in.ReplyTo, in.ScheduledAt
@@ -84,6 +87,7 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 
 const needsRecipient = "Too few: expected at least 1"
 
+// given parses cc or bcc, which may be absent.
 func given(raw *jsontext.Value) ([]string, *fault.Tree) {
 	if raw == nil {
 		return []string{}, nil
@@ -98,7 +102,8 @@ func checkTime(tree *fault.Tree, at *clock.Time, now clock.Time) *fault.Tree {
 	return tree
 }
 
-// wording is what a caller said about the content of a message.
+// wording is what a caller says about the content of a message: create and
+// update share its rules.
 type wording struct {
 	Subject, Text, HTML *string
 	TemplateID          *id.ID
@@ -106,6 +111,7 @@ type wording struct {
 	Letterhead          bool
 }
 
+// check adds the issues of fields that do not go together.
 func (w *wording) check(tree *fault.Tree) *fault.Tree {
 	if w.Subject != nil && breaksHeader(*w.Subject) {
 		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
@@ -122,7 +128,8 @@ func (w *wording) check(tree *fault.Tree) *fault.Tree {
 	return tree
 }
 
-// apply builds the content. The caller's subject wins over the template's.
+// apply builds the content of v: from the template, from HTML, or from text in
+// the letterhead. A subject that the caller gives wins over the template's.
 func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 	switch {
 	case w.TemplateID != nil:
@@ -194,10 +201,11 @@ type messageUpdate struct {
 	Letterhead  bool                     `json:"letterhead" default:"false" doc:"also send text in the letterhead"`
 
 	made  Message   // the new content, built by Prepare
-	plain patchRest // what is copied unchanged
+	plain patchRest // what op.Apply copies into the row, filled by Prepare
 }
 
-// patchRest are the fields of a PATCH that are copied unchanged.
+// patchRest holds the parsed and rendered values of a PATCH, under the names of
+// the row's fields, so that op.Apply can copy them.
 type patchRest struct {
 	To          op.Maybe[[]string] `json:"to"`
 	CC          op.Maybe[[]string] `json:"cc"`
@@ -218,7 +226,7 @@ type patchRest struct {
 	InvoiceIDs  op.Maybe[[]id.ID]  `json:"invoiceIds"`
 }
 
-// Prepare turns the input into the values to store.
+// Prepare turns the input into the values to store, before the transaction.
 func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	p := &in.plain
 	*p = patchRest{
@@ -295,6 +303,9 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	return nil
 }
 
+// updateMessage changes a draft. What depends on a field is brought up to date only if
+// the field changed: the sender and its Message-ID, the thread, attachments, invoices,
+// search text and links to contacts.
 func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpdate) (*Message, error) {
 	v, err := lockDraft(ctx, c, in.ID)
 	if err != nil {
@@ -303,7 +314,7 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 	before := *v
 	if name := &in.plain.FromName; name.Set {
 		named := Message{Record: v.Record, BusinessID: v.BusinessID, From: in.plain.From.Value, FromName: name.Ptr()}
-		if err := named.nameSender(ctx, c.Tx); err != nil { // an address alone has the business's name
+		if err := named.nameSender(ctx, c.Tx); err != nil { // an address without a name gets the business's name
 			return nil, err
 		}
 		if err := m.nameFor(ctx, c.Tx, &named); err != nil {
@@ -356,7 +367,9 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
 	}
 	readdressed := !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC)
-	if readdressed && len(before.FileIDs) > 0 { // somebody else may have attached them for other recipients
+	// Whoever changes the recipients sends the attachments to other people, so they need the right to read files
+	// and invoices even if somebody else attached them.
+	if readdressed && len(before.FileIDs) > 0 {
 		if err := c.PermitReference("fileIds", "files"); err != nil {
 			return nil, err
 		}

@@ -33,9 +33,9 @@ const (
 )
 
 // findMessages finds the messages that are linked to a person or have one of
-// their addresses, and the files that came with them. Addresses are part of a
-// message's search text; that of older messages lacks Reply-To, so this is
-// checked as well.
+// their addresses, and the files that came with them. The search text of a
+// message contains its addresses, each between spaces. That of older messages
+// lacks Reply-To, so the column is checked as well.
 func findMessages(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	linked, err := db.All[int64](ctx, tx, `
 		SELECT m.seq FROM message_contacts x
@@ -66,7 +66,7 @@ func findMessages(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	return e.AddIDs(ctx, tx, "files", files)
 }
 
-// addressed is the part of a message that shows who wrote to whom.
+// addressed is the part of a message that erasure reads and rewrites.
 type addressed struct {
 	Seq     int64    `db:"seq"`
 	Deleted bool     `db:"deleted"`
@@ -78,8 +78,8 @@ type addressed struct {
 }
 
 // eraseMessages removes a person from messages. The messages stay, with their
-// dates, thread and other people's addresses. One that has not been sent never
-// is.
+// dates, thread and other people's addresses, but without content. One that has
+// not been sent is canceled.
 func eraseMessages(ctx context.Context, tx *db.Tx, e *db.Erasure, rows []int64) (n int64, err error) {
 	text := `
 		SELECT seq, deleted_at IS NOT NULL AS deleted, from_address, reply_to, to_addresses, cc_addresses, bcc_addresses
@@ -104,7 +104,7 @@ func eraseMessages(ctx context.Context, tx *db.Tx, e *db.Erasure, rows []int64) 
 	return n, nil
 }
 
-// hide takes a person out of a list of addresses.
+// hide replaces a person's addresses in a list.
 func hide(list, folded []string) []string {
 	for i, a := range list {
 		if isOf(a, folded) {
@@ -114,11 +114,13 @@ func hide(list, folded []string) []string {
 	return list
 }
 
-// isOf reports whether an address is one of a person's folded addresses.
+// isOf reports whether any spelling of an address is among the folded ones.
 func isOf(address string, folded []string) bool {
 	return slices.ContainsFunc(op.Spellings(address), func(s string) bool { return slices.Contains(folded, s) })
 }
 
+// erase rewrites one message: it replaces the person's addresses and drops everything
+// that could quote the person.
 func (v *addressed) erase(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	from := hide([]string{v.From}, e.Addresses)[0]
 	if v.ReplyTo != nil && isOf(*v.ReplyTo, e.Addresses) {
@@ -137,7 +139,7 @@ func (v *addressed) erase(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 		}
 	}
 	words := db.SearchText(parts...)
-	// The identifiers are whatever somebody's mail program chose.
+	// Message-IDs of received mail are cleared too: a mail program may put a name or a machine into them.
 	_, err := db.Exec(ctx, tx, `
 		UPDATE messages
 		SET subject = $3, text_body = NULL, html_body = NULL, size_bytes = 0, error_message = NULL,

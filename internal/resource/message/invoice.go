@@ -19,7 +19,7 @@ type Invoices interface {
 	PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error)
 }
 
-// InvoiceState is how an invoice stands.
+// InvoiceState is what a message needs to know of an invoice.
 type InvoiceState struct {
 	Number string // empty for a draft
 	Void   bool
@@ -32,8 +32,9 @@ type enclosure struct {
 	pdf  []byte
 }
 
-// encloseInvoices checks the invoices that a caller names, and remembers which of
-// them are due.
+// encloseInvoices checks the invoices that a caller names, and notes on the
+// message which of them are unpaid: outdatedReason looks at it when the message
+// is sent.
 func (m *Messages) encloseInvoices(ctx context.Context, c *op.Call, v *Message) error {
 	v.EnclosesInvoices = len(v.InvoiceIDs) > 0
 	v.DueInvoiceIDs = []id.ID{}
@@ -63,7 +64,7 @@ func (m *Messages) encloseInvoices(ctx context.Context, c *op.Call, v *Message) 
 	return tree.Fault(fault.Invalid)
 }
 
-// due are the invoices of a message of which something is still to be paid.
+// due lists the invoices of a message of which something is still to be paid.
 func (m *Messages) due(ctx context.Context, tx *db.Tx, v *Message) ([]id.ID, error) {
 	out := []id.ID{}
 	if len(v.InvoiceIDs) == 0 {
@@ -78,8 +79,9 @@ func (m *Messages) due(ctx context.Context, tx *db.Tx, v *Message) ([]id.ID, err
 	return out, err
 }
 
-// outdated says why a message must no longer be sent: an invoice that it is about
-// was voided, or, of one that was scheduled, paid before its time came.
+// outdated says why a message must no longer be sent, or is empty: an invoice
+// that it is about was deleted or voided, or the message was scheduled and the
+// invoice, unpaid when it was written, was paid before its time came.
 func (m *Messages) outdated(ctx context.Context, tx *db.Tx, v *Message) (string, error) {
 	if len(v.InvoiceIDs) == 0 {
 		return "", nil

@@ -13,32 +13,36 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// maxReferences is how many earlier mails one names: the first, which started
-// the thread, and the latest (RFC 5322 §3.6.4 names them all, and §2.1.1 bounds
-// the line).
+// maxReferences is how many earlier mails a References header names: the first,
+// which started the thread, and the latest ones. RFC 5322 §3.6.4 would name them
+// all, but §2.1.1 bounds the line.
 const maxReferences = 20
 
-// internetID creates the Message-ID of an outgoing message, once: every attempt
-// to send it uses the same. The message's id does not reveal the rest of it, so
-// naming it proves having seen the mail.
+// internetID creates the Message-ID of an outgoing message. Every attempt to
+// send it uses the same one. It has a random part that the message's id does not
+// reveal, so whoever names it has seen the mail.
 func internetID(v *Message) string {
 	return string(v.ID) + "." + strings.ToLower(rand.Text()[:16]) + "@" + mailhost.DomainOf(v.From)
 }
 
-// isSecret reports whether only those who have seen a message can name it.
+// isSecret reports whether a message has a Message-ID with a random part, as
+// newInternetID makes it. A Message-ID of received mail never counts as secret:
+// whoever wrote it chose it.
 func isSecret(v *Message) bool {
 	local, _, _ := strings.Cut(v.InternetID, "@")
 	return v.Direction == Outbound && strings.Contains(local, ".")
 }
 
-// idOf is the message's id at the start of a Message-ID of ours.
+// idOf reads the message's id from the start of a Message-ID that newInternetID
+// made. It does not check the rest.
 func idOf(internetID string) (id.ID, bool) {
 	local, _, _ := strings.Cut(internetID, "@")
 	first, _, _ := strings.Cut(local, ".")
 	return id.Parse(first)
 }
 
-// join puts a message into the thread of the one it answers, or starts one.
+// join puts an outgoing message into the thread of the one it answers, or gives
+// it the id of a new one.
 func (v *Message) join(ctx context.Context, tx *db.Tx) error {
 	v.ThreadID, v.References = id.New(), []string{}
 	if v.InReplyToID == nil {
@@ -55,7 +59,8 @@ func (v *Message) join(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// follow makes a message an answer to another: in its thread, and naming it.
+// follow makes a message an answer to another: in the same thread, and naming it
+// in References.
 func (v *Message) follow(parent *Message) {
 	v.ThreadID, v.InReplyToID = parent.ThreadID, &parent.ID
 	v.References = append([]string{}, parent.References...)
@@ -65,9 +70,9 @@ func (v *Message) follow(parent *Message) {
 	v.References = append(v.References, parent.InternetID)
 }
 
-// findAnswered finds the message that an answer from outside names by its
-// Message-IDs, nearest first. None is a 404. Whoever has seen a Message-ID can
-// reuse it; the first message that had it is meant.
+// findAnswered finds the message that an incoming mail answers by the Message-IDs
+// that it names, nearest first, or answers 404. A Message-ID can be reused by
+// whoever has seen it, so the oldest message that has it counts.
 func findAnswered(ctx context.Context, tx *db.Tx, org id.ID, internetIDs []string) (*Message, error) {
 	for _, s := range internetIDs {
 		name := strings.Trim(s, "<> ")
@@ -82,7 +87,8 @@ func findAnswered(ctx context.Context, tx *db.Tx, org id.ID, internetIDs []strin
 	return nil, fault.NotFound.Say("There is no such message.")
 }
 
-// maxLookedAt is how many messages of a thread show who takes part in it.
+// maxLookedAt is how many of the latest messages of a thread are read to see who
+// takes part in it.
 const maxLookedAt = 200
 
 // correspondence is the part of a message that shows who wrote to whom.
@@ -110,8 +116,9 @@ func latestIn(ctx context.Context, tx *db.Tx, org, thread id.ID) ([]corresponden
 		org, thread, maxLookedAt)
 }
 
-// people are those who write or receive a message. An address that we send from
-// is not one of them: everybody knows it, and nobody answers from it.
+// people lists the addresses of the other side: recipients, Reply-To and the
+// author of an inbound message. The From of an outbound one is left out: it is
+// the organization's own.
 func (c correspondence) people() []string {
 	out := slices.Concat(c.To, c.CC, c.BCC)
 	if c.ReplyTo != nil {
@@ -123,8 +130,8 @@ func (c correspondence) people() []string {
 	return out
 }
 
-// takesPart reports whether an address belongs to a message or to the latest in
-// its thread.
+// takesPart reports whether an address takes part in a message or in the latest
+// messages of its thread.
 func takesPart(ctx context.Context, tx *db.Tx, parent *Message, address string) (bool, error) {
 	rows, err := latestIn(ctx, tx, parent.OrganizationID, parent.ThreadID)
 	if err != nil {

@@ -8,19 +8,22 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// NeverWrittenTo lists the addresses that the organization has never sent a
-// message to.
+// NeverWrittenTo lists those of the addresses that the organization has never
+// sent a message to.
 func NeverWrittenTo(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
 	return unknown(ctx, tx, org, addresses, "")
 }
 
-// NeverWrittenToByHouse also lists those who only got what was written on a stranger's
-// words: the first answer to a stranger does not make them known.
+// NeverWrittenToByHouse also lists those who only got messages that are marked
+// external, which means that outsiders' text had a part in them: one answer that
+// a stranger's mail provoked does not make the stranger a known recipient.
 func NeverWrittenToByHouse(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
 	return unknown(ctx, tx, org, addresses, ` AND EXISTS (SELECT 1 FROM messages m
 		WHERE m.organization_id = $1 AND m.id = message_recipients.message_id AND NOT m.external)`)
 }
 
+// unknown lists the addresses without a row in message_recipients. only is a
+// further condition on that row, in SQL.
 func unknown(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only string) ([]string, error) {
 	folded := make([]string, len(addresses))
 	for i, a := range addresses {
@@ -41,8 +44,9 @@ func unknown(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only
 	return out, nil
 }
 
-// NotInThread lists the addresses from which no message of a thread came: a first
-// answer to somebody who wrote is no message to a stranger.
+// NotInThread lists those of the addresses that did not send any of the latest
+// hundred messages received in a thread. Answering whoever wrote is not writing
+// to a stranger.
 func NotInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addresses []string) ([]string, error) {
 	ref, ok := id.Parse(thread)
 	if !ok || len(addresses) == 0 {
@@ -63,7 +67,7 @@ func NotInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addre
 	}), nil
 }
 
-// SameAddress reports whether two addresses are the same one.
+// SameAddress reports whether two addresses differ at most in case.
 func SameAddress(a, b string) bool { return db.Fold(a) == db.Fold(b) }
 
 // ThreadOf is a conversation and whom it is with.
@@ -72,7 +76,8 @@ type ThreadOf struct {
 	ContactID *id.ID `db:"contact_id"`
 }
 
-// ThreadsAmong finds the threads among ids of any kind.
+// ThreadsAmong finds the threads among ids of any kind. It stops at two: callers
+// only need to know whether there is exactly one.
 func ThreadsAmong(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) ([]ThreadOf, error) {
 	return db.All[ThreadOf](ctx, tx, `
 		SELECT id, contact_id FROM threads

@@ -11,8 +11,8 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// bodies are the text and the HTML of the letter, and the pictures inside it.
-// HTML that its author designed stays as it is.
+// bodies makes the text and the HTML of the letter, and the pictures inside it.
+// Without a layout, because the author designed the HTML, both stay as they are.
 func (l *letter) bodies(ctx context.Context, files *file.Store) (text string, html *string, embeds []*mail.File,
 	err error) {
 	v := l.message
@@ -37,7 +37,8 @@ func (l *letter) bodies(ctx context.Context, files *file.Store) (text string, ht
 	return frame.Text(text), &made, embeds, err
 }
 
-// logo is the picture of the layout, or nil where there is none.
+// logo reads the picture of the layout, or returns nil if there is none or its
+// file was deleted.
 func (l *letter) logo(ctx context.Context, files *file.Store) (*mail.File, error) {
 	if l.layout.LogoFileID == nil {
 		return nil, nil

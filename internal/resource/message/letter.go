@@ -37,9 +37,10 @@ type letter struct {
 	unsubscribe string // and their link to unsubscribe
 }
 
-// content writes the letter with its signatures. It is held in memory, bounded
-// by maxAttached and the lengths of text and HTML. Headers are set one by one;
-// preformatted ones were encoded or checked before.
+// content writes the letter as RFC 5322 with its DKIM signatures. It is held in
+// memory, bounded by maxAttachedBytes and the lengths of text and HTML. A header set
+// with SetGenHeaderPreformatted is not encoded or checked by the library: its
+// value must have been encoded, or checked for line ends, before.
 func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error) {
 	v := l.message
 	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
@@ -122,9 +123,10 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 	return sign(unfoldID(b.Bytes()), l.keys)
 }
 
-// unfoldID puts a Message-ID on the line of its header. The library starts a
-// long one on the next line, where some readers take the gap for a part of it.
-// Only the bytes before it are moved: the rest may be long.
+// unfoldID puts a Message-ID on the line of its header. The library folds a long
+// one onto the next line, and some readers take the space there for a part of
+// the ID. The headers before it are moved by two bytes within the same array:
+// the content behind it may be many megabytes and stays where it is.
 func unfoldID(content []byte) []byte {
 	const name, fold = "\r\nMessage-ID:", "\r\n"
 	head, _, _ := bytes.Cut(content, []byte("\r\n\r\n"))
@@ -142,8 +144,9 @@ func unfoldID(content []byte) []byte {
 // starts the subject on the next line, and some readers show the gap.
 const wordBytes = 36
 
-// encodedWords writes a text that is not all ASCII as base64 words, one per
-// line. So it does for text that a reader would mistake for such words.
+// encodedWords writes a text as base64 words (RFC 2047), one per line, if it is
+// not all printable ASCII or if a reader would mistake it for such words. For
+// any other text it returns the empty string: it needs no encoding.
 func encodedWords(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > '~' || r < ' ' }) {
 		if read, err := new(mime.WordDecoder).DecodeHeader(s); err == nil && read == s {
@@ -159,9 +162,10 @@ func encodedWords(s string) string {
 	return strings.Join(words, "\r\n ")
 }
 
-// headers name an attachment whose name is not all ASCII, one word per line.
-// The library writes all words on one line, which may be longer than mail
-// allows (RFC 5322 §2.1.1). It handles every other name.
+// headers returns the headers of an attachment whose name is not all ASCII, with
+// one encoded word per line. The library would write all words on one line,
+// which may be longer than mail allows (RFC 5322 §2.1.1). It handles every other
+// name, for which the map is empty.
 func (a *MessageAttachment) headers() map[string][]string {
 	words := encodedWords(a.FileName)
 	if words == "" {
@@ -181,8 +185,8 @@ func toASCII(list []string) []string {
 	return out
 }
 
-// headerIDs are the Message-IDs that may go into a header, in brackets. Those
-// of received mail are whatever somebody wrote.
+// headerIDs puts Message-IDs into brackets for a header, and leaves out those
+// that would break it. Those of received mail are whatever somebody wrote.
 func headerIDs(ids []string) (out []string) {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' || r == ',' }
 	for _, s := range ids {
@@ -193,6 +197,7 @@ func headerIDs(ids []string) (out []string) {
 	return out
 }
 
+// copyFile writes the bytes of an attachment's file into the mail.
 func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io.Writer) (int64, error) {
 	if a.FileID == nil {
 		return 0, &goneError{a.FileName}
@@ -208,7 +213,8 @@ func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io
 	return io.Copy(w, content)
 }
 
-// goneError means that an attachment's file was deleted before it was sent.
+// goneError means that an attachment's file was deleted before the message was
+// sent. Trying again does not help, so the message fails.
 type goneError struct{ name string }
 
 func (e *goneError) Error() string {

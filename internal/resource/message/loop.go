@@ -13,26 +13,28 @@ import (
 )
 
 // Two machines that answer each other's mail never stop. So mail that no person
-// wrote says so, and well-behaved machines, ours included, do not answer it
-// (RFC 3834 §2). A sender who does not say so gets a limited number of answers.
+// wrote carries a header that says so, and well-behaved machines, this service
+// included, do not answer it (RFC 3834 §2). A machine that does not identify
+// itself is caught by its number of mails.
 
 // Loop refuses a machine's answer to a machine.
 var Loop = fault.Define("MESSAGE_LOOP", 409, "An automation does not answer mail that a machine wrote.")
 
-// Automations stop answering a sender of more than loopMails mails in loopTime.
+// Automations stop answering a sender of more than so many mails in this time.
 const (
 	loopMails = 10
 	loopTime  = time.Hour
 )
 
-// isAutomatic reports whether the message comes from the service and no person.
+// isAutomatic reports whether an automation or the service, not a person, caused
+// the message.
 func isAutomatic(cause event.Event) bool {
 	return cause.ActorKind == string(op.AutomationActor) || cause.ActorKind == string(op.SystemActor)
 }
 
-// markAutomatic marks a message by what caused it to be sent, and refuses one
-// that would go back to where a machine's mail came from. If a mail started an
-// automation, the chain begins with that mail.
+// markAutomatic records whether a machine sends the message, and refuses one
+// that would answer a machine. If an incoming mail started the automation, the
+// chain of causes begins with that mail; only then is there anything to check.
 func (v *Message) markAutomatic(ctx context.Context, tx *db.Tx, cause event.Event) error {
 	v.AutoSubmitted, v.Chain = isAutomatic(cause), cause.Chain
 	if len(v.Chain) == 0 {
@@ -71,8 +73,8 @@ func (v *Message) markAutomatic(ctx context.Context, tx *db.Tx, cause event.Even
 	return err
 }
 
-// autoSubmitted is the header that says that nobody wrote the mail, and whether
-// it answers one (RFC 3834 §5).
+// autoSubmitted is the value of the Auto-Submitted header, which tells other
+// machines not to answer (RFC 3834 §5).
 func (v *Message) autoSubmitted() string {
 	if v.InReplyToID != nil {
 		return "auto-replied"

@@ -20,16 +20,19 @@ var (
 	ErrFull     = errors.New("message: the organization has no room for more mail")
 )
 
-// Mailbox is where mail for one address goes.
+// Mailbox is where mail for one address goes. Messages.FindMailbox makes it when
+// a peer names a recipient, before the mail itself is transmitted.
 type Mailbox struct {
 	Address string
-	// Organization is empty for the address that all organizations send from:
-	// then the message that a mail answers says whose it is.
+	// Organization is empty for the address that all organizations send from.
+	// Whose mail it is then follows from the message that the mail answers, once
+	// its headers are known.
 	Organization id.ID
-	// Answers is the message that the address belongs to.
+	// Answers is the message whose own reply or bounce address this is, or, for
+	// the shared address, the message that the mail answers; nil if neither.
 	Answers *id.ID
-	// Bounced is the recipient of that message for whom the address was
-	// created: reports that the mail did not arrive come there.
+	// Bounced is set for a bounce address: the recipient row it was made for.
+	// Reports that the mail did not arrive come there.
 	Bounced *id.ID
 }
 
@@ -46,7 +49,7 @@ func (m *Messages) Mailbox(ctx context.Context, address string) (box Mailbox, er
 	return box, asFull(m.files.Room(ctx, box.Organization))
 }
 
-// asFull turns a full storage into ErrFull.
+// asFull turns the fault of a full storage into ErrFull.
 func asFull(err error) error {
 	if fault.Has(err, file.LimitReached) {
 		return ErrFull
@@ -54,6 +57,8 @@ func asFull(err error) error {
 	return err
 }
 
+// findMailbox asks mailhost what kind of address it is, and then finds the message or
+// recipient that a reply or bounce address was made for.
 func (m *Messages) findMailbox(ctx context.Context, tx *db.Tx, address string) (Mailbox, error) {
 	to, err := m.hosts.Target(ctx, tx, address)
 	if err != nil {
@@ -72,7 +77,9 @@ func (m *Messages) findMailbox(ctx context.Context, tx *db.Tx, address string) (
 	return box, checkActive(ctx, tx, box.Organization)
 }
 
-// findMessage finds the message whose Message-ID begins with a local part.
+// findMessage finds the message that a reply address was made for: its local
+// part is that of the message's Message-ID. The random part must match as well,
+// or anybody who knows a message's id could answer it.
 func (b *Mailbox) findMessage(ctx context.Context, tx *db.Tx, local string) error {
 	ref, ok := idOf(local)
 	if !ok {
@@ -89,9 +96,9 @@ func (b *Mailbox) findMessage(ctx context.Context, tx *db.Tx, local string) erro
 	return err
 }
 
-// findRecipient finds the message that came back. Where every address is the
-// organization's, one that is not a bounce address of its own is an ordinary
-// one.
+// findRecipient finds the message that a bounce address was made for. On a
+// domain where every address belongs to one organization, an address that looks
+// like a bounce address, but is none of that organization's, is an ordinary one.
 func (b *Mailbox) findRecipient(ctx context.Context, tx *db.Tx, ref id.ID) error {
 	type row struct {
 		Organization id.ID `db:"organization_id"`
@@ -108,9 +115,9 @@ func (b *Mailbox) findRecipient(ctx context.Context, tx *db.Tx, ref id.ID) error
 	return err
 }
 
-// findByReferences finds who wrote the message that a mail answers. Our
-// Message-IDs begin with the message's id, which is unique across
-// organizations.
+// findByReferences finds the organization that wrote the message a mail answers.
+// The Message-IDs made here begin with the message's id, which is unique across
+// organizations, so the lookup needs no organization.
 func (b *Mailbox) findByReferences(ctx context.Context, tx *db.Tx, l *incoming.Letter) error {
 	for _, name := range l.References {
 		ref, ok := idOf(name)
@@ -133,8 +140,8 @@ func (b *Mailbox) findByReferences(ctx context.Context, tx *db.Tx, l *incoming.L
 	return mailhost.ErrNobody
 }
 
-// checkActive refuses a disabled organization. Mail to it waits with the
-// sender, who tries for some days, and mail from it waits here.
+// checkActive refuses a disabled organization. Mail to it waits with the sending
+// server, which retries for some days; mail from it waits in the job queue.
 func checkActive(ctx context.Context, tx *db.Tx, org id.ID) error {
 	o, err := account.OrganizationOf(ctx, tx, org)
 	if err == nil && o.Status != account.Active {
@@ -143,7 +150,7 @@ func checkActive(ctx context.Context, tx *db.Tx, org id.ID) error {
 	return err
 }
 
-// InternetID is a message's Message-ID in mail programs.
+// InternetID loads the Message-ID of a message, as mail programs see it.
 func InternetID(ctx context.Context, tx *db.Tx, org, message id.ID) (string, error) {
 	return db.One[string](ctx, tx, "SELECT internet_id FROM messages WHERE organization_id = $1 AND id = $2", org,
 		message)

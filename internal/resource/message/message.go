@@ -1,12 +1,20 @@
 // Package message holds mail: what an organization writes, sends and receives,
 // with attachments, threads and the contacts it is from or to.
 //
-// Start reading at Message. Messages.insert writes every outgoing message;
-// draft.go is what a caller may say about one, deliver.go how it is sent. Mail
-// comes in through Messages.Mailbox, which finds whose an address is, and
-// Messages.Receive. Package mailhost knows which addresses are ours. The mail
-// system is behind the port Mailer; nothing here speaks SMTP, and nothing is
-// sent inside a transaction.
+// Start reading at Message in this file. An outgoing message is described by a
+// caller (draft.go) or by the service itself (post.go), written by
+// Messages.insertOutgoing, and queued as a job (transition.go). The job builds
+// one letter per mail (letter.go, layout.go) and hands it to the Mailer
+// (deliver.go), which records an outcome per recipient (recipient.go).
+//
+// Incoming mail goes through Messages.FindMailbox, which finds the organization
+// behind an address (mailbox.go), then Messages.Receive (receive.go), which
+// parses it with package incoming, judges its origin with package origin, and
+// stores it (arrival.go) or records it as a bounce (bounce.go). Every message
+// belongs to a Thread (thread.go); join.go decides to which one.
+//
+// Nothing here speaks SMTP, and nothing is sent inside a transaction. Package
+// mailhost knows which addresses belong to the organization.
 package message
 
 import (
@@ -90,23 +98,23 @@ type Message struct {
 
 	Authentication *origin.Authentication `json:"authentication" doc:"of received mail: whether to believe from"`
 
-	// What surrounds the HTML when it leaves: layout.go.
+	// What is put around the HTML when the mail is sent: layout.go.
 	BusinessID *id.ID           `json:"-" db:"business_id"`
 	Layout     bool             `json:"letterhead" db:"layout" doc:"the letterhead of the business surrounds html"`
 	Button     *template.Button `json:"-" db:"button"`
 
-	EnclosesInvoices bool    `json:"-" db:"encloses_invoices"` // their PDFs are drawn when it is sent
-	DueInvoiceIDs    []id.ID `json:"-" db:"due_invoice_ids"`   // of the invoices, when it was written
+	EnclosesInvoices bool    `json:"-" db:"encloses_invoices"` // PDFs of InvoiceIDs are drawn when it is sent
+	DueInvoiceIDs    []id.ID `json:"-" db:"due_invoice_ids"`   // those of them that were unpaid when it was written
 
 	Contacts *[]LinkedContact `json:"contacts,omitzero" db:"-" doc:"with include=contacts"`
 
 	Seq         int64    `json:"-" db:"seq"`
 	InternetID  string   `json:"-" db:"internet_id"` // Message-ID, without its brackets
 	References  []string `json:"-" db:"reference_ids"`
-	Chain       []id.ID  `json:"-" db:"chain"` // what led to it, as in its events
+	Chain       []id.ID  `json:"-" db:"chain"` // the mail and automations that led to it, first cause first
 	Attachments int      `json:"-" db:"attachment_count"`
 	Search      string   `json:"-" db:"search"`
-	Size        int64    `json:"-" db:"size_bytes"` // of its content
+	Size        int64    `json:"-" db:"size_bytes"` // of subject, text and HTML; counts against the storage limit
 }
 
 var messages = db.NewTable[Message]("messages", db.Life{
@@ -151,9 +159,9 @@ type Config struct {
 	Hosts  *mailhost.Service
 	Mailer Mailer
 
-	Invoices Invoices // used only once messages are written
+	Invoices Invoices // not called by New, so it may still be under construction
 
-	Resolver origin.Resolver // judges where mail came from; without it nobody does
+	Resolver origin.Resolver // for SPF, DKIM and DMARC; nil leaves received mail unjudged
 }
 
 // Messages writes, sends and receives mail.
@@ -168,10 +176,10 @@ type Messages struct {
 	mailer   Mailer
 	invoices Invoices
 	dns      origin.Resolver
-	parsing  *semaphore.Weighted // bytes of mail
+	parsing  *semaphore.Weighted // bounds the bytes of mail that are parsed at once
 }
 
-// New panics when a required field is missing.
+// New makes the service. It panics when a required field is missing.
 func New(c Config) *Messages {
 	config.Require(c, "DB", "Clock", "Jobs", "Events", "Files", "Links", "Hosts", "Mailer", "Invoices")
 	return &Messages{
@@ -214,7 +222,8 @@ func (m *Messages) messageOperations() []*op.Op {
 			Route:   "POST /v1/messages",
 			Summary: "Write a message, and send it unless it is a draft.",
 
-			Exceptions: []string{"draft", "variables"}, // the status says it; the text has them
+			// The row has neither: status replaces draft, and variables are rendered into the text.
+			Exceptions: []string{"draft", "variables"},
 
 			Description: "It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. " +
 				"to, cc and bcc take one address or an array, without names. from may have a name: " +
@@ -238,7 +247,7 @@ func (m *Messages) messageOperations() []*op.Op {
 			Name:        "messages.update",
 			Route:       "PATCH /v1/messages/{id}",
 			Summary:     "Change fields of a draft.",
-			Exceptions:  []string{"variables"}, // the text has them
+			Exceptions:  []string{"variables"}, // rendered into the text
 			Description: "fileIds replaces all attachments. A templateId renders again, with variables.",
 			Errors: []*fault.Kind{
 				NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached,
@@ -308,7 +317,7 @@ func getMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error
 	return Get(ctx, c.Tx, c.Org, in.ID)
 }
 
-// Get is a message as callers see it, or a 404.
+// Get loads a message as callers see it, with its fileIds, or answers 404.
 func Get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Message, error) {
 	v, err := messages.Get(ctx, tx, org, ref)
 	if err != nil {
@@ -317,6 +326,9 @@ func Get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Message, error) {
 	return v, fillFile(ctx, tx, v)
 }
 
+// createMessage completes what Prepare built, and writes it as a draft or queues it.
+// References are checked, and so locked, before the message is written: that is the
+// order of locks for everybody.
 func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCreate) (*Message, error) {
 	v := in.message
 	v.Record, v.Direction, v.Status = c.NewRecord(), Outbound, Queued
@@ -342,8 +354,9 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if err != nil {
 		return nil, err
 	}
-	// The service's own messages are not refused: otherwise nobody could tell a
-	// full organization anything, and a domain that it lost could not be taken away.
+	// Only callers are charged. Messages that the service writes (Post) are not:
+	// an organization whose storage is full must still get its notices, and the
+	// removal of a lost domain, which sends one, must not fail.
 	if err := m.files.Charge(c.Tx, c.Org, v.size()); err != nil {
 		return nil, err
 	}
@@ -353,8 +366,9 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	return &v, c.Emit("message.created", v.ID, &v)
 }
 
-// references are the rows that a message names. References it had before may
-// stay. The template was found when it was rendered.
+// references lists the rows that a message names, for op.LockReferences to check.
+// A reference that it had before may stay even if the row is gone. The template
+// is not among them: it was looked up when the text was rendered.
 func (v *Message) references(before *Message) []op.Ref {
 	return []op.Ref{
 		{Field: "contactId", Table: "contacts", ID: v.ContactID, Was: before.ContactID},
@@ -363,8 +377,8 @@ func (v *Message) references(before *Message) []op.Ref {
 	}
 }
 
-// insert writes an outgoing message with everything below it. A queued one is
-// sent once the transaction is committed.
+// insert writes an outgoing message with its thread, attachments and links to
+// contacts. A queued one is sent once the transaction is committed.
 func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *Message, files []*file.File) error {
 	v.InternetID = internetID(v)
 	if err := v.join(ctx, tx); err != nil {
@@ -391,8 +405,9 @@ func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *
 	return err
 }
 
-// recipients are all addresses that a message goes to, each once: the mail
-// system knows a domain in one spelling only.
+// recipients lists all addresses that a message goes to, each once. They are
+// compared in ASCII: a domain in Unicode and in Punycode is the same recipient
+// to a mail system, which must not get it twice.
 func (v *Message) recipients() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -405,7 +420,7 @@ func (v *Message) recipients() []string {
 	return out
 }
 
-// size is how many bytes the message says.
+// size counts the bytes of subject, text and HTML.
 func (v *Message) size() int64 {
 	n := len(v.Subject)
 	for _, s := range []*string{v.Text, v.HTML} {
@@ -416,10 +431,11 @@ func (v *Message) size() int64 {
 	return int64(n)
 }
 
-// searchedBytes is how much of its text a message is found by.
+// searchedBytes is how much of a message's text is put into the search index.
 const searchedBytes = 2000
 
-// searchText is what a message is found by.
+// searchText is the text that a search finds a message by. Erasure relies on it
+// too: every address of the message must be in it (erase.go).
 func (v *Message) searchText() string {
 	parts := []*string{&v.Subject, &v.From, v.ReplyTo}
 	for _, list := range [][]string{v.To, v.CC, v.BCC} {
@@ -434,6 +450,7 @@ func (v *Message) searchText() string {
 	return db.SearchText(parts...)
 }
 
+// deleteMessage deletes a draft, and its thread if it was the last message there.
 func deleteMessage(ctx context.Context, c *op.Call, in messageRef) (op.Nothing, error) {
 	if _, err := lockDraft(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
@@ -451,7 +468,7 @@ func deleteMessage(ctx context.Context, c *op.Call, in messageRef) (op.Nothing, 
 	return op.Nothing{}, c.Emit("message.deleted", v.ID, v)
 }
 
-// lockDraft holds a message that may still be changed.
+// lockDraft locks a message and refuses one that is no longer a draft.
 func lockDraft(ctx context.Context, c *op.Call, ref id.ID) (*Message, error) {
 	v, err := messages.Lock(ctx, c.Tx, c.Org, ref)
 	if err != nil {

@@ -27,7 +27,7 @@ type Outgoing struct {
 	CustomerID *id.ID
 	BusinessID *id.ID           // in whose name it is sent; nil for the service's own notices
 	Button     *template.Button // below the content; may be nil
-	Closed     bool             // nobody waits for an answer, so its thread is closed
+	Closed     bool             // no answer is expected: its thread is closed at once
 
 	ScheduledAt *clock.Time // when to send it; nil for at once
 }
@@ -40,9 +40,9 @@ func CheckScheduledAt(at *clock.Time, now clock.Time) error {
 // Post writes a message in the caller's transaction and sends it once that is
 // committed:
 //
-//	content, err := template.ForKey(ctx, tx, org, template.Invoice) // on a snapshot
-//	mail, err := content.Render(values)                             // outside transactions
-//	saved, err := files.Save(ctx, org, "INV-000001.pdf", pdf)       // the same
+//	content, err := template.ContentForKey(ctx, tx, org, template.Invoice) // on a snapshot
+//	mail, err := content.Render(values)                                    // outside transactions
+//	saved, err := files.Save(ctx, org, "INV-000001.pdf", pdf)              // the same
 //	…
 //	f, err := saved.Insert(ctx, tx, now, nil)
 //	v, err := messages.Post(ctx, tx, cause, message.Outgoing{To: …, Content: mail, Files: []*file.File{f}})
@@ -58,7 +58,9 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	if len(o.To) == 0 || len(o.To) > maxRecipients || breaksHeader(o.Content.Subject) {
 		return nil, fmt.Errorf("message: %d recipients, subject %q", len(o.To), o.Content.Subject)
 	}
-	if tx.Author() == db.Service { // these are words of ours
+	// What a job writes into text columns counts as external, because it usually passes on what outsiders wrote.
+	// This text comes from the organization's templates, so it must not.
+	if tx.Author() == db.Service {
 		tx.WrittenBy(db.House)
 		defer tx.WrittenBy(db.Service)
 	}
@@ -116,7 +118,7 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	return v, m.emit(ctx, tx, cause, "message.created", v.ID, v)
 }
 
-// emit writes an event about a message or thread as it is now.
+// emit appends an event about a message or thread, with its present state.
 func (m *Messages) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind string, about id.ID, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

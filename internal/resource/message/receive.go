@@ -19,16 +19,16 @@ import (
 
 // Arrived is a mail as it came in.
 type Arrived struct {
-	Peer       netip.Addr // who brought it, and the name it gave itself; empty if no other server did
-	Helo       string
-	Sender     string    // the return path; empty for a report
-	Recipients []Mailbox // as Messages.Mailbox found them
+	Peer       netip.Addr // the server that delivered it; the zero value if it came another way
+	Helo       string     // how that server named itself
+	Sender     string     // the return path; empty for a report
+	Recipients []Mailbox  // as Messages.FindMailbox found them
 	Content    io.ReadSeeker
 	Size       int64
 }
 
-// parsingBytes is how many bytes of mail are parsed at a time. That needs some
-// ten times as much memory.
+// parsingBytes bounds how many bytes of mail are parsed at the same time in this
+// process. Parsing needs some ten times as much memory.
 const parsingBytes = 32 << 20
 
 // RepetitionTime is how long a mail is remembered, to recognize a repetition.
@@ -36,9 +36,9 @@ const parsingBytes = 32 << 20
 const RepetitionTime = 30 * 24 * time.Hour
 
 // Receive stores a mail for every organization that it is addressed to, once
-// however often it comes. Without an error it is committed. ErrFull means that
-// one of them has no room for it; the others have it, and keep one copy when it
-// comes again.
+// however often it comes. Without an error it is committed everywhere. ErrFull
+// means that one organization has no room for it; the others have stored it, and
+// recognize it when the sender tries again.
 func (m *Messages) Receive(ctx context.Context, mail Arrived) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, mail.Content); err != nil {
@@ -47,7 +47,7 @@ func (m *Messages) Receive(ctx context.Context, mail Arrived) error {
 	if _, err := mail.Content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	// Before anything is held that others wait for: DNS may be slow.
+	// DNS may be slow, so this comes before the semaphore that other mail waits for.
 	judged, err := origin.Judge(ctx, m.dns, origin.Evidence{
 		Peer:    mail.Peer,
 		Helo:    mail.Helo,
@@ -118,15 +118,16 @@ type arrival struct {
 	messages     *Messages
 	organization id.ID
 	recipients   []string // the addresses of the organization that it came to
-	answers      *id.ID   // as in Mailbox
-	bounced      *id.ID
+	answers      *id.ID   // as Mailbox.Answers
+	bounced      *id.ID   // as Mailbox.Bounced
 	mail         *Arrived
 	letter       *incoming.Letter
 	digest       string // of the whole mail
 	judged       origin.Authentication
 }
 
-// add notes another address. A bounce address counts more than any other.
+// add notes another address that the mail came to. A bounce address says most
+// about the mail, so it takes precedence over any other.
 func (a *arrival) add(box Mailbox) {
 	a.recipients = append(a.recipients, box.Address)
 	if a.answers == nil || box.Bounced != nil {

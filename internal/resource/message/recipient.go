@@ -23,13 +23,14 @@ type recipient struct {
 	AnsweredAt     *clock.Time `db:"answered_at"`
 }
 
-// waiting is the status of a recipient before Sent, Bounced or Failed.
+// waiting is the status of a recipient whose mail was not handed over yet. It
+// becomes Sent, Bounced or Failed.
 const waiting Status = "waiting"
 
 const recipientColumns = "id, organization_id, message_id, address, status, error_message, answered_at"
 
-// recipientsOf lists everyone that a message was sent to, in the order of its
-// addresses.
+// recipientsOf lists the recipients of a message and their outcomes, in the
+// order of its addresses. Until the first attempt there are none.
 func recipientsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]recipient, error) {
 	return db.All[recipient](ctx, tx, `
 		SELECT `+recipientColumns+`
@@ -39,9 +40,9 @@ func recipientsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]recipie
 		org, message)
 }
 
-// waitingRecipients are those who have not received the message, with a row
-// each. Recipients of marketing mail who have opted out since it was written
-// never get it.
+// waitingRecipients makes a row for each recipient that has none, and lists
+// those who are still waiting. Recipients of marketing mail who have opted out
+// since it was written fail here and never get it.
 func waitingRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) ([]recipient, error) {
 	for _, a := range v.recipients() {
 		_, err := db.Exec(ctx, tx, `
@@ -92,7 +93,9 @@ func (r *recipient) settle(status Status, reason string, now clock.Time) {
 	}
 }
 
-// save writes the outcome for a recipient. A bounce is final.
+// save writes the outcome for a recipient. A bounce is final: a report may
+// arrive before the mail system's own answer is recorded, which must not
+// overwrite it.
 func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
 	_, err := db.Exec(ctx, tx, `
 		UPDATE message_recipients

@@ -17,9 +17,9 @@ import (
 
 const badSender = `Write it like name@example.com, or like "Business name" <name@example.com>`
 
-// parseSender takes an address apart from the name before it. issue says what
-// is wrong, for the caller. A name that hides characters, or that could be read
-// as another address, would deceive whoever gets the mail.
+// parseSender separates an address from the name before it. issue says what is
+// wrong, for the caller. It refuses a name with invisible characters, or one
+// that could be read as another address: both would deceive the recipient.
 func parseSender(s string) (name *string, address, issue string) {
 	if op.IsEmail(s) {
 		return nil, s, ""
@@ -41,9 +41,9 @@ func parseSender(s string) (name *string, address, issue string) {
 	return &clean, a.Address, ""
 }
 
-// signFor says for which business a message is written: its name stands beside
-// the address unless the message brings another, and its letterhead around it.
-// Without a business it is the organization's first.
+// signFor sets the business that a message is written for. Its name is used as
+// the sender's name unless the message has one, and its letterhead around the
+// HTML. An empty ref means the organization's oldest business.
 func (v *Message) signFor(ctx context.Context, tx *db.Tx, ref id.ID) (err error) {
 	if ref == "" {
 		if ref, err = account.OldestBusiness(ctx, tx, v.OrganizationID); errors.Is(err, db.ErrNone) {
@@ -57,7 +57,8 @@ func (v *Message) signFor(ctx context.Context, tx *db.Tx, ref id.ID) (err error)
 	return v.nameSender(ctx, tx)
 }
 
-// nameSender fills in the name of a message that has none.
+// nameSender fills in the sender's name of a message that has none: the name of
+// its business.
 func (v *Message) nameSender(ctx context.Context, tx *db.Tx) error {
 	if v.FromName != nil || v.BusinessID == nil {
 		return nil
@@ -72,8 +73,9 @@ func (v *Message) nameSender(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// nameFor gives a message from the service's own address the only name that it may
-// have there, whoever asked for another.
+// nameFor replaces the sender's name of a message from the address that all
+// organizations share. Only the name that mailhost makes of the business's is
+// allowed there; otherwise anybody could write from it under any name.
 func (m *Messages) nameFor(ctx context.Context, tx *db.Tx, v *Message) error {
 	if !m.hosts.IsDefault(v.From) {
 		return nil
@@ -87,7 +89,8 @@ func (m *Messages) nameFor(ctx context.Context, tx *db.Tx, v *Message) error {
 }
 
 // fromHeader is the value of From (RFC 5322 §3.4): a quoted name, or encoded
-// words where it is not all ASCII (RFC 2047), which never are inside quotes.
+// words if the name is not all ASCII. Encoded words must not be quoted (RFC 2047
+// §5).
 func (v *Message) fromHeader() string {
 	address := (&mail.Address{Address: mailhost.ToASCII(v.From)}).String()
 	if v.FromName == nil {

@@ -14,10 +14,12 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// ThreadStatus is who has the next word in a thread.
+// ThreadStatus says whose turn it is: open is the organization's, waiting the
+// other side's, closed nobody's.
 type ThreadStatus string
 
-const open ThreadStatus = "open" // of a new thread, and of one that mail came in for
+// A new thread is open, and so is any thread again when mail comes in.
+const open ThreadStatus = "open"
 
 // Thread is a message and all its answers: what a desk works through. join.go
 // decides which thread a message belongs to.
@@ -44,7 +46,8 @@ var threads = db.NewTable[Thread]("threads", db.Life{
 	Somebody:  true,
 	Strangers: []string{"subject"},
 	Refs: []db.Ref{
-		db.To("assignee_id", "users", db.Keeps), // as with tasks: somebody must take over
+		// Kept when the member goes, as with tasks, so that their threads can be found and given to somebody else.
+		db.To("assignee_id", "users", db.Keeps),
 		db.To("contact_id", "contacts"),
 		db.To("customer_id", "customers"),
 	},
@@ -94,7 +97,7 @@ func threadOperations() []*op.Op {
 	}
 }
 
-// resource is what threads need a permission for.
+// resource is the resource whose permissions apply to threads.
 const resource = "messages"
 
 const threadUpdated = "thread.updated"
@@ -152,8 +155,11 @@ type threadUpdate struct {
 	Unread       op.Maybe[bool]         `json:"unread"`
 }
 
+// updateThread changes a thread. A new assignee must be an active member, and a snooze
+// must end in the future.
 func updateThread(ctx context.Context, c *op.Call, in threadUpdate) (*Thread, error) {
-	// What is named is held before the thread, as by everybody who writes messages.
+	// Contact and customer are locked before the thread, the order in which messages are written. Another order
+	// could deadlock with an incoming mail.
 	err := op.References(ctx, c,
 		op.Ref{Field: "contactId", Table: "contacts", ID: in.ContactID.Ptr()},
 		op.Ref{Field: "customerId", Table: "customers", ID: in.CustomerID.Ptr()})
@@ -198,8 +204,8 @@ func (t *Thread) save(ctx context.Context, tx *db.Tx, searchBefore string) error
 	return threads.Save(ctx, tx, t)
 }
 
-// words are what a thread is found by: its subject and the addresses of its
-// latest messages.
+// words builds the search text of a thread anew: its subject and the addresses
+// of its latest messages.
 func (t *Thread) words(ctx context.Context, tx *db.Tx) (string, error) {
 	rows, err := latestIn(ctx, tx, t.OrganizationID, t.ID)
 	if err != nil {
@@ -212,11 +218,13 @@ func (t *Thread) words(ctx context.Context, tx *db.Tx) (string, error) {
 	return withPeople(db.SearchText(&t.Subject), people), nil
 }
 
-// maxThreadWords is how many bytes a thread is found by, about.
+// maxThreadWords bounds the search text of a thread, in bytes; the last address
+// may exceed it.
 const maxThreadWords = 8000
 
-// withPeople adds the addresses that are not among the words yet, as long as
-// there is room.
+// withPeople adds the addresses that a search text lacks, as long as there is
+// room. Reply addresses that belong to a single message are left out: nobody
+// searches for them.
 func withPeople(words string, people []string) string {
 	seen := map[string]bool{}
 	for _, p := range people {
@@ -234,11 +242,11 @@ func withPeople(words string, people []string) string {
 	return words
 }
 
-// The thread is a root of its own. Whoever writes a message locks first what
-// the message names, then the message, then its thread; of two threads, the one
-// with the lesser id.
+// The order of locks: whoever writes a message locks first the rows that the
+// message names, then the message, then its thread; of two threads, first the
+// one with the lesser id.
 
-// holdThread locks the thread of a message. The first message begins it.
+// holdThread locks the thread of a message, and creates it for its first one.
 func (v *Message) holdThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
 	t, err := threads.Lock(ctx, tx, v.OrganizationID, v.ThreadID)
 	if !fault.Has(err, fault.NotFound) {
@@ -271,8 +279,10 @@ func (v *Message) holdThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
 	return t, err
 }
 
-// enterThread adds a message that was just written to its thread. with is the
-// contact that it is from or to. It reports whether the thread was not open.
+// enterThread counts a message that was just written in its thread. with is the
+// contact that it is from or to, and becomes the thread's if it has none.
+// reopened reports that the message was inbound and the thread was not open, or
+// was snoozed.
 func (v *Message) enterThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *Thread, reopened bool, err error) {
 	if t, err = v.holdThread(ctx, tx); err != nil {
 		return nil, false, err
@@ -299,8 +309,8 @@ func (v *Message) enterThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *T
 	return t, reopened, t.save(ctx, tx, words)
 }
 
-// leaveThread takes a message that was just deleted, or put into another
-// thread, out of this one. The last one takes the thread along.
+// leaveThread updates a thread that a message was just removed from, by deletion
+// or by moving to another thread. Removing the last message deletes the thread.
 func leaveThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clock.Time) error {
 	t, err := threads.Lock(ctx, tx, org, thread)
 	if fault.Has(err, fault.NotFound) {
@@ -331,11 +341,12 @@ func leaveThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clock.Ti
 	return t.save(ctx, tx, words)
 }
 
-// countedUpTo is how many messages of a thread are counted at every change, so
-// that the number is right whatever happened before. In a longer one they are
-// added up.
+// countedUpTo is the longest thread whose messages are counted anew at every
+// change, which corrects any earlier mistake. In a longer one, where counting
+// takes time, the stored number is only raised or lowered.
 const countedUpTo = 1000
 
+// count updates the number of messages after change of them were added or removed.
 func (t *Thread) count(ctx context.Context, tx *db.Tx, change int) (err error) {
 	if t.MessageCount += change; t.MessageCount > countedUpTo {
 		return nil
@@ -346,7 +357,8 @@ func (t *Thread) count(ctx context.Context, tx *db.Tx, change int) (err error) {
 	return err
 }
 
-// followDraft is what a change of a draft means to its thread, or threads.
+// followDraft updates the thread of a draft that changed, or both threads if the
+// draft moved from one to another. with is the contact that the draft is to.
 func (v *Message) followDraft(ctx context.Context, tx *db.Tx, before *Message, with *id.ID) error {
 	if v.ThreadID != before.ThreadID {
 		moves := []func() error{

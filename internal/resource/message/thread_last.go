@@ -24,12 +24,13 @@ type ThreadMessage struct {
 }
 
 const (
-	lastMessage  = "lastMessage" // the include
-	previewBytes = 600           // of a text, looked at for a preview
+	lastMessage  = "lastMessage" // the value of include
+	previewBytes = 600           // of a text, read from the database for a preview
 	previewRunes = 160
 )
 
-// fillLast puts the latest message into each thread of a page, by one statement.
+// fillLast puts the latest message into each thread of a page. One statement
+// serves the whole page: for each thread it reads one row of the index.
 func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
 	type row struct {
 		ThreadMessage
@@ -67,7 +68,7 @@ func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
 	return nil
 }
 
-// preview is the beginning of a text in one line, without what it quotes.
+// preview is the beginning of a text in one line, up to the first quoted line.
 func preview(text string) string {
 	var words []string
 	for line := range strings.Lines(text) {

@@ -8,8 +8,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// ThreadNote is what somebody of the house says about a thread. It is part of
-// no mail.
+// ThreadNote is an internal note on a thread, for the organization's own people.
+// No mail ever contains one.
 type ThreadNote struct {
 	op.Record
 	ThreadID       id.ID  `json:"threadId"`
@@ -23,7 +23,7 @@ var threadNotes = op.NewNested[ThreadNote]("thread_notes", db.Life{
 	Strangers: db.NobodyOutside,
 	Parent:    db.To("thread_id", "threads"),
 	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
-	Erase:     db.WholeRow, // with a thread that is only emptied, too
+	Erase:     db.WholeRow, // although erasing a person only blanks the thread and keeps its row
 })
 
 func threadNoteOperations() []*op.Op {

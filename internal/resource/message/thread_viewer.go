@@ -11,8 +11,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Who looks at a thread is a row that its page writes again every few seconds, so
-// that it holds for all processes.
+// Whoever has a thread open is a row that their page refreshes every few
+// seconds. It is in the database rather than in memory because several processes
+// may serve one organization.
 var _ = db.Declare("thread_viewers", db.Life{
 	Parent:     db.To("thread_id", "threads", db.EndsAtPurge),
 	Refs:       []db.Ref{db.To("user_id", "users", db.Keeps)},
@@ -21,7 +22,8 @@ var _ = db.Declare("thread_viewers", db.Life{
 	Unexported: []string{"created_at", "seen_at", "thread_id", "user_id"},
 })
 
-// ViewTime is how long somebody counts as looking at a thread.
+// ViewTime is how long somebody counts as looking at a thread after the page
+// last said so.
 const ViewTime = 25 * time.Second
 
 // ThreadViewer is somebody who looks at a thread.
@@ -45,6 +47,8 @@ type threadLook struct {
 	Left bool `json:"left" default:"false" doc:"true: no longer"`
 }
 
+// lookAtThread notes that the caller looks at a thread, or has left it, drops
+// those who were not seen for ViewTime, and lists the others.
 func lookAtThread(ctx context.Context, c *op.Call, in threadLook) (*op.List[ThreadViewer], error) {
 	if _, err := threads.Get(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return nil, err

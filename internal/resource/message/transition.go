@@ -39,8 +39,8 @@ func (m *Messages) transitionOperations() []*op.Op {
 	}
 }
 
-// checkSender fills in the address of a message that has none, and refuses one
-// that the organization may not send from.
+// checkSender fills in the shared address for a message that has no From, and
+// refuses an address that the organization may not send from.
 func (m *Messages) checkSender(ctx context.Context, tx *db.Tx, v *Message) error {
 	if v.From == "" {
 		v.From = m.hosts.DefaultAddress()
@@ -53,6 +53,8 @@ func (m *Messages) checkSender(ctx context.Context, tx *db.Tx, v *Message) error
 	return err
 }
 
+// sendMessage queues a draft. What may have changed since it was written is checked
+// again: the sender's address and name, and the files.
 func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
 	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -79,6 +81,9 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 	return v, v.followDraft(ctx, c.Tx, v, v.ContactID)
 }
 
+// cancelMessage takes a message out of the queue. While an attempt is under way the
+// message is sending, which is too late; after an attempt that reached nobody it is
+// queued again.
 func (m *Messages) cancelMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
 	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -107,8 +112,8 @@ func (m *Messages) saveTransition(ctx context.Context, c *op.Call, v *Message, k
 	return c.Emit(kind, v.ID, v)
 }
 
-// queue enqueues the job that sends a message, now or when it is due. The job
-// exists exactly when the change does.
+// queue enqueues the job that sends a message, now or at scheduledAt. The job is
+// written in the same transaction, so it exists if and only if the change does.
 func (m *Messages) queue(ctx context.Context, tx *db.Tx, cause event.Event, v *Message) error {
 	if err := checkOptIns(ctx, tx, v); err != nil {
 		return err

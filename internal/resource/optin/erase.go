@@ -7,8 +7,8 @@ import (
 )
 
 // findOptIns finds the rows, including deleted ones, that have one of the
-// person's addresses but no contact. Rows that name the contact are found by
-// it.
+// person's addresses but no contact. The erasure finds rows that name the contact
+// by itself.
 func findOptIns(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	rows, err := db.All[int64](ctx, tx, `
 		SELECT seq FROM email_opt_ins

@@ -22,9 +22,10 @@ import (
 
 // Links creates and reads the links by which people unsubscribe. A link holds
 // the organization, the row's link id and a signature of both. It never
-// expires, because people keep mail, and it serves no other purpose. The
-// signing key is created once per database and kept sealed there, so links
-// outlive the sealing keys.
+// expires, because people keep mail. The signing key is created once per
+// database and kept sealed there, so links stay valid when the sealing keys are
+// rotated. Other packages sign links of their own with the same key, under
+// another purpose.
 type Links struct {
 	base string
 	key  []byte // nil when the sealing key is missing
@@ -61,6 +62,7 @@ var _ = db.Declare(keyRows, db.Life{
 	Sealed: []db.Sealed{{Column: "sealed", Place: "'link_signing_keys/' || purpose"}},
 })
 
+// signingKey reads the key that signs links, or creates it at the first start.
 func signingKey(ctx context.Context, c Config) (key []byte, err error) {
 	const place = keyRows + "/" + purpose // the table's Life repeats it in SQL
 	read := func(ctx context.Context, tx *db.Tx) error {
@@ -95,8 +97,8 @@ func signingKey(ctx context.Context, c Config) (key []byte, err error) {
 	return key, err
 }
 
-// Link is the address where the holder of an email address unsubscribes.
-// Without an opt-in for the address it is a 404.
+// Link is the URL where the holder of an email address unsubscribes. Without an
+// opt-in for the address it is a 404.
 func (l *Links) Link(ctx context.Context, tx *db.Tx, org id.ID, address string) (string, error) {
 	v, err := optIns.Find(ctx, tx, db.In(org).And("email_folded = ?", db.Fold(address)))
 	if err != nil {
@@ -106,9 +108,10 @@ func (l *Links) Link(ctx context.Context, tx *db.Tx, org id.ID, address string) 
 	return l.base + "/unsubscribe/" + token, err
 }
 
-// assignLink gives a row the link of its address. Links that were sent for an
-// address work as long as it has any row, even a newer one; those of another
-// address never do. Older rows have their own links.
+// assignLink gives a row the link id of its address. The id is derived from the
+// address, so that links which were sent work as long as the address has any
+// row, even a newer one. Rows from before that rule have random ids: the id of
+// the last deleted row of the address is kept.
 func (l *Links) assignLink(ctx context.Context, c *op.Call, v *EmailOptIn) error {
 	before, err := db.All[id.ID](ctx, c.Tx, `
 		SELECT link_id
@@ -123,7 +126,8 @@ func (l *Links) assignLink(ctx context.Context, c *op.Call, v *EmailOptIn) error
 	return err
 }
 
-// linkOf is always the same for an address, and does not reveal it.
+// linkOf derives the link id of an address: always the same, and without
+// revealing the address. Without a key it is random.
 func (l *Links) linkOf(org id.ID, folded string) id.ID {
 	if l.key == nil {
 		return id.New()
@@ -135,14 +139,16 @@ func (l *Links) linkOf(org id.ID, folded string) id.ID {
 	return readable(h.Sum(nil)[:16])
 }
 
-// macSize is 128 bits: impossible to guess, and still a short link.
+// macSize is the length of a signature in bytes. 128 bits cannot be guessed, and
+// keep the link short.
 const macSize = 16
 
 // Base is the address that links begin with.
 func (l *Links) Base() string { return l.base }
 
-// Token names a row in a link that strangers may follow. The purpose is part of
-// the signature: a token of one kind of link is none of another.
+// Token makes the signed part of a link that anybody may follow: it names a row
+// of an organization. The purpose is signed with it, so that a token for one
+// kind of link is not accepted for another.
 func (l *Links) Token(purpose string, org, row id.ID) (string, error) {
 	if l.key == nil {
 		return "", errors.New("optin: there is no key to sign links with")
@@ -158,8 +164,8 @@ func (l *Links) sign(purpose string, named []byte) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-// ReadToken is what a token names. A token that was not created here, for this
-// purpose, is a 404.
+// ReadToken returns what a token names. A token that this key did not sign for
+// this purpose is a 404.
 func (l *Links) ReadToken(purpose, token string) (org, row id.ID, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(b) != 32+macSize || l.key == nil || !hmac.Equal(l.sign(purpose, b[:32]), b[32:]) {

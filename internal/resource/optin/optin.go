@@ -1,9 +1,14 @@
 // Package optin holds who agreed to marketing mail and who wants none: one row
 // per address and organization.
 //
-// Start reading at EmailOptIn. links.go creates the signed link that every
-// marketing mail carries, and unsubscribe.go is what the link does. Every
-// sender asks Refused first.
+// Start reading at EmailOptIn in this file, with the operations by which an
+// organization records consent. links.go creates the signed link that every
+// marketing mail carries, and unsubscribe.go is what following the link does.
+// erase.go finds the rows of a person who is to be erased.
+//
+// An address without a row has not agreed. Whoever sends marketing mail asks
+// NotOptedIn first, both when the mail is written and when it is sent. A link
+// must work without signing in, and may end mail to one address only.
 package optin
 
 import (
@@ -142,7 +147,8 @@ func (in *optInCreate) Prepare(_ context.Context, c *op.Call) error {
 }
 
 func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*EmailOptIn, error) {
-	// Locked, because an UPDATE that takes the address has no ON CONFLICT.
+	// updateOptIn checks with a SELECT whether an address is free, since an UPDATE has no ON CONFLICT. The lock keeps
+	// the address from being taken between its check and its UPDATE.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
@@ -172,7 +178,8 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	return v, c.Emit("email_opt_in.created", v.ID, v)
 }
 
-// move sets the status and when it was reached. The event log has the history.
+// move sets the status and when it was reached. Opting in again, or pending,
+// clears the earlier times: the event log has the history.
 func (v *EmailOptIn) move(status Status, now clock.Time) {
 	v.Status = status
 	switch status {
@@ -197,6 +204,8 @@ type optInUpdate struct {
 	op.Changes[Fields]
 }
 
+// updateOptIn changes a row. A new address gets the link of that address, and its
+// consent starts over unless the caller says otherwise.
 func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*EmailOptIn, error) {
 	if in.Has("email") {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
@@ -240,7 +249,8 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 	return v, v.save(ctx, c, before.Search)
 }
 
-// save writes a changed row and emits its event.
+// save writes a changed row and emits its event. words is the search text before
+// the change.
 func (v *EmailOptIn) save(ctx context.Context, c *op.Call, words string) error {
 	v.UpdatedAt = c.Now
 	if v.Search = v.words(); v.Search != words {

@@ -11,12 +11,12 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Whoever follows a link is unknown to the service: the token alone says whose
-// address it is and in which organization. RFC 8058 requires it to work without
-// a cookie or a second step, and viewing the page to change nothing, because
-// link scanners view everything.
+// Whoever follows a link is not signed in: the token alone says whose address it
+// is and in which organization. RFC 8058 requires that unsubscribing works with
+// one POST, without a cookie, and that a GET changes nothing, because link
+// scanners open every link in a mail.
 
-// How often one address may follow links. It is generous, because mailbox
+// How often one IP address may follow links. It is generous, because mailbox
 // providers unsubscribe for all their users from a few addresses.
 const (
 	visits       = 600
@@ -59,7 +59,7 @@ type linkVisit struct {
 	Address string `json:"address" doc:"the visitor's IP address, for the rate limit"`
 }
 
-// Admit counts a visit against the visitor's rate limit.
+// Admit counts a visit against the rate limit of the visitor's IP address.
 func (l *Links) Admit(c *op.Call, address string) error {
 	v := l.from.Spend(address, visits, visitsWindow, c.Now.Std())
 	if v.OK {
@@ -78,9 +78,9 @@ func (l *Links) showSubscription(ctx context.Context, c *op.Call, in linkVisit) 
 	return s, err
 }
 
-// find is what a token names. The row is nil when it was deleted, purged or
-// erased: then the address gets no marketing mail, which is what the visitor
-// wants.
+// find looks up what a token names, and sets the organization of the call. The
+// row is nil when it was deleted, purged or erased: then the address gets no
+// marketing mail, which is what the visitor wants.
 func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscription, *EmailOptIn, error) {
 	org, link, err := l.ReadToken(purpose, token)
 	if err != nil {
@@ -106,8 +106,8 @@ func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscripti
 	return s, v, nil
 }
 
-// unsubscribe may be repeated: an address that is out stays out, with its
-// original time.
+// unsubscribe opts an address out. It may be repeated: an address that is out
+// stays out, with its original time.
 func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
 	if err := l.Admit(c, in.Address); err != nil {
 		return nil, err

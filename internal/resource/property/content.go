@@ -24,15 +24,15 @@ type Content struct {
 	ValueTextList *[]string   `json:"valueTextList" doc:"for multi_select"`
 }
 
-// The default bounds of a string and of an array.
+// The bounds of a text, a URL and a list of options.
 const (
 	maxText    = 2000
 	maxURL     = 2048
 	maxOptions = 100
 )
 
-// parseValue turns the value in a body into content, or refuses it at that
-// field.
+// parseValue turns the value in a body into content of the definition's type, or refuses it at
+// that field.
 func (d *PropertyDefinition) parseValue(value db.JSON) (Content, error) {
 	var issue string
 	var c Content
@@ -72,7 +72,8 @@ func (d *PropertyDefinition) parseValue(value db.JSON) (Content, error) {
 	return c, nil
 }
 
-// decode reads a JSON value of the wanted kind.
+// decode reads a JSON value into a pointer. want names the kind for the issue; null is never
+// accepted.
 func decode(value db.JSON, want string, into any) (issue string) {
 	if json.Unmarshal(value, into) != nil || value.Kind() == 'n' {
 		return "Invalid input: expected " + want
@@ -80,6 +81,8 @@ func decode(value db.JSON, want string, into any) (issue string) {
 	return ""
 }
 
+// textIssue says what is wrong with the text of a text, url, date or select; empty if nothing
+// is.
 func (d *PropertyDefinition) textIssue(s string) string {
 	switch d.ValueType {
 	case "select":
@@ -99,8 +102,7 @@ func tooLong(s string, most int) string {
 	return fmt.Sprintf("Too long: expected at most %d characters", most)
 }
 
-// missingOptions lists the options of a value that its definition no longer
-// has.
+// missingOptions lists the options of a value that its definition no longer has.
 func (d *PropertyDefinition) missingOptions(c *Content) (options []string) {
 	if d.Options == nil {
 		return nil

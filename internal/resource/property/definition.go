@@ -1,10 +1,17 @@
 // Package property holds what an organization wants to know about its contacts,
-// customers and businesses beyond their own fields: definitions, and each
-// object's values for them, suggested, confirmed or dismissed.
+// customers and businesses beyond their own fields. A PropertyDefinition describes
+// a property and its type; a PropertyValue is one object's value for it, which is
+// suggested, confirmed or dismissed. An object has at most one confirmed value for
+// each definition, and agents suggest rather than confirm.
 //
-// It knows its objects by their table names and imports none of them. Start
-// reading at PropertyDefinition, then PropertyValue; move.go is how a value
-// changes.
+// content.go and number.go check values by their type. move.go is how a value
+// changes its status or is replaced; whoever changed the property in between wins
+// (PropertyValue.Version). include.go lets other packages show an object's
+// properties and filter objects by them, and suggestion.go lists what waits for a
+// decision.
+//
+// It knows its objects only by their table names (objectKind), and imports none of
+// their packages. Start reading at PropertyDefinition, then PropertyValue.
 package property
 
 import (
@@ -83,9 +90,9 @@ func definitionOperations() []*op.Op {
 			Events:      []string{"property_definition.updated"},
 			Example:     `{` + ref + `, "name": "Service tier", "description": null}`,
 		}, updateDefinition),
-		// No value is touched: there may be one for every contact, and one transaction must not hold
-		// up all others. A value is visible only while its definition is (see liveDefinition), and
-		// is purged with it.
+		// Deleting a definition changes none of its values. There may be one for every contact, and a
+		// transaction over all of them would hold up everybody else. A value is visible only while its
+		// definition is (liveDefinitionSQL), and is purged with it.
 		op.DeleteRow(op.Spec{
 			Name:     "property_definitions.delete",
 			Summary:  "Delete a property definition and all its values.",
@@ -113,7 +120,8 @@ func (in *definitionCreate) Prepare(context.Context, *op.Call) error {
 	return checkOptions(in.ValueType, in.Options)
 }
 
-// checkOptions refuses options that do not fit their value type.
+// checkOptions refuses options that do not fit the value type, that are empty, or that appear
+// twice.
 func checkOptions(valueType string, options *[]string) error {
 	if valueType != "select" && valueType != "multi_select" {
 		if options != nil {
@@ -152,7 +160,7 @@ func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Pr
 	return v, c.Emit("property_definition.created", v.ID, v)
 }
 
-// words are the text that a search finds a definition by.
+// words is the text that a search finds a definition by.
 func (v *PropertyDefinition) words() string { return db.SearchText(&v.Name, &v.Key) }
 
 type definitionUpdate struct {

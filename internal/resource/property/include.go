@@ -32,7 +32,7 @@ type Filter struct {
 	PropertyValue *string `query:"propertyValue" max:"2048" doc:"exact; one option of a multi_select"`
 }
 
-// Where keeps the objects that have the property.
+// Where narrows w to the objects of a kind that have the property confirmed with the value.
 func (f Filter) Where(ctx context.Context, c *op.Call, objectType string, w *db.Where) error {
 	switch {
 	case f.PropertyKey == nil && f.PropertyValue == nil:
@@ -67,14 +67,17 @@ func (f Filter) Where(ctx context.Context, c *op.Call, objectType string, w *db.
 	return nil
 }
 
+// badFilter refuses a parameter of the query.
 func badFilter(field, issue string) error {
 	return (*fault.Tree)(nil).At([]any{field}, issue).Fault(fault.BadInput)
 }
 
-// indexedText is how much of a text the index has.
+// indexedText is how many characters of a text the index has. The condition below repeats the
+// number.
 const indexedText = 100
 
-// condition is what a value of the definition meets if it is the given one.
+// condition is the SQL condition that selects the values equal to text. It repeats the
+// condition of the partial index for the type, so that the database uses that index.
 func (d *PropertyDefinition) condition(text string) (condition string, args []any, issue string) {
 	const neither = "value_text IS NULL AND value_number IS NULL AND value_date IS NULL AND "
 	switch d.ValueType {
@@ -93,18 +96,18 @@ func (d *PropertyDefinition) condition(text string) (condition string, args []an
 		if err != nil {
 			return "", nil, "Invalid text"
 		}
-		// The list as JSON without the option is another text.
+		// The list is stored as JSON. If taking the quoted option out changes the text, the list has it.
 		const list = "CAST(value_text_list AS TEXT)"
 		return neither + "replace(" + list + ", ?, '') <> " + list, []any{string(option)}, ""
 	}
 	first := []rune(text)
-	// Without || SQLite would put the second text into the first comparison, and not see the index.
+	// The || keeps SQLite from merging the two comparisons, after which it would not use the index.
 	return "value_text IS NOT NULL AND substr(value_text, 1, 100) = ? AND value_text || '' = ?",
 		[]any{string(first[:min(len(first), indexedText)]), text}, ""
 }
 
-// Fill puts the confirmed properties into a page of objects, by one statement, if
-// they were asked for. of is an object's id and the field for them.
+// Fill puts the confirmed properties into a page of objects, with one statement for all of
+// them, if the caller asked for them. of returns an object's id and the field that takes them.
 func Fill[T any](ctx context.Context, c *op.Call, in Include, rows []T, of func(*T) (id.ID, **[]Property)) error {
 	if len(in.Include) == 0 {
 		return nil

@@ -35,8 +35,8 @@ type valueUpdate struct {
 	found *found
 }
 
-// found is the property as it was before the transaction. Whoever changes it in
-// between wins, and this request is refused.
+// found is the property as Prepare read it, before the transaction. If somebody changed it in
+// between, this request is refused: its caller decided by what it saw before.
 type found struct {
 	version    int64
 	definition *PropertyDefinition
@@ -65,6 +65,7 @@ func (in *valueUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	return err
 }
 
+// updateValue changes the status of a value, replaces the value, or both.
 func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*PropertyValue, error) {
 	rows := o.rows()
 	if err := rows.Lock(ctx, c, in.ID); err != nil {
@@ -112,8 +113,8 @@ func (o object) updateValue(ctx context.Context, c *op.Call, in valueUpdate) (*P
 	return v, c.Emit(o.event("updated"), v.ID, v)
 }
 
-// move decides which status the value gets, or why it cannot. Together with a
-// value, the current status is not a move.
+// move decides which status the value gets, or why it cannot. Sent together with a value, the
+// present status is not a change.
 func (in *valueUpdate) move(v *PropertyValue) (Status, error) {
 	status := v.Status
 	if in.Status.Set && (!in.Value.Set || in.Status.Value != status) {
@@ -128,6 +129,7 @@ func (in *valueUpdate) move(v *PropertyValue) (Status, error) {
 	return status, nil
 }
 
+// setStatus writes the new status. A value that becomes confirmed replaces the one that was.
 func setStatus(ctx context.Context, c *op.Call, v *PropertyValue, status Status) error {
 	if status == confirmed {
 		if err := supersede(ctx, c, v, nil); err != nil {
@@ -138,8 +140,8 @@ func setStatus(ctx context.Context, c *op.Call, v *PropertyValue, status Status)
 	return values.Save(ctx, c.Tx, v)
 }
 
-// replace puts a new value, with its own id and author, in the place of one
-// that is confirmed or becomes so in the same request.
+// replace puts a new value, with its own id and author, in the place of one that is confirmed
+// or becomes so in the same request.
 func replace(ctx context.Context, c *op.Call, old *PropertyValue, d *PropertyDefinition,
 	content Content) (*PropertyValue, error) {
 	if err := supersede(ctx, c, old, &old.ID); err != nil {

@@ -12,8 +12,8 @@ var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]
 // maxDigits bounds a number written out, without its sign and point.
 const maxDigits = 100
 
-// maxExponent exceeds any number of zeros that fits in a body, and is small
-// enough to be added to it.
+// maxExponent is larger than any number of zeros that fits in a body, and small enough that
+// adding it to a length cannot overflow.
 const maxExponent = 1 << 30
 
 const tooManyDigits = "Too long: expected a number of at most 100 digits"

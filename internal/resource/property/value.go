@@ -24,7 +24,7 @@ type PropertyValue struct {
 	SetByAgentID *id.ID                `json:"setByAgentId"`
 	Sources      []PropertyValueSource `json:"sources"`
 
-	Version int64 `json:"-" db:"version"`
+	Version int64 `json:"-" db:"version"` // of the property of this object, see loadVersion
 }
 
 // PropertyValueSource is where a value was found. Sources are created and
@@ -56,7 +56,8 @@ var values = db.NewTable[PropertyValue]("property_values", db.Life{
 		db.To("set_by_user_id", "users", db.Keeps),
 		db.To("set_by_agent_id", "agents", db.Keeps),
 	},
-	// One value is confirmed; the other stays as a suggestion, for somebody to decide.
+	// When two objects are merged and both have a confirmed value, the one of the object that goes
+	// becomes a suggestion, for somebody to decide.
 	Yields: []db.Yield{{
 		Column: "status", Was: "'confirmed'", Left: "'suggested'",
 		Only: `status = 'confirmed' AND EXISTS (SELECT 1 FROM property_values k
@@ -65,7 +66,7 @@ var values = db.NewTable[PropertyValue]("property_values", db.Life{
 	}},
 })
 
-// object is a kind of object that has properties.
+// object is a kind of object that has properties: its name in the API, and its table.
 type object struct{ kind, table string }
 
 var objects = []object{{"contact", "contacts"}, {"customer", "customers"}, {"business", "businesses"}}
@@ -74,14 +75,15 @@ var objects = []object{{"contact", "contacts"}, {"customer", "customers"}, {"bus
 const liveDefinition = `EXISTS (SELECT 1 FROM property_definitions d
 	WHERE d.organization_id = $1 AND d.id = property_values.definition_id AND d.deleted_at IS NULL)`
 
-// rows are the values below one object, which is their root.
+// rows are the values of objects of this kind. The object is the parent of its values, which
+// is locked for every change.
 func (o object) rows() op.Nested[PropertyValue] {
 	n := op.Under(values, db.To("object_id", o.table))
 	n.Seen = liveDefinition
 	return n
 }
 
-// spec is what the operations on one kind of object's values share.
+// spec is what the operations on the values of one kind of object share.
 func (o object) spec(verb, route, summary, example string) op.Spec {
 	s := op.Spec{
 		Name:     o.table + ".properties." + verb,
@@ -96,6 +98,7 @@ func (o object) spec(verb, route, summary, example string) op.Spec {
 	return s
 }
 
+// event is the type of an event about a value, like contact.property.created.
 func (o object) event(verb string) string { return o.kind + ".property." + verb }
 
 func (o object) operations() []*op.Op {
@@ -113,7 +116,7 @@ func (o object) operations() []*op.Op {
 		"suggestion. Use value to replace a confirmed value, which gets a new id. With both, status comes first, and " +
 		"both happen or neither."
 	update.Errors = []*fault.Kind{TransitionInvalid, NotConfirmed, Conflict}
-	// The answer has a value in the field of its type.
+	// The input has one field, value; the answer has a field for each type instead.
 	create.Exceptions, update.Exceptions = []string{"value"}, []string{"value"}
 	return []*op.Op{
 		op.Read(o.spec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.",
@@ -153,6 +156,8 @@ type propertySource struct {
 	Title *string `json:"title"`
 }
 
+// createValue gives an object a value. A confirmed one replaces the value that was confirmed
+// before.
 func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*PropertyValue, error) {
 	if err := o.rows().Lock(ctx, c, in.ID); err != nil {
 		return nil, err
@@ -190,7 +195,7 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*P
 	return v, c.Emit(o.event("created"), v.ID, v)
 }
 
-// definition finds the definition of a new value, or refuses it at its field.
+// definition finds the definition of a new value, or refuses it at the field definitionId.
 func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*PropertyDefinition, error) {
 	d, err := definitions.Get(ctx, c.Tx, c.Org, ref)
 	switch {
@@ -216,8 +221,8 @@ func newValue(c *op.Call, d *PropertyDefinition, object id.ID, content Content) 
 	return v
 }
 
-// supersede deletes the confirmed value of v's property, if any, and the value
-// also, if given, to make way for v.
+// supersede deletes the confirmed value of v's property, if there is one, and also the value
+// with the id also, if given, to make way for v.
 func supersede(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) error {
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE property_values SET deleted_at = $4, updated_at = $4
@@ -227,8 +232,8 @@ func supersede(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) e
 	return err
 }
 
-// version counts how often a property of an object was written. Deleted rows
-// count, because deleting a value changes the property too.
+// version is how often a property of an object was written. Deleted rows count too, because
+// deleting a value changes the property.
 func version(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int64, error) {
 	return db.One[int64](ctx, tx, `
 		SELECT coalesce(max(version), 0)
@@ -237,6 +242,7 @@ func version(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int
 		org, object, definition)
 }
 
+// nextVersion is the version that the next write of a value gives its property.
 func nextVersion(ctx context.Context, c *op.Call, v *PropertyValue) (int64, error) {
 	n, err := version(ctx, c.Tx, c.Org, v.ObjectID, v.DefinitionID)
 	return n + 1, err

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pendingAnswer is what an agent reads whose call waits for a person.
+// pendingAnswer is the answer to an agent whose call waits for a person.
 type pendingAnswer struct {
 	Status      string     `json:"status"`
 	ProposalID  id.ID      `json:"proposalId"`
@@ -24,7 +24,8 @@ type pendingAnswer struct {
 	Next        string     `json:"next"`
 }
 
-// decidedAnswer is what it reads once somebody has decided.
+// decidedAnswer is the answer once the call was rejected, or ended in another way
+// without being carried out.
 type decidedAnswer struct {
 	Status     string     `json:"status"`
 	ProposalID id.ID      `json:"proposalId"`
@@ -33,7 +34,7 @@ type decidedAnswer struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-// maxAnswerEffects bounds what a model has to read.
+// maxAnswerEffects bounds how many effects an agent's model has to read.
 const maxAnswerEffects = 20
 
 // Summary is the first effect in a sentence.
@@ -44,7 +45,8 @@ func (v *Proposal) Summary() string {
 	return v.Effects[0].Summary
 }
 
-// withoutPaper cuts a mail for a model, which does not see how it looks.
+// withoutPaper drops the HTML of a mail for a model, if there is a text, and
+// shortens the rest: how the mail looks only matters to a person.
 func withoutPaper(after jsontext.Value) jsontext.Value {
 	var fields map[string]any
 	if json.Unmarshal(after, &fields) != nil {

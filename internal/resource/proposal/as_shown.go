@@ -21,25 +21,27 @@ import (
 )
 
 // What was approved is what is done. A plan of Writes is compared as a whole, in the
-// transaction that does it. One that reaches outside is done step by step, and others
-// work between its steps: each input is rendered again and compared with the one that
-// was shown, and so are the effects of each step, before they are committed. A Flow,
-// whose effects cannot be undone, is rehearsed once more right before it begins.
+// transaction that does it. One that reaches outside is done step by step, and other
+// callers may change data between its steps. So each input is rendered again and
+// compared with the one that was shown, and so are the effects of each step, before
+// they are committed. A Flow, whose effects cannot be rolled back, is rehearsed once
+// more right before it begins.
 
 // changedError ends a proposal because something is not as it was shown.
 type changedError struct{ found []string }
 
 func (e *changedError) Error() string { return "proposal: it is not as it was shown" }
 
-// freshNames gives rows that do not exist yet names that are the same in every
-// rehearsal: new:1, new:2 and so on, as they appear. Rows that have not appeared have
-// an empty name.
+// freshNames gives names to rows that a rehearsal creates. Their ids are random, so
+// two rehearsals could not be compared by them; the names new:1, new:2 and so on, in
+// the order in which the rows are mentioned, are the same every time. A row that has
+// not been mentioned yet has an empty name.
 type freshNames struct {
 	of    map[id.ID]string
 	named int
 }
 
-// namesOf goes on from the rows that earlier steps made.
+// namesOf makes names that continue those of the rows which earlier steps made.
 func namesOf(made map[id.ID]string) *freshNames {
 	n := &freshNames{of: make(map[id.ID]string, len(made))}
 	for row, name := range made {
@@ -59,13 +61,15 @@ func (n *freshNames) add(t *db.Trace) {
 	}
 }
 
+// fresh reports whether the steps themselves made a row.
 func (n *freshNames) fresh(row id.ID) bool {
 	_, ok := n.of[row]
 	return ok
 }
 
-// text has the new ids named. It looks for them by hand: a regular expression takes long
-// for a large mail, and others wait to write.
+// text replaces the ids of new rows by their names. It searches for them by hand,
+// because a regular expression takes long for a large mail, inside a transaction
+// that others wait for.
 func (n *freshNames) text(text []byte) []byte {
 	if len(n.of) == 0 {
 		return text
@@ -101,7 +105,7 @@ func (n *freshNames) text(text []byte) []byte {
 	return append(out, text[from:]...)
 }
 
-// object decodes a JSON object with the new ids named.
+// object decodes a JSON object, with the ids of new rows replaced by their names.
 func (n *freshNames) object(text []byte) (map[string]any, error) {
 	out := map[string]any{}
 	if len(text) == 0 {
@@ -111,7 +115,7 @@ func (n *freshNames) object(text []byte) (map[string]any, error) {
 	return out, err
 }
 
-// see names what a step told of, in its order.
+// see gives names to the rows that a step's events mention, in their order.
 func (n *freshNames) see(t *db.Trace) {
 	n.add(t)
 	for _, told := range t.Told {
@@ -122,9 +126,9 @@ func (n *freshNames) see(t *db.Trace) {
 	}
 }
 
-// keepRendered notes the input of a step as it was rendered, or compares it with what
-// was noted when a person, or the maker, was shown it. A literal input is always the
-// same.
+// keepRendered keeps the input of a step with its placeholders filled in. With
+// compare, it compares it with the one that was kept when the proposal was shown. An
+// input without placeholders is always the same and needs neither.
 func (v *Proposal) keepRendered(i int, text []byte, names *freshNames, compare bool) error {
 	if v.literal(i) || !automation.HasPlaceholder(v.Steps[i].Input) {
 		return nil
@@ -173,8 +177,9 @@ func (v *Proposal) stepInput(i int) ([]byte, error) {
 	return input, v.keepRendered(i, input, namesOf(v.Made), true)
 }
 
-// verify refuses a step that is no longer as it was shown, before it begins. What a
-// Write does is compared in its own transaction, by watch.
+// verify rehearses a Flow right before it begins, and refuses it if it is no longer
+// as it was shown. What a Write does is compared in its own transaction, by
+// watchStep.
 func (s *Service) verify(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door) error {
 	o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 	if o.RunsTogether() {
@@ -187,7 +192,7 @@ func (s *Service) verify(ctx context.Context, v *Proposal, i int, input []byte, 
 		if found = nil; len(skipped) > 0 {
 			return nil
 		}
-		p := *v // what is rehearsed makes no rows
+		p := *v // a copy, because stepDifferences notes rows in it that the rehearsal does not keep
 		var err error
 		found, err = s.stepChanged(ctx, tx, &p, i, traces[0], false)
 		return err
@@ -206,9 +211,9 @@ func (s *Service) verify(ctx context.Context, v *Proposal, i int, input []byte, 
 	return err
 }
 
-// watch looks at what the transactions of a step do before they are committed. Of a
-// Flow only mail is compared, which leaves after the commit: whatever else it does has
-// happened outside by then.
+// watch returns the function that compares what the transactions of a step do before
+// they are committed. Of a Flow only mail is compared, which is sent after the
+// commit; whatever else it does has happened outside by then.
 func (s *Service) watch(v *Proposal, i int) op.Watch {
 	mails := !s.cfg.Catalog.Named(v.Steps[i].Operation).RunsTogether()
 	return func(ctx context.Context, tx *db.Tx, t *db.Trace) error {
@@ -231,11 +236,12 @@ func (s *Service) watch(v *Proposal, i int) op.Watch {
 	}
 }
 
-// ownChange is the version of a row that an earlier step of the same plan changed.
+// ownChange stands for the version of a row that an earlier step of the same plan
+// changed: such a row does not count as changed by others.
 const ownChange = 0
 
 // stepChanged compares what a step did with what was shown of it: all of it, or only
-// its mail. It names the rows that the step made.
+// its mail. It also notes in v.Made the rows that the step made.
 func (s *Service) stepChanged(ctx context.Context, tx *db.Tx, v *Proposal, i int, t *db.Trace, mails bool) (
 	[]string, error) {
 	was, now := &outcome{}, &outcome{versions: map[string]int64{}}
@@ -271,8 +277,8 @@ func (s *Service) stepChanged(ctx context.Context, tx *db.Tx, v *Proposal, i int
 	return shown.differences(now, s.cfg.Clock.Now()), nil
 }
 
-// stale is the outcome of a proposal that is not as it was shown before its step i.
-// What was done before stays, and steps tells of it.
+// stale ends a proposal whose step i is not as it was shown. What earlier steps did
+// stays, and is visible in steps.
 func (s *Service) stale(a carryOutArgs, i int, found []string) func(v *Proposal, now clock.Time) (string, error) {
 	return func(v *Proposal, now clock.Time) (string, error) {
 		v.Steps[i].StartedAt = nil

@@ -25,8 +25,8 @@ const (
 
 	carryOutTime = 3 * time.Minute
 	expirePeriod = time.Minute
-	// unknownAfter is when a step that has begun can no longer be repeated safely,
-	// because its key may have been forgotten.
+	// unknownAfter is how long a step that has begun can be repeated safely. After
+	// that its idempotency key may have been forgotten.
 	unknownAfter = op.KeyLifetime - time.Hour
 )
 
@@ -56,7 +56,7 @@ func (s *Service) carryOut(ctx context.Context, j job.Job, a carryOutArgs) (job.
 			return s.fail(a, i, fault.OutcomeUnknown.Say("The step was interrupted, and too much time has passed to "+
 				"find out whether it was done.")), nil
 		}
-		who, door, err := s.maker(ctx, v, v.DecidedBy) // without an approver it may do no more than alone
+		who, door, err := s.maker(ctx, v, v.DecidedBy) // without an approver, only what the maker may do alone
 		var input []byte
 		if err == nil {
 			input, err = v.stepInput(i)
@@ -103,7 +103,7 @@ func (s *Service) read(ctx context.Context, a carryOutArgs) (v *Proposal, err er
 	return v, err
 }
 
-// next is the step that was not done yet.
+// next is the first step that was not done yet.
 func (v *Proposal) next() int {
 	for i := range v.Steps {
 		if v.Steps[i].CompletedAt == nil {
@@ -113,7 +113,7 @@ func (v *Proposal) next() int {
 	return len(v.Steps)
 }
 
-// begin records that a step begins, if it still may.
+// begin records that a step begins, unless its agent or approver may no longer act.
 func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) error {
 	return s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := j.Keep(ctx, tx); err != nil {
@@ -146,7 +146,8 @@ func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) e
 func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
 	first bool) (op.Answer, error) {
 	full := *who
-	// A step hands on what an earlier one has read. A single call is what the person saw.
+	// A step may pass on outsiders' text that an earlier step has read, so what it writes counts as external. A single
+	// call that a person approved does not: the person has seen all of it.
 	full.External = (who.External || v.External) && (len(v.Steps) > 1 || who.ApprovedBy == "")
 	if ceiling := v.charges(i); ceiling != nil {
 		full.Ceiling = ceiling
@@ -158,7 +159,7 @@ func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, wh
 	if err != nil || a.Status < 400 {
 		return a, err
 	}
-	// A refusal that is bound to its key comes back as an answer.
+	// A refusal that was stored under its idempotency key comes back as an answer, not as an error.
 	var envelope struct {
 		Error StepError `json:"error"`
 	}
@@ -170,7 +171,8 @@ func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, wh
 	return a, f
 }
 
-// charges is what a step was shown to charge, or nil.
+// charges is the amount that a step was shown to charge, or nil if none. It is the
+// most that the step may charge.
 func (v *Proposal) charges(i int) *int64 {
 	var sum int64
 	found := false
@@ -185,8 +187,8 @@ func (v *Proposal) charges(i int) *int64 {
 	return &sum
 }
 
-// keep stores the answer of a step: openly, sealed when it shows a secret, or not
-// at all when it is too large.
+// keep stores the answer of a step: as it is, sealed if it shows a secret, or not at
+// all if it is too large.
 func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
 	data, err := answerData(a)
 	if err != nil {
@@ -213,6 +215,7 @@ func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
 
 func sealPlace(v *Proposal) string { return "proposals/" + string(v.ID) }
 
+// secrets opens the answers that are sealed, by the number of their step.
 func (s *Service) secrets(v *Proposal) (map[string]jsontext.Value, error) {
 	all := map[string]jsontext.Value{}
 	if v.Secrets == nil {
@@ -225,6 +228,7 @@ func (s *Service) secrets(v *Proposal) (map[string]jsontext.Value, error) {
 	return all, json.Unmarshal(text, &all)
 }
 
+// addSecret seals the answer of a step together with those before it.
 func (s *Service) addSecret(v *Proposal, i int, data jsontext.Value) error {
 	all, err := s.secrets(v)
 	if err != nil {
@@ -239,6 +243,7 @@ func (s *Service) addSecret(v *Proposal, i int, data jsontext.Value) error {
 	return err
 }
 
+// openSecrets puts the sealed answers into the steps, for the maker alone.
 func (s *Service) openSecrets(v *Proposal) error {
 	all, err := s.secrets(v)
 	if err != nil {
@@ -252,6 +257,7 @@ func (s *Service) openSecrets(v *Proposal) error {
 	return nil
 }
 
+// save changes a proposal while the job still belongs to this worker.
 func (s *Service) save(ctx context.Context, j job.Job, a carryOutArgs,
 	change func(*Proposal, clock.Time) error) error {
 	return s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -271,7 +277,8 @@ func (s *Service) save(ctx context.Context, j job.Job, a carryOutArgs,
 	})
 }
 
-// ended is the outcome that ends a proposal together with its job.
+// ended returns the outcome that ends a proposal in the transaction that ends its
+// job. change sets the status and returns the type of the event.
 func (s *Service) ended(a carryOutArgs, change func(*Proposal, clock.Time) (string, error)) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
@@ -293,7 +300,7 @@ func (s *Service) ended(a carryOutArgs, change func(*Proposal, clock.Time) (stri
 	}
 }
 
-// executed is the outcome of a proposal whose last step is done.
+// executed returns the outcome of a proposal whose last step is done.
 func (s *Service) executed(a carryOutArgs) job.Outcome {
 	return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
 		v.Status, v.CompletedAt = Executed, &now
@@ -301,6 +308,8 @@ func (s *Service) executed(a carryOutArgs) job.Outcome {
 	})
 }
 
+// fail returns the outcome of a proposal whose step i was refused. What earlier steps
+// did stays.
 func (s *Service) fail(a carryOutArgs, i int, err error) job.Outcome {
 	f := fault.Of(err)
 	if f.Kind == fault.Internal {
@@ -322,7 +331,7 @@ func (s *Service) fail(a carryOutArgs, i int, err error) job.Outcome {
 // expireBatch bounds how many proposals end in one transaction.
 const expireBatch = 200
 
-// expire ends what nobody decided in time.
+// expire ends proposals that nobody decided or carried out in time.
 func (s *Service) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	type due struct {
 		Organization id.ID `db:"organization_id"`

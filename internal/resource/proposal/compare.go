@@ -11,12 +11,12 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// maxDifferences is how many differences are named.
+// maxDifferences is how many differences are listed.
 const maxDifferences = 20
 
-// differences compares what was shown with what the steps do now. Times that
-// follow from the moment of the call, like a due date, are the same when they
-// are as far from it as before.
+// differences compares what was shown with what the steps do now. A time that is
+// derived from the moment of the call, like a due date, counts as the same if it is
+// as far from that moment as before.
 func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 	c := &comparison{was: v.RehearsedAt, now: at}
 	if len(v.Effects) != len(now.effects) {
@@ -26,7 +26,8 @@ func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 	for i := range v.Effects {
 		c.effect(fmt.Sprintf("effects[%d]", i), &v.Effects[i], &now.effects[i])
 	}
-	for i := range now.effects { // what leaves the house must be the very row that was shown
+	// For what goes outside, equal effects are not enough: the rows that it carries must be unchanged as well.
+	for i := range now.effects {
 		e := &now.effects[i]
 		if !e.outward() {
 			continue
@@ -43,14 +44,16 @@ func (v *Proposal) differences(now *outcome, at clock.Time) []string {
 	return c.found
 }
 
-// moved reports whether somebody else changed a row since the proposal was shown.
+// moved reports whether somebody else changed a row since the proposal was shown. A
+// change by an earlier step of the same plan does not count.
 func (v *Proposal) moved(row string, now *outcome) bool {
 	was, known := v.Versions[row]
 	return was != now.versions[row] && (!known || was != ownChange)
 }
 
-// carries are the rows that go out with an effect, which does not show what is in them: the
-// steps of an automation that is run, the PDF of an invoice.
+// carries lists, by field, the rows that go out with an effect although the effect
+// does not show their content: the automation that is run, the invoices whose PDFs
+// are attached.
 func (e *Effect) carries() map[string][]string {
 	var after struct {
 		AutomationID *string  `json:"automationId"`
@@ -72,7 +75,8 @@ type comparison struct {
 	found    []string
 }
 
-// minted are the fields whose values are drawn when a row is created.
+// minted are the fields whose values are random when a row is created, so that two
+// rehearsals differ in them.
 var minted = []string{"recordValue"}
 
 func (c *comparison) note(path, what string) {
@@ -83,13 +87,13 @@ func (c *comparison) note(path, what string) {
 
 func (c *comparison) effect(path string, a, b *Effect) {
 	x, y := plain(a), plain(b)
-	delete(x, "summary") // it says what the rest says
+	delete(x, "summary") // derived from the other fields
 	delete(y, "summary")
 	c.creates = a.Kind == Create
 	c.value(path, x, y)
 }
 
-// plain is a value as JSON has it.
+// plain converts a value to maps and slices, as JSON has it.
 func plain(v any) map[string]any {
 	out := map[string]any{}
 	text, err := json.Marshal(v)
@@ -97,11 +101,12 @@ func plain(v any) map[string]any {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		panic(err) // plain data
+		panic(err) // cannot fail: an Effect has no cycles or functions
 	}
 	return out
 }
 
+// value compares two values of JSON, and notes where they differ.
 func (c *comparison) value(path string, a, b any) {
 	switch x := a.(type) {
 	case map[string]any:
@@ -147,7 +152,8 @@ func said(v any) string {
 	return cut(string(text), 200)
 }
 
-// sameTime reports whether two times are equally far from when they were made.
+// sameTime reports whether two texts are times that are equally far, within five
+// seconds, from the moments of their rehearsals.
 func (c *comparison) sameTime(a, b any) bool {
 	x, ok := a.(string)
 	y, also := b.(string)

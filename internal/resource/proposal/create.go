@@ -46,12 +46,14 @@ func (in *proposalCreate) Prepare(_ context.Context, c *op.Call) (err error) {
 }
 
 // callable tells which operations a proposal may hold: those that an agent could
-// call. But no proposal holds a proposal, or works out what the caller wrote while
-// others wait to write.
+// call, except for proposals themselves and for operations that only evaluate what
+// the caller wrote. The latter take long, and others wait while steps run.
 func callable(o *op.Op) bool {
 	return automation.Callable(o) && o.Resource != account.Proposals && !o.Evaluates()
 }
 
+// create rehearses a plan and stores it, as planned if the caller may do all of it
+// alone, or else as pending.
 func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*Proposal, error) {
 	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, "proposals",
 		callable).Fault(fault.Invalid); err != nil {
@@ -94,7 +96,7 @@ func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*P
 	})
 }
 
-// requests is as how many requests the steps count for the limit per minute.
+// requests is how many requests the steps count as for the limit per minute.
 func (s *Service) requests(steps []ProposalStep) (n int) {
 	for i := range steps {
 		n += s.cfg.Catalog.Named(steps[i].Operation).Requests(steps[i].Input)
@@ -102,8 +104,10 @@ func (s *Service) requests(steps []ProposalStep) (n int) {
 	return n
 }
 
-// checkSources refuses placeholders over the answers of operations that ask outside:
-// what somebody outside says when the plan is carried out, nobody can be shown before.
+// checkSources refuses placeholders whose values cannot be shown beforehand: those
+// over the answer of an operation that calls out, which may answer something else
+// when the plan is carried out, and those in the input of an operation that cannot
+// be rehearsed.
 func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
 	outside := map[string]string{} // the operation, by the name that its answer has
 	for i := range steps {
@@ -129,6 +133,8 @@ func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
 	return tree
 }
 
+// newProposal makes a proposal that was not rehearsed yet. It is planned until
+// something requires approval.
 func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title string,
 	steps []automation.Step) *Proposal {
 	v := &Proposal{
@@ -160,8 +166,8 @@ func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title str
 	return v
 }
 
-// sum is the SHA-256 of the steps in their canonical form, after the sum that they had
-// when they were shown before, if they were.
+// sum is the SHA-256 of the steps in their canonical form. If the proposal was shown
+// before, the old sum is hashed too, so that every showing has a sum of its own.
 func (v *Proposal) sum() string {
 	h := sha256.New()
 	h.Write([]byte(v.SHA256))
@@ -179,8 +185,8 @@ func (v *Proposal) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// permit refuses steps that the caller may neither take nor propose, and says
-// whether a person must decide.
+// permit refuses steps that the caller may neither take nor propose. If one of them
+// may only be proposed, a person must decide.
 func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
 	full := c.WithAsks()
 	for i := range v.Steps {
@@ -195,14 +201,14 @@ func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
 	return nil
 }
 
-// ask makes a person decide.
+// ask makes the proposal wait for a person's decision. The first reason stays.
 func (v *Proposal) ask(because, text string) {
 	if v.Because == nil {
 		v.Status, v.Because, v.BecauseText = Pending, &because, &text
 	}
 }
 
-// inStep names the step that a refusal is about, where there are several.
+// inStep adds the number of the step to a refusal, if there are several steps.
 func inStep(i, n int, err error) error {
 	var f *fault.Fault
 	if n == 1 || !errors.As(err, &f) {
@@ -217,9 +223,9 @@ func inStep(i, n int, err error) error {
 	return &named
 }
 
-// refusedStep is the refusal of a step as the answer to a plan: what is wrong with
-// an input or a permission is told as such, anything else with the step's own code
-// in the details.
+// refusedStep turns the refusal of a step into the answer to a plan. An invalid
+// input or a missing permission keeps its own code; any other refusal becomes
+// StepRefused, with the step's code in the details.
 func refusedStep(err error, n int) error {
 	var step *op.StepError
 	var f *fault.Fault
@@ -243,7 +249,8 @@ func refusedStep(err error, n int) error {
 	return out
 }
 
-// insert writes a new proposal and tells those who want to hear of it.
+// insert writes a new proposal, unless its maker has too many, and mails those who
+// decide if it waits for a person.
 func (s *Service) insert(ctx context.Context, tx *db.Tx, v *Proposal) error {
 	w := db.In(v.OrganizationID).And("status = 'pending'").And("maker_kind = ?", v.MakerKind)
 	db.Equal(w, "maker_id", v.MakerID)
@@ -260,11 +267,11 @@ func (s *Service) insert(ctx context.Context, tx *db.Tx, v *Proposal) error {
 	return s.tell(ctx, tx, v)
 }
 
-// quiet is how long after a mail no other is sent about the same agent.
+// quiet is how long no further mail is sent after a proposal of the same maker.
 const quiet = 10 * time.Minute
 
-// tell mails those who want to hear of what waits. An agent with many proposals
-// causes one mail, not many.
+// tell mails those who want to know that a proposal waits. If the same maker has
+// made another one shortly before, its mail is enough.
 func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
 	w := db.In(v.OrganizationID).And("status = 'pending'").And("created_at > ?", v.CreatedAt.Add(-quiet)).
 		And("id <> ?", v.ID).And("maker_kind = ?", v.MakerKind)
@@ -281,7 +288,7 @@ func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
 	return s.cfg.Notify(ctx, tx, v.OrganizationID, notice)
 }
 
-// agentCall is a call of an operation that a person must decide.
+// agentCall is an agent's call of one operation, which a person must decide.
 type agentCall struct {
 	op.Request
 	op          *op.Op
@@ -315,8 +322,8 @@ func (s *Service) Find(ctx context.Context, o *op.Op, q op.Request) (v *Proposal
 	return v, err
 }
 
-// Propose makes a proposal of one call, after Find has found none. If an equal call was
-// quicker, it is that one's.
+// Propose makes a proposal of one call, after Find has found none. If an equal call
+// was quicker, it returns that one's proposal, and made is false.
 func (s *Service) Propose(ctx context.Context, o *op.Op, q op.Request, because, text string) (v *Proposal, made bool,
 	err error) {
 	a, err := newAgentCall(o, q)
@@ -331,7 +338,7 @@ func (s *Service) Propose(ctx context.Context, o *op.Op, q op.Request, because, 
 		return nil, false, err
 	}
 	err = s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		// The agent is the root: two equal calls at once make one proposal.
+		// The agent is locked, so that two equal calls at once make one proposal.
 		if err := db.Lock(ctx, tx, "agents", p.OrganizationID, a.Caller.ID); err != nil {
 			return db.Missing(err, "agent")
 		}
@@ -349,8 +356,8 @@ func (s *Service) Propose(ctx context.Context, o *op.Op, q op.Request, because, 
 	return v, made, err
 }
 
-// checkUnused refuses a call whose key belongs to a call that was made: its proposal
-// could never be carried out.
+// checkUnused refuses a call whose idempotency key was used by a call that was made:
+// its proposal could never be carried out.
 func (s *Service) checkUnused(ctx context.Context, a *agentCall) error {
 	if a.Key == "" {
 		return nil
@@ -365,7 +372,7 @@ func (s *Service) checkUnused(ctx context.Context, a *agentCall) error {
 	})
 }
 
-// proposalOf rehearses a call.
+// proposalOf rehearses a call and returns it as a proposal that waits for a person.
 func (s *Service) proposalOf(ctx context.Context, a *agentCall, because, text string) (*Proposal, error) {
 	if err := a.op.CheckInput(a.input); err != nil {
 		return nil, err

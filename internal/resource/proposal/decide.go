@@ -13,7 +13,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// execute carries out what its maker may do alone.
+// execute carries out a planned proposal, for its maker, who may do it alone.
 func (s *Service) execute(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
 	v, err := s.look(ctx, c, in.ID)
 	if err != nil {
@@ -38,15 +38,15 @@ func (s *Service) execute(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 	return s.run(ctx, c, v, &who, c.Door)
 }
 
-// permitAlone refuses to carry out what the maker may no longer do alone. What may
-// still be proposed waits for a person from now on.
+// permitAlone refuses to carry out what the maker may no longer do alone. If the
+// maker may still propose it, it waits for a person from now on.
 func (s *Service) permitAlone(ctx context.Context, c *op.Call, v *Proposal) error {
 	full := c.Caller.WithAsks()
 	alone := true
 	for i := range v.Steps {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 		if o.Name == undoName {
-			continue // a large undo asks for each of its steps
+			continue // the steps of a large undo are permitted one by one when they run
 		}
 		if err := o.Permit(full, c.Door); err != nil {
 			return inStep(i, len(v.Steps), err)
@@ -82,8 +82,9 @@ type proposalApprove struct {
 	SHA256 string `json:"sha256" min:"64" max:"64" doc:"of the proposal that was looked at"`
 }
 
-// approve carries out what a person decided. The person needs the right to do each
-// step by hand, and the maker the right to propose it.
+// approve carries out what a person approved. The person needs the right to do each
+// step by hand, and the maker the right to propose it. The sum proves that the
+// person saw this version of the proposal.
 func (s *Service) approve(ctx context.Context, c *op.Call, in proposalApprove) (*Proposal, error) {
 	v, err := s.look(ctx, c, in.ID)
 	if err != nil {
@@ -110,8 +111,9 @@ func (s *Service) approve(ctx context.Context, c *op.Call, in proposalApprove) (
 	return s.run(ctx, c, v, who, door)
 }
 
-// maker is who a decided proposal acts for: its maker, who may do what both the maker and
-// the one who approved it may.
+// maker is the caller that a proposal acts as: its maker. If somebody approved it,
+// the permissions are those that both the maker, asking included, and the approver
+// have.
 func (s *Service) maker(ctx context.Context, v *Proposal, approver *id.ID) (*op.Caller, op.Door, error) {
 	var maker id.ID
 	if v.MakerID != nil {
@@ -150,9 +152,9 @@ func doorNamed(name string) op.Door {
 	return op.Automation
 }
 
-// run carries a proposal out: all steps in one transaction where they allow it,
-// else one by one in a job. When anything that was shown has changed, nothing
-// happens and the proposal is stale.
+// run carries a proposal out: all steps in one transaction if they are Writes,
+// otherwise one by one in a job. If anything that was shown has changed, nothing
+// happens and the proposal becomes stale.
 func (s *Service) run(ctx context.Context, c *op.Call, v *Proposal, who *op.Caller, door op.Door) (*Proposal, error) {
 	together := s.together(v)
 	if !together && v.Undo == nil {
@@ -241,13 +243,14 @@ var (
 	errSettled = errors.New("proposal: somebody decided it meanwhile")
 )
 
-// ends reports whether an error says that a plan is no longer as it was shown.
+// ends reports whether an error means that a plan is no longer as it was shown, and
+// so makes the proposal stale.
 func ends(err error) bool {
 	var changed *changedError
 	return errors.As(err, &changed) || op.IsRefusal(err) && !fault.Has(err, TooSlow)
 }
 
-// changed is what is no longer as it was shown.
+// changed lists what is no longer as it was shown.
 func (v *Proposal) changed(out *outcome, err error, now clock.Time) []string {
 	var changed *changedError
 	if errors.As(err, &changed) {
@@ -272,7 +275,7 @@ func (s *Service) together(v *Proposal) bool {
 // that is no longer allowed: it has expired, its agent is paused or deactivated,
 // or the one who decided left.
 func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, v *Proposal, who *op.Caller) (*Proposal, error) {
-	// The organization is the root of who is a member and whether agents are paused.
+	// Whoever pauses agents or removes a member locks the organization too, so neither happens during this.
 	if err := db.LockOrganization(ctx, tx, v.OrganizationID); err != nil {
 		return nil, db.Missing(err, "organization")
 	}
@@ -281,7 +284,7 @@ func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, v *Proposal, who *op.
 		return p, err
 	}
 	if p.SHA256 != v.SHA256 {
-		return nil, anotherShown() // somebody showed it anew meanwhile
+		return nil, anotherShown() // somebody refreshed it meanwhile
 	}
 	if p.open() && p.ExpiresAt <= s.cfg.Clock.Now() {
 		return nil, NotOpen.Say("This proposal has expired.")
@@ -289,6 +292,8 @@ func (s *Service) lockOpen(ctx context.Context, tx *db.Tx, v *Proposal, who *op.
 	return p, s.mayAct(ctx, tx, p, who.ApprovedBy)
 }
 
+// mayAct refuses if the agent is paused or deactivated, or if the approver is no
+// longer an active member.
 func (s *Service) mayAct(ctx context.Context, tx *db.Tx, p *Proposal, approver id.ID) error {
 	if p.AgentID != nil {
 		if err := account.AgentMayAct(ctx, tx, p.OrganizationID, *p.AgentID); err != nil {
@@ -337,7 +342,7 @@ func (s *Service) setStale(ctx context.Context, c *op.Call, proposal id.ID, chan
 	return IsStale.With(map[string]any{"difference": changed})
 }
 
-// finish keeps the answers of the steps.
+// finish stores the answers of the steps and ends the proposal.
 func (s *Service) finish(v *Proposal, out *outcome, now clock.Time) error {
 	for i := range v.Steps {
 		if err := s.keep(v, i, out.results[i], now); err != nil {
@@ -390,6 +395,8 @@ func (s *Service) reject(ctx context.Context, c *op.Call, in proposalReject) (*P
 	return v, c.Emit("proposal.rejected", v.ID, v.told())
 }
 
+// lockVisible locks a proposal that the caller may see. For anybody else it does not
+// exist.
 func (s *Service) lockVisible(ctx context.Context, c *op.Call, proposal id.ID) (*Proposal, error) {
 	v, err := proposals.Lock(ctx, c.Tx, c.Org, proposal)
 	if err != nil {

@@ -53,7 +53,8 @@ type EffectTrigger struct {
 	Name string `json:"name" max:"500"`
 }
 
-// kinds are the events that mean more than a change of a row.
+// kinds are the events that mean more than a change of a row: something is sent,
+// published or called.
 var kinds = map[string]string{
 	"message.queued":               Send,
 	"message.scheduled":            Send,
@@ -72,8 +73,8 @@ var kinds = map[string]string{
 	"automation_execution.created": CallOut,
 }
 
-// kindOf tells what an event means. A message that is queued when it is created
-// is sent.
+// kindOf is the kind of effect that an event stands for. A message that is queued or
+// scheduled when it is created is sent.
 func kindOf(e event.Event, data map[string]any) string {
 	if k := kinds[e.Type]; k != "" {
 		return k
@@ -90,14 +91,15 @@ func kindOf(e event.Event, data map[string]any) string {
 	return Update
 }
 
-// outward reports whether an effect leaves the house.
+// outward reports whether an effect reaches outside the service.
 func (e *Effect) outward() bool { return e.Kind != Create && e.Kind != Update && e.Kind != Delete }
 
-// unsaid are the fields that say nothing about an effect.
+// unsaid are the fields that every row has, which tell nothing about an effect.
 var unsaid = []string{"id", "organizationId", "createdAt", "updatedAt", "deletedAt"}
 
-// ofEvent is what an event tells. With paper, a mail is cut much later.
-func ofEvent(e event.Event, names *freshNames, paper bool) (*Effect, error) {
+// ofEvent makes the effect that an event stands for. full keeps the whole HTML and
+// text of a mail, up to maxMailText.
+func ofEvent(e event.Event, names *freshNames, full bool) (*Effect, error) {
 	data, err := names.object(e.Data)
 	if err != nil {
 		return nil, err
@@ -124,7 +126,7 @@ func ofEvent(e event.Event, names *freshNames, paper bool) (*Effect, error) {
 	default:
 		after = whole(data)
 	}
-	if paper && out.Kind == Send {
+	if full && out.Kind == Send {
 		out.After = object(after, "html", "text")
 	} else {
 		out.After = object(after)
@@ -140,7 +142,8 @@ func ofEvent(e event.Event, names *freshNames, paper bool) (*Effect, error) {
 	return out, nil
 }
 
-// object is a JSON object whose texts are cut, those of some fields much later.
+// object writes a JSON object with its texts shortened. Those of the fields in long
+// may be ten times as long.
 func object(v map[string]any, long ...string) jsontext.Value {
 	if v == nil {
 		return jsontext.Value("{}")
@@ -154,7 +157,7 @@ func object(v map[string]any, long ...string) jsontext.Value {
 	}
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		panic(err) // it was read from JSON
+		panic(err) // cannot fail: it was read from JSON
 	}
 	return text
 }
@@ -174,7 +177,7 @@ func notRehearsed(i int, o *op.Op) Effect {
 
 func money(cents int64, currency string) string { return locale.Amount(cents, currency) }
 
-// whole is what a row says, without what is empty or says nothing.
+// whole is what a row says, without empty fields and those that every row has.
 func whole(data map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range data {
@@ -202,9 +205,9 @@ func whole(data map[string]any) map[string]any {
 }
 
 const (
-	maxShown  = 4000   // of a text in an effect
-	maxPaper  = 40_000 // of a mail that a person is shown in a frame
-	maxPapers = 5      // mails of a proposal that are kept so long
+	maxShown  = 4000   // characters of a text in an effect
+	maxPaper  = 40_000 // characters of the HTML or text of a mail, which a person is shown as it looks
+	maxPapers = 5      // mails of a proposal that are kept at that length
 )
 
 func shorten(v any) any {
@@ -223,8 +226,8 @@ func shorten(v any) any {
 	return v
 }
 
-// digested cuts a text. A digest stands for the rest, so that a change of it is seen
-// when the steps are compared with what was shown.
+// digested shortens a text and appends a digest of the whole, so that a change
+// behind the cut is noticed when the steps are compared with what was shown.
 func digested(s string, n int) string {
 	letters := utf8.RuneCountInString(s)
 	if letters <= n {
@@ -233,7 +236,7 @@ func digested(s string, n int) string {
 	return cut(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
 }
 
-// maxQuoted is how much of somebody's text stands in a sentence of ours.
+// maxQuoted is how many characters of somebody's text are quoted in a sentence.
 const maxQuoted = 80
 
 func cut(s string, n int) string {
@@ -243,13 +246,14 @@ func cut(s string, n int) string {
 	return string([]rune(s)[:n]) + "…"
 }
 
-// quote puts somebody's text into a sentence, so that it cannot be taken for ours.
+// quote puts somebody's text into quotation marks, and replaces those inside of it,
+// so that it cannot pass for a sentence of the service.
 func quote(s string) string {
 	return "“" + cut(strings.Join(strings.Fields(strings.NewReplacer("“", "\"", "”", "\"").Replace(s)), " "),
 		maxQuoted) + "”"
 }
 
-// titles are the fields that name a row for people, the best first.
+// titles are the fields that may name a row for people, the best first.
 var titles = []string{"name", "title", "subject", "invoiceNumber", "organizationName", "resourceName", "key", "email",
 	"phoneNumber", "url", "label", "address1", "body", "content", "question"}
 
@@ -270,7 +274,7 @@ func called(data map[string]any) string {
 	return ""
 }
 
-// nouns are the types whose words do not follow from their name.
+// nouns are the words for types whose name does not give them.
 var nouns = map[string]string{"domain.dns_record": "DNS record", "domain.email": "hosted email",
 	"customer.transaction": "transaction"}
 
@@ -281,7 +285,7 @@ func noun(resourceType string) string {
 	return strings.ReplaceAll(resourceType[strings.LastIndexByte(resourceType, '.')+1:], "_", " ")
 }
 
-// sentence says what an effect is.
+// sentence describes an effect for people.
 func (e *Effect) sentence(ev event.Event, data, before map[string]any) string {
 	what := "the " + noun(e.ResourceType)
 	if name := called(data); name != "" {
@@ -353,6 +357,7 @@ func joined(words []string) string {
 	return strings.Join(words[:n], ", ") + " and " + words[n]
 }
 
+// totalsOf sums up what a person looks at first: money, recipients and deletions.
 func totalsOf(effects []Effect) (t ProposalTotals) {
 	for i := range effects {
 		e := &effects[i]

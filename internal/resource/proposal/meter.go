@@ -14,8 +14,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Meter counts what an agent's call does against its limits, and refuses what is
-// guarded, in the transaction of the effect.
+// Meter counts what an agent's call does against its limits, and refuses what the
+// guard forbids. It runs in the transaction of the effects, so that a refusal undoes
+// them. It is the op.Meter of the Runner.
 func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 	if err := guard.Check(ctx, c, told); err != nil {
 		return err
@@ -44,7 +45,7 @@ func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 	return account.Reserve(ctx, c.Tx, c.Caller, c.Now, use)
 }
 
-// mail is what of a message matters here.
+// mail is the part of a message's event that is metered.
 type mail struct {
 	Status string   `json:"status"`
 	To     []string `json:"to"`
@@ -52,6 +53,8 @@ type mail struct {
 	BCC    []string `json:"bcc"`
 }
 
+// meterEvent adds what an event means to the use of an agent: deletions, changes of
+// DNS, and mail with its recipients.
 func (s *Service) meterEvent(ctx context.Context, c *op.Call, e event.Event, use *account.Use) error {
 	switch {
 	case strings.HasPrefix(e.Type, "domain.dns_record."):

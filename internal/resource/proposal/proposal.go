@@ -69,14 +69,14 @@ type Proposal struct {
 	UndoesImportID *id.ID `json:"undoesImportId" doc:"the import that it takes back"`
 	ApprovalURL    string `json:"approvalUrl" db:"-" max:"2048" doc:"where a person decides, after signing in"`
 
-	Versions    map[string]int64 `json:"-" db:"versions"`
+	Versions    map[string]int64 `json:"-" db:"versions"` // of the rows that the steps relied on, when it was shown
 	MakerUserID *id.ID           `json:"-" db:"maker_user_id"`
 	Door        string           `json:"-" db:"door"`
 	RehearsedAt clock.Time       `json:"-" db:"rehearsed_at"`
-	CallPrint   []byte           `json:"-" db:"fingerprint"`
-	CallKey     *string          `json:"-" db:"call_key"`
-	Secrets     []byte           `json:"-" db:"secrets"`
-	Undo        *undoWork        `json:"-" db:"undo"` // of an undo that is too large for one transaction
+	CallPrint   []byte           `json:"-" db:"fingerprint"` // of an agent's call: equal calls have the same
+	CallKey     *string          `json:"-" db:"call_key"`    // of an agent's call: its idempotency key
+	Secrets     []byte           `json:"-" db:"secrets"`     // answers that show a secret, sealed
+	Undo        *undoWork        `json:"-" db:"undo"`        // of an undo that is too large for one transaction
 
 	// What as_shown.go compares: the inputs with their placeholders filled in, and the names
 	// of the rows that the steps made so far.
@@ -118,12 +118,11 @@ type Skipped struct {
 	ResourceID   *id.ID `json:"resourceId"`
 	Field        string `json:"field" doc:"empty for the whole record"`
 	Why          string `json:"why" max:"1000"`
-	// Instead is a sentence, or the call that can be made.
-	// A sentence, which may be empty, or a call.
+	// Instead is a sentence, which may be empty, or a call that can be made.
 	Instead jsontext.Value `json:"instead" kinds:"string,object" doc:"what to do in its place: words, or a call"`
 }
 
-// InsteadText is Instead for people.
+// InsteadText is Instead as a sentence for people.
 func (s Skipped) InsteadText() string {
 	var text string
 	if json.Unmarshal(s.Instead, &text) == nil {
@@ -273,7 +272,7 @@ func (s *Service) Operations() []*op.Op {
 	}, s.undoOperations()...)
 }
 
-// Happenings are the events that the clock and the jobs bring about.
+// Happenings are the events that the jobs emit, without an operation.
 var Happenings = []op.Happening{
 	{Type: "proposal.expired", When: "`expiresAt` of an undecided proposal passes"},
 	{Type: "proposal.executed", When: "the last step of a proposal that reaches outside is done"},
@@ -294,7 +293,8 @@ type proposalList struct {
 	UndoesImportID *id.ID `query:"undoesImportId" doc:"those that take this import back"`
 }
 
-// visible is the rows that a caller sees: a person's are the organization's.
+// visible filters the proposals that a caller sees: a key or an agent its own, a
+// person all of the organization.
 func visible(c *op.Call) *db.Where {
 	w := db.In(c.Org)
 	if c.Door == op.Console || c.Door == op.Admin || c.Door == op.System {
@@ -326,11 +326,10 @@ type proposalGet struct {
 
 const lookAgain = 400 * time.Millisecond
 
-// get polls, because any process may decide. Those who wait beyond the bound are
-// answered at once.
+// get answers with a proposal, and waits for its end if asked to.
 func (s *Service) get(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
 	v, err := s.await(ctx, c, in)
-	// An agent that waits again and again would read the same each time.
+	// An agent that waits again and again would otherwise read all of it each time.
 	if err == nil && (in.View == "short" || in.View == "auto" && c.Door == op.Agent && in.WaitSeconds > 0 &&
 		(v.open() || v.running())) {
 		v.Steps, v.Effects, v.Skipped = []ProposalStep{}, []Effect{}, []Skipped{}
@@ -338,6 +337,8 @@ func (s *Service) get(ctx context.Context, c *op.Call, in proposalGet) (*Proposa
 	return v, err
 }
 
+// await polls the database until the proposal has ended, because any process may
+// decide it. If maxWaiting requests wait in this process already, it answers at once.
 func (s *Service) await(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
 	v, err := s.look(ctx, c, in.ID)
 	if err != nil || in.WaitSeconds == 0 {
@@ -365,6 +366,7 @@ func (s *Service) await(ctx context.Context, c *op.Call, in proposalGet) (*Propo
 	return v, nil
 }
 
+// look reads a proposal that the caller may see, or answers 404.
 func (s *Service) look(ctx context.Context, c *op.Call, proposal id.ID) (v *Proposal, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err = proposals.Find(ctx, tx, visible(c).And("id = ?", proposal))
@@ -376,18 +378,18 @@ func (s *Service) look(ctx context.Context, c *op.Call, proposal id.ID) (v *Prop
 	return s.shown(c, v)
 }
 
-// asSeen is a proposal as a caller may see it: a person sees all of it.
+// asSeen is a proposal as a caller may see it: a person sees all of it, its maker
+// nothing that is withheld.
 func (s *Service) asSeen(c *op.Call, v *Proposal) *Proposal {
 	if c.Door != op.Console && c.Door != op.Admin && c.Door != op.System {
 		v = v.forMaker()
 	}
 	v.ApprovalURL, v.Says = s.approvalURL(v), v.Summary()
-	v.EffectsTotal = max(v.EffectsTotal, len(v.Effects)) // older ones have none
+	v.EffectsTotal = max(v.EffectsTotal, len(v.Effects)) // rows of older versions have 0
 	return v
 }
 
-// shown fills in what only some callers see: the maker is shown the secrets of
-// the answers.
+// shown is viewFor, with the secrets in the answers if the caller is the maker.
 func (s *Service) shown(c *op.Call, v *Proposal) (*Proposal, error) {
 	v = s.asSeen(c, v)
 	if v.Secrets == nil || !v.madeBy(c.Caller) {

@@ -7,8 +7,8 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// refresh shows a proposal that waited for a person and is out of date as it would be
-// now, and lets it wait again. It is rehearsed for its maker, as when it was made.
+// refresh rehearses a stale proposal again, for its maker as when it was made, and
+// lets it wait for a person once more, with what it would do now.
 func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
 	v, err := s.look(ctx, c, in.ID)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 		p.shows(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions, withheld: v.withheldFrom(),
 			external: v.External}, v.RehearsedAt)
 		p.Rendered, p.Made = v.Rendered, v.Made
-		p.SHA256 = p.sum() // so that a page that shows what it was before does not approve it
+		p.SHA256 = p.sum() // a new sum: a page that still shows the old effects can no longer approve it
 		p.Status, p.Difference, p.CompletedAt, p.UpdatedAt = Pending, []string{}, nil, c.Now
 		p.DecidedBy, p.DecidedAt = nil, nil
 		if p.ExpiresAt <= c.Now {
@@ -63,8 +63,8 @@ func (v *Proposal) withheldFrom() int {
 	return *v.WithheldFrom
 }
 
-// proposedAnew refuses to show a call again that its agent has made again since: it
-// must not happen twice.
+// proposedAnew refuses to refresh a call that its agent has proposed again since:
+// both could be approved, and it must not happen twice.
 func (s *Service) proposedAnew(ctx context.Context, tx *db.Tx, p *Proposal) error {
 	if p.CallPrint == nil || p.AgentID == nil {
 		return nil

@@ -22,8 +22,8 @@ import (
 // The bounds of what is kept of a proposal.
 const (
 	maxEffects  = 1000
-	maxRendered = 1 << 20  // of the inputs of a plan; they are cleaned while others wait to write
-	maxResult   = 64 << 10 // of an answer, to show it
+	maxRendered = 1 << 20  // bytes of the inputs of a plan, which are processed inside a transaction
+	maxResult   = 64 << 10 // bytes of an answer, to show it
 )
 
 // TooLong refuses a proposal with more effects than a person could look at.
@@ -37,7 +37,7 @@ type outcome struct {
 	versions map[string]int64
 	results  []op.Answer
 	skipped  []int // the steps that could not be rehearsed
-	external bool  // strangers wrote some of what is shown
+	external bool  // somebody outside wrote some of what is shown
 
 	// widened are the steps that the maker may only propose, and withheld the first step
 	// from which on the maker is shown nothing; -1 for none.
@@ -45,7 +45,7 @@ type outcome struct {
 	withheld int
 }
 
-// show rehearses a proposal and puts what it would do into it.
+// show rehearses a proposal and stores in it what it would do.
 func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) error {
 	out, err := s.rehearse(ctx, c, d, requestID, v, false)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID s
 	return nil
 }
 
-// shows puts what the steps would do into the proposal.
+// shows stores what the steps would do in the proposal.
 func (v *Proposal) shows(out *outcome, now clock.Time) {
 	v.Effects, v.Totals, v.Versions, v.RehearsedAt = out.effects, out.totals, out.versions, now
 	v.EffectsTotal, v.External = len(out.effects), v.External || out.external
@@ -67,8 +67,8 @@ func (v *Proposal) shows(out *outcome, now clock.Time) {
 	}
 }
 
-// rehearse finds out what the steps would do, and leaves no trace. With compare, their
-// inputs must be as they were shown.
+// rehearse runs the steps in a transaction that is rolled back, to find out what they
+// would do. With compare, their inputs must be as they were shown.
 func (s *Service) rehearse(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal, compare bool) (
 	*outcome, error) {
 	out := &outcome{}
@@ -79,7 +79,7 @@ func (s *Service) rehearse(ctx context.Context, c *op.Caller, d op.Door, request
 	return out, out.withholdRefusal(err)
 }
 
-// stepFault names the step that was refused.
+// stepFault turns the error of a step into a refusal that names the step.
 func stepFault(err error, n int) error {
 	var step *op.StepError
 	if errors.As(err, &step) {
@@ -88,7 +88,8 @@ func stepFault(err error, n int) error {
 	return err
 }
 
-// series is the steps as the Runner takes them, and fills out with what they do.
+// series makes the steps into a series for the Runner, whose hooks fill out with what
+// the steps do. The Runner may start over, so Begin resets everything.
 func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome,
 	compare bool) *op.Series {
 	values := map[string]any{}
@@ -165,8 +166,9 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	return series
 }
 
-// wider are the callers that a step may be proposed as: with what the caller may ask
-// for, first without reading, because what it takes to read more is not shown.
+// wider lists the callers that a step may be proposed as, with the permissions that
+// the caller may ask for. The first has no additional right to read: if that is
+// enough, the step shows the maker nothing that must be withheld.
 func wider(c *op.Caller) []*op.Caller {
 	if c.Asks == 0 {
 		return nil
@@ -176,7 +178,7 @@ func wider(c *op.Caller) []*op.Caller {
 	return []*op.Caller{writes, all}
 }
 
-// shown reports whether what a step told of is an effect.
+// shown reports whether something that a step told of becomes an effect.
 func shown(told any) bool {
 	switch told.(type) {
 	case event.Event, op.Charge:
@@ -185,8 +187,9 @@ func shown(told any) bool {
 	return false
 }
 
-// literal reports whether braces in the input of a step mean nothing, because no
-// earlier step saved anything: a template may be proposed as it is written.
+// literal reports whether {{ in the input of a step is ordinary text, because no
+// earlier step saved anything that a placeholder could name. So an email template can
+// be proposed as it is written.
 func (v *Proposal) literal(i int) bool {
 	return !slices.ContainsFunc(v.Steps[:i], func(s ProposalStep) bool { return s.SaveAs != nil })
 }
@@ -198,7 +201,8 @@ func (v *Proposal) render(i int, values map[string]any) ([]byte, error) {
 	return automation.Render(v.Steps[i].Input, values)
 }
 
-// key is the idempotency key of a step: of an agent's call that waited, its own.
+// key is the idempotency key of a step: the key of the agent's call that waited, or
+// one made from proposal and step.
 func (v *Proposal) key(i int) string {
 	if v.CallKey != nil {
 		return *v.CallKey
@@ -243,7 +247,7 @@ func (s *Service) describe(ctx context.Context, tx *db.Tx, c *op.Caller, v *Prop
 	return nil
 }
 
-// mayHear reports whether a caller may read all that a step told of.
+// mayHear reports whether a caller may read all events of a step.
 func (s *Service) mayHear(c *op.Caller, t *db.Trace) bool {
 	for _, told := range t.Told {
 		if e, ok := told.(event.Event); ok && s.cfg.Catalog.PermitHearing(c.Permissions, e.Type) != nil {
@@ -260,7 +264,7 @@ type describer struct {
 	org    id.ID
 	names  *freshNames
 	heard  map[string][]EffectTrigger
-	papers int // mails that were kept whole
+	papers int // mails so far; the first maxWholeMails are kept whole
 }
 
 // step adds the effects of a step.
@@ -297,7 +301,8 @@ func (d *describer) step(ctx context.Context, i int, trace *db.Trace, out *outco
 	return nil
 }
 
-// triggers are the automations and webhooks that would hear of an event.
+// triggers lists the automations and webhooks that listen for a type of event. known
+// caches the answers.
 func (s *Service) triggers(ctx context.Context, tx *db.Tx, org id.ID, eventType string,
 	known map[string][]EffectTrigger) ([]EffectTrigger, error) {
 	if list, ok := known[eventType]; ok {

@@ -3,8 +3,17 @@
 // somebody who may, and is carried out at most once, exactly as it was shown.
 // Dry runs, approvals and undo are all proposals.
 //
-// Start reading at Proposal, then Service.rehearse (rehearse.go), which finds out
-// what the steps would do, and carry_out.go, which does it.
+// Start reading at Proposal (proposal.go). create.go makes one, from a plan or
+// from a single call of an agent; rehearse.go runs its steps in a transaction
+// that is rolled back, and effect.go describes what they did. decide.go approves,
+// executes, rejects or cancels. If all steps are Writes, they run in one
+// transaction there; otherwise a job takes them one by one (carry_out.go).
+// compare.go and as_shown.go check that what happens is what was shown, and
+// withhold.go hides from the maker what the maker may not read. undo.go proposes
+// the inverse of what was done before.
+//
+// A proposal must never do more than was shown, nor show its maker more than the
+// maker may read, nor do more than both its maker and whoever approved it may.
 package proposal
 
 import (
@@ -47,7 +56,7 @@ type Config struct {
 	Seal    op.Sealer
 	// Notify mails a notice in the transaction of the proposal.
 	Notify func(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error
-	// Names tell what people call a listener, by its kind.
+	// Names finds the name of a listener, by its kind: automation or webhook.
 	Names   map[string]func(ctx context.Context, tx *db.Tx, org, listener id.ID) (string, error)
 	BaseURL string
 }
@@ -62,14 +71,15 @@ type Service struct {
 // maxWaiting is how many requests may wait for a decision at once in a process.
 const maxWaiting = 500
 
-// New panics when a required field is missing.
+// New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
 	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Runner", "Catalog", "Makers", "Seal", "Notify", "Names",
 		"BaseURL")
 	return &Service{cfg: c, waiters: make(chan struct{}, maxWaiting)}
 }
 
-// Handle declares the jobs.
+// Handle registers the jobs: one carries proposals out, one ends those that
+// nobody decided in time.
 func (s *Service) Handle() {
 	job.HandleFlow(s.cfg.Jobs, carryOutKind, s.carryOut, job.Timeout(carryOutTime), job.Lane("proposal", 4))
 	job.HandleTx(s.cfg.Jobs, expireKind, s.expire, job.Every(expirePeriod))

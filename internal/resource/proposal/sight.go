@@ -7,7 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Sight is what a proposal shows its maker.
+// Sight tells the guard what a proposal shows its maker: whether outsiders wrote some
+// of it, and whether it reveals what is known of other people.
 func (v *Proposal) Sight() op.Sight {
 	s := op.Sight{External: v.External}
 	for i := range v.Effects {
@@ -16,8 +17,9 @@ func (v *Proposal) Sight() op.Sight {
 	return s
 }
 
-// tellsOfSomebody reports whether an effect shows what the house knows of somebody: the
-// former values of a row, or a new one that is filled in from them.
+// tellsOfSomebody reports whether an effect shows what the organization knows of
+// somebody: the former values of a row about a person, or a new row that is filled in
+// from a contact or customer.
 func (e *Effect) tellsOfSomebody() bool {
 	if e.Kind == Send || !db.TellsOfSomebody(e.ResourceType) {
 		return false

@@ -21,14 +21,16 @@ import (
 // was changed gets its former values where nobody changed it since, what was
 // deleted is restored. Whatever cannot be taken back is named.
 //
-// Start reading at undo. How events become steps is in undo_plan.go, and how a job
-// takes back what is too much for one transaction in undo_large.go.
+// Start reading at createUndo. How events become steps is in undo_plan.go, and how a
+// job takes back what is too much for one transaction in undo_large.go.
 
 const (
-	undoWindow = 7 * 24 * time.Hour // without since
+	undoWindow = 7 * 24 * time.Hour // how far back an undo looks, without since
 	maxUndone  = 500                // events that one transaction takes back
 
-	requestTime = time.Hour // within which a request has written its events
+	// A requestId contains the time of the request. Its events are looked for from a little before that time, as
+	// clocks differ, to an hour after it.
+	requestTime = time.Hour
 	requestSkew = time.Minute
 )
 
@@ -78,6 +80,8 @@ func (in *undoInput) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
+// undo proposes the inverse of what was done. If that is too much for one transaction,
+// or takes too long, a job does it in parts.
 func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal, error) {
 	var work *undoWork
 	var rows []event.Event
@@ -110,8 +114,8 @@ func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal
 	return v, err
 }
 
-// find reads the newest events to undo. Those of a request or an import are looked
-// for where they must be in the log, because nothing but its order leads to them.
+// find reads the newest events to undo. No index leads to the events of a request or
+// an import, so they are looked for in the span of time in which they must be.
 func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *undoWork, rows []event.Event, err error) {
 	work = &undoWork{Of: *in, From: int64(c.Now.Add(-undoWindow)), At: math.MaxInt64}
 	if work.Until, err = event.Last(ctx, tx); err != nil {
@@ -144,14 +148,14 @@ func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *und
 	if err != nil || len(rows) > 0 || in.RequestID == nil {
 		return work, rows, err
 	}
-	rows, err = whole.next(ctx, tx, c.Org, maxUndone+1) // it tells no time, or took longer
+	rows, err = whole.next(ctx, tx, c.Org, maxUndone+1) // the requestId contains no time, or the request took longer
 	return &whole, rows, err
 }
 
-// proposeUndo rehearses the inverse steps. One that would be refused is named
-// instead.
+// proposeUndo rehearses the inverse steps and proposes them. A step that would be
+// refused is left out, and named in skipped.
 func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps []automation.Step) (*Proposal, error) {
-	held := db.WithHold(ctx) // for all rehearsals together, and not for keeping the proposal
+	held := db.WithHold(ctx) // one time limit for all rehearsals together; storing the proposal is not part of it
 	for {
 		if len(steps) == 0 && len(u.skipped) == 0 {
 			return nil, NothingToUndo.New()
@@ -208,8 +212,8 @@ func (s *Service) store(ctx context.Context, c *op.Call, v *Proposal) (*Proposal
 	})
 }
 
-// mine is the events to undo, as SQL: $2 is an id, $3 when they begin, $4 the last
-// place in the log.
+// mine is the SQL condition for the events to undo, and its arguments from $2 on: an
+// id, the time when the events begin, and the last sequence number in the log.
 func (w *undoWork) mine() (condition string, args []any) {
 	// The plus keeps SQLite from preferring the time to the id.
 	which, arg := "proposal_id = $2 AND +created_at >= $3", any(w.Of.ProposalID)

@@ -10,9 +10,9 @@ import (
 	"frontdesk/internal/resource/automation"
 )
 
-// ofImport is the events of an import, as SQL with the arguments of undoWork.mine:
-// those of its rows, and those of automations that these started. A task that an
-// automation made of a row goes with the row.
+// ofImport is the SQL condition for the events of an import, with the arguments of
+// undoWork.eventsCondition: those of its rows, and those of automations that these
+// started. So a task that an automation created for a row is taken back too.
 var ofImport = "created_at >= $3 AND (request_id = $2 OR request_id IN (" + automation.StartedBy(event.OfRequest) + "))"
 
 // causedUntil is when the last of these events was written: an automation goes on

@@ -21,14 +21,14 @@ import (
 // An undo of many events is a proposal of one step, undo.create. A job takes the
 // events back from the newest to the oldest, some in each transaction, which also
 // notes how far it came: a process that takes over goes on there. Each row is
-// looked at in the transaction that takes it back, so nothing can be stale: what
-// somebody changed by then stays, and is named.
+// looked at in the transaction that takes it back, so such a proposal cannot become
+// stale: what somebody changed by then stays, and is named in skipped.
 
 const (
 	undoBatch   = 100 // events in one transaction
 	undoPreview = 50  // events whose inverse is shown beforehand
-	// undoTime is how long one undo may keep a worker before it lets others have a
-	// turn.
+	// undoTime is how long one undo may keep a worker before it goes back to the
+	// queue, so that others get their turn.
 	undoTime = 20 * time.Second
 )
 
@@ -36,9 +36,9 @@ const (
 type undoWork struct {
 	Of    undoInput `json:"of"`
 	From  int64     `json:"from"`  // when the events begin, as a clock.Time, whose text is shorter
-	Until int64     `json:"until"` // what came after this place in the log is not taken back
-	// At and Before are where to go on: the events before this time, and of this time
-	// those before this place in the log.
+	Until int64     `json:"until"` // the last sequence number that is taken back; later events are not
+	// At and Before are where to go on: with the events before this time, and among
+	// those of the same time the ones with a lower sequence number.
 	At     int64 `json:"at"`
 	Before int64 `json:"before"`
 }
@@ -82,7 +82,7 @@ func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, row
 	return s.store(ctx, c, v)
 }
 
-// previewUndo rehearses the first part.
+// previewUndo rehearses the inverse of the newest events, to show some effects.
 func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Event) (*outcome, error) {
 	out := &outcome{withheld: -1}
 	err := s.cfg.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -115,7 +115,8 @@ func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Even
 	return out, err
 }
 
-// reset begins anew in a transaction, which may be run again.
+// reset forgets what was collected, because the transaction may be run again, and
+// uses tx from now on.
 func (u *undoing) reset(tx *db.Tx) {
 	fresh := u.newUndoing(u.who, u.door, u.requestID, u.work)
 	fresh.own = u.own
@@ -123,8 +124,9 @@ func (u *undoing) reset(tx *db.Tx) {
 	u.within(tx)
 }
 
-// series is the steps that take events back. When they are guarded, one that is
-// refused is named and the others go on.
+// series makes the steps that take events back, and the series that runs them.
+// Guarded, each step has a savepoint: one that is refused is named in skipped, and
+// the others go on.
 func (u *undoing) series(ctx context.Context, rows []event.Event, guarded bool) ([]automation.Step, *op.Series, error) {
 	if err := u.collect(rows); err != nil {
 		return nil, nil, err
@@ -145,7 +147,7 @@ func (u *undoing) series(ctx context.Context, rows []event.Event, guarded bool) 
 	return steps, series, nil
 }
 
-// takeBack carries a large undo out, part by part.
+// takeBack carries out a large undo, part by part, until its time is up.
 func (s *Service) takeBack(ctx context.Context, j job.Job, a carryOutArgs, v *Proposal) (job.Outcome, error) {
 	begin := time.Now() //nolint:forbidigo // a duration, not a time
 	who, door, err := s.maker(ctx, v, v.DecidedBy)
@@ -155,7 +157,8 @@ func (s *Service) takeBack(ctx context.Context, j job.Job, a carryOutArgs, v *Pr
 		}
 		var more bool
 		more, err = s.takeBackPart(ctx, j, a, who, door, false)
-		// A savepoint around each step costs as much as the step, and most are not refused.
+		// A savepoint around each step costs as much as the step, and few steps are refused. So it is tried without
+		// them first.
 		if op.IsRefusal(err) {
 			more, err = s.takeBackPart(ctx, j, a, who, door, true)
 		}
@@ -218,7 +221,7 @@ func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skip
 	if err != nil {
 		return err
 	}
-	if p.Done == 0 { // what the preview named is named anew
+	if p.Done == 0 { // the first part: it names again what the preview has named
 		v.Skipped = []Skipped{}
 	}
 	p.Done += len(rows)

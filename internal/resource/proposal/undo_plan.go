@@ -42,7 +42,8 @@ type undoing struct {
 	work      *undoWork
 	own       *id.ID // the proposal whose events are the undo itself; nil while it is planned
 
-	// tx is open when the steps are taken at once. Then nothing outside is asked.
+	// tx is the open transaction in which everything happens, or nil while an undo is planned. Inside of it, nothing
+	// may call out.
 	tx   *db.Tx
 	read func(context.Context, func(context.Context, *db.Tx) error) error
 
@@ -50,7 +51,7 @@ type undoing struct {
 	order   []*undoRow
 	first   []automation.Step // the inverse of merges
 	skipped []Skipped
-	about   map[string]*undoRow // by the step
+	about   map[string]*undoRow // the row of a step, by the step's operation and input
 }
 
 func (s *Service) newUndoing(who *op.Caller, door op.Door, requestID string, work *undoWork) *undoing {
@@ -58,7 +59,7 @@ func (s *Service) newUndoing(who *op.Caller, door op.Door, requestID string, wor
 		about: map[string]*undoRow{}}
 }
 
-// within has everything happen in an open transaction.
+// within makes everything happen in an open transaction.
 func (u *undoing) within(tx *db.Tx) {
 	u.tx = tx
 	u.read = func(ctx context.Context, fn func(context.Context, *db.Tx) error) error { return fn(ctx, tx) }
@@ -72,7 +73,8 @@ func (u *undoing) skip(r *undoRow, field, why, instead string) {
 	u.skipWith(r, field, why, text)
 }
 
-// skipWith names what stays, with what can be done instead.
+// skipWith notes that a row, or a field of it, stays as it is, why, and what can be
+// done instead.
 func (u *undoing) skipWith(r *undoRow, field, why string, instead jsontext.Value) {
 	if len(u.skipped) >= maxEffects {
 		return
@@ -97,19 +99,20 @@ var final = map[string][2]string{
 // withdraw is the operation that takes a scheduled message back.
 const withdraw = "messages.cancel"
 
-// merges are the events that join or part two rows: the operation that takes them
-// back, and the field that shows the other row.
+// merges are the events that merge or unmerge two rows: the operation that takes
+// them back, and the field of the event that contains the other row.
 var merges = map[string]struct{ operation, other string }{
 	"contact.merged":   {"contacts.unmerge", "merged"},
 	"contact.unmerged": {"contacts.merge", "restored"},
 }
 
-// refused names a step that would be, or was, refused.
+// refused notes a step that would be, or was, refused.
 func (u *undoing) refused(step automation.Step, err error) {
 	u.skip(u.about[step.Operation+string(step.Input)], "", fault.Of(err).Sentence(), "")
 }
 
-// kept names what a step left as it is, by its answer.
+// kept notes what a step left as it is, according to its answer: that of an unmerge
+// lists it in kept.
 func (u *undoing) kept(a op.Answer) error {
 	data, err := answerData(a)
 	if err != nil || data.Kind() != '{' {
@@ -129,7 +132,8 @@ func (u *undoing) kept(a op.Answer) error {
 	return nil
 }
 
-// collect notes what the events did, which come newest first.
+// collect notes what the events did to each row. They come newest first, and are
+// processed from the oldest.
 func (u *undoing) collect(rows []event.Event) error {
 	hidden := map[string]bool{}
 	for _, e := range slices.Backward(rows) {
@@ -149,9 +153,9 @@ func (u *undoing) collect(rows []event.Event) error {
 		}
 		r.lastSeq = e.Seq
 		data, previous := map[string]any{}, map[string]any{}
-		for text, to := range map[*map[string]any][]byte{&data: e.Data, &previous: e.Previous} {
-			if len(to) > 0 {
-				if err := json.Unmarshal(to, text); err != nil {
+		for to, text := range map[*map[string]any][]byte{&data: e.Data, &previous: e.Previous} {
+			if len(text) > 0 {
+				if err := json.Unmarshal(text, to); err != nil {
 					return err
 				}
 			}
@@ -189,7 +193,7 @@ func (u *undoing) collect(rows []event.Event) error {
 			if r.deleted {
 				r.deleted = false
 			} else {
-				r.created = true // before, it was not there
+				r.created = true // a restored row was not there before, so its inverse is a deletion
 			}
 		default:
 			if len(previous) > 0 {
@@ -205,8 +209,8 @@ func (u *undoing) mayRead(eventType string) bool {
 	return u.door == op.Admin || u.door == op.System || u.cfg.Catalog.PermitHearing(u.who.Permissions, eventType) == nil
 }
 
-// unjoin plans the inverse of a merge. The event that tells of the other row is taken
-// back with it.
+// unjoin plans the inverse of a merge. The inverse also takes back the event about
+// the other row, so that row gets no step of its own.
 func (u *undoing) unjoin(r *undoRow, operation string, data map[string]any, other string) error {
 	row, _ := data[other].(map[string]any)
 	text, err := json.Marshal(map[string]any{"id": r.id, "contactId": row["id"]}, json.Deterministic(true))
@@ -221,9 +225,9 @@ func (u *undoing) unjoin(r *undoRow, operation string, data map[string]any, othe
 	return nil
 }
 
-// atOnce cuts what can be taken back at once from the front of events, which come
-// newest first: a merge is by itself, because what came before it is seen only once
-// it is taken back. more says that further events follow.
+// atOnce returns the first of the events, which come newest first, that can be taken
+// back together. A merge is taken back by itself: only after that do the rows look
+// as the events before it left them. more says that further events follow.
 func atOnce(rows []event.Event, more bool) []event.Event {
 	for i, e := range rows {
 		if _, ok := merges[e.Type]; !ok {
@@ -244,13 +248,14 @@ func atOnce(rows []event.Event, more bool) []event.Event {
 	return rows
 }
 
-// tellsOfOther reports whether an event is the second one of a merge.
+// tellsOfOther reports whether an event is the second one that a merge writes, about
+// the other row.
 func tellsOfOther(e, merge event.Event) bool {
 	return e.RequestID == merge.RequestID && e.ResourceID != merge.ResourceID && e.At == merge.At &&
 		(e.Type == "contact.deleted" || e.Type == "contact.restored")
 }
 
-// steps are the inverse calls, the newest first.
+// steps makes the inverse calls, those for the newest rows first.
 func (u *undoing) steps(ctx context.Context) (steps []automation.Step, err error) {
 	if err := u.lookForEdits(ctx); err != nil {
 		return nil, err
@@ -272,6 +277,9 @@ func (u *undoing) steps(ctx context.Context) (steps []automation.Step, err error
 	return automation.Normalize(steps)
 }
 
+// inverse makes the steps that take back what happened to one row, or notes why it
+// stays. The order of cases matters: a row that was created is deleted, whatever
+// happened to it afterwards.
 func (u *undoing) inverse(ctx context.Context, r *undoRow) ([]automation.Step, error) {
 	switch {
 	case r.scheduled:
@@ -335,8 +343,8 @@ func (u *undoing) inverse(ctx context.Context, r *undoRow) ([]automation.Step, e
 	return nil, nil
 }
 
-// cannotDelete names a row that nothing deletes, with the call that voids it where there
-// is one: that is a decision of its own.
+// cannotDelete notes a row that no operation deletes. If an operation voids it, as
+// with invoices, that call is suggested but not planned: it is a decision of its own.
 func (u *undoing) cannotDelete(r *undoRow) {
 	for _, o := range u.cfg.Catalog.All() {
 		if !slices.Contains(o.Events, r.kind+".voided") || !callable(o) {
@@ -355,8 +363,8 @@ func (u *undoing) cannotDelete(r *undoRow) {
 	u.skip(r, "", "Nothing deletes it.", "")
 }
 
-// outside names what reaches outside, when it would have to be one of many steps in
-// a transaction.
+// outside notes and reports an operation that calls out, if it would have to run
+// inside a transaction.
 func (u *undoing) outside(r *undoRow, o *op.Op) bool {
 	if u.tx == nil || o.RunsTogether() && (o.Getter() == nil || o.Getter().RunsTogether()) {
 		return false
@@ -365,7 +373,8 @@ func (u *undoing) outside(r *undoRow, o *op.Op) bool {
 	return true
 }
 
-// operation finds the operation of a noun that emits an event.
+// operation finds the operation that emits an event, by its method. Operations by
+// another key than the id, and merges, are left out.
 func (u *undoing) operation(eventType, method string) *op.Op {
 	below := method != http.MethodPost || strings.HasSuffix(eventType, ".restored") || strings.Count(eventType, ".") > 1
 	for _, o := range u.cfg.Catalog.All() {
@@ -378,8 +387,8 @@ func (u *undoing) operation(eventType, method string) *op.Op {
 	return nil
 }
 
-// step calls an operation on a row. The last field of the path names the row, the
-// one before its parent.
+// step makes the call of an operation on a row. The last field of the path names the
+// row, the one before it its parent.
 func (u *undoing) step(r *undoRow, o *op.Op, fields map[string]any) []automation.Step {
 	input := map[string]any{}
 	maps.Copy(input, fields)
@@ -420,7 +429,8 @@ func parentOf(path string, data map[string]any) string {
 	return ""
 }
 
-// lookForEdits finds the created rows that somebody worked with since.
+// lookForEdits finds the created rows that somebody worked with since: that changed
+// again, or that another row by a person, key or agent names. Those are not deleted.
 func (u *undoing) lookForEdits(ctx context.Context) error {
 	kinds := map[string][]*undoRow{}
 	for _, r := range u.order {
@@ -439,7 +449,7 @@ func (u *undoing) lookForEdits(ctx context.Context) error {
 			for i, r := range rows {
 				ids[i], after = r.id, min(after, r.lastSeq)
 			}
-			if u.tx != nil { // so that nobody edits what is looked at
+			if u.tx != nil { // locked, so that nobody edits them between this look and their deletion
 				if err := db.HoldAll(ctx, tx, db.TableOf(kind), u.who.Organization, ids); err != nil {
 					return err
 				}
@@ -456,7 +466,8 @@ func (u *undoing) lookForEdits(ctx context.Context) error {
 	})
 }
 
-// revert gives fields their former values where they are still as they were left.
+// revert gives fields their former values, unless somebody changed them since. It
+// goes back event by event: a field must be as the event left it.
 func (u *undoing) revert(o *op.Op, r *undoRow, now map[string]any) []automation.Step {
 	fields, blocked := map[string]any{}, map[string]bool{}
 	for _, e := range slices.Backward(r.events) {
@@ -513,6 +524,7 @@ func (u *undoing) current(ctx context.Context, o *op.Op, r *undoRow) (map[string
 	return envelope.Data, err
 }
 
+// get calls the GET of a row as the maker: by itself, or inside the open transaction.
 func (u *undoing) get(ctx context.Context, o *op.Op, input []byte) (a op.Answer, err error) {
 	body := func() ([]byte, error) { return input, nil }
 	if u.tx == nil {

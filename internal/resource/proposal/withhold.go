@@ -10,12 +10,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// To ask a person for something must not be a way to read what one may not read. From
-// the first step on that is allowed only by asking, and shows what the maker may not
-// read, everything is withheld from the maker until a person has approved: later steps
-// can carry its values on, through placeholders or through rows.
+// Proposing something must not be a way to read what one may not read. A step that
+// the maker may only propose may show such data in its effects. From the first such
+// step on, everything is withheld from the maker until a person has approved: later
+// steps could pass its values on, through placeholders or through rows.
 
-// withhold has the maker see nothing from step i on.
+// withhold hides everything from step i on from the maker.
 func (o *outcome) withhold(i int) {
 	if o.withheld < 0 || i < o.withheld {
 		o.withheld = i
@@ -25,7 +25,7 @@ func (o *outcome) withhold(i int) {
 // notTold stands for what the maker may not read.
 const notTold = "Only the person who decides is shown this."
 
-// withholdRefusal takes the words of a refusal away that tell of what the maker may not
+// withholdRefusal replaces a refusal whose text could reveal what the maker may not
 // read.
 func (o *outcome) withholdRefusal(err error) error {
 	var step *op.StepError
@@ -70,11 +70,13 @@ func (v *Proposal) forMaker() *Proposal {
 	return &c
 }
 
-// withheldProposal is a proposal in an event that tells less than there is. It is a type
-// of its own, so that nothing is compared with it: its former values are withheld too.
+// withheldProposal is a proposal as an event shows it when something is withheld. It
+// is a type of its own so that the event log does not compare it with the stored row:
+// the former values would reveal what is withheld.
 type withheldProposal Proposal
 
-// told is the proposal as an event shows it, whose reader may be its maker.
+// told is the proposal as an event shows it. Its maker may read events, so what is
+// withheld from the maker is withheld here too.
 func (v *Proposal) told() any {
 	c := v.forMaker()
 	if c.Withheld {

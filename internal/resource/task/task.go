@@ -1,8 +1,13 @@
-// Package task holds the work to do: tasks, the members of the organization
-// assigned to them, and the activity of each.
+// Package task holds the work to do: tasks, the members of the organization who
+// are assigned to them, and the activity of each.
 //
-// Start reading at Task, then TaskActivity, which every change writes in its
-// own transaction.
+// Start reading at Task in this file. assignee.go has the assignments, and
+// activity.go the history of a task: every change writes a TaskActivity in its
+// own transaction, and comments are entries of the same list. erase.go finds
+// entries that mention a person who is to be erased.
+//
+// Entries are only added. An assignment survives the member's leaving, so that
+// somebody can take over the work.
 package task
 
 import (
@@ -134,6 +139,7 @@ type taskCreate struct {
 	AssigneeIDs []id.ID `json:"assigneeIds,omitempty" ref:"-" max:"20" doc:"members, by their ids in members_list"`
 }
 
+// createTask writes a task, its first activity and its assignees.
 func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	v := &Task{Record: c.NewRecord(), Fields: in.Fields}
 	if err := op.References(ctx, c, v.references(&Task{})...); err != nil {
@@ -164,7 +170,8 @@ func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	return v, nil
 }
 
-// references are the rows that a task names. References it had before may stay.
+// references lists the rows that a task names, for op.LockReferences to check. A
+// reference that it had before may stay even if the row is gone.
 func (v *Task) references(before *Task) []op.Ref {
 	return []op.Ref{
 		{Field: "contactId", Table: "contacts", ID: v.ContactID, Was: before.ContactID},
@@ -188,7 +195,7 @@ func (v *Task) settle(now clock.Time, statusBefore Status) {
 // Status is how far along a task is.
 type Status string
 
-const completed Status = "completed" // the one that sets completedAt
+const completed Status = "completed" // reaching it sets completedAt
 
 type taskUpdate struct {
 	ID id.ID `path:"id" doc:"the task"`

@@ -10,23 +10,24 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The bounds of cleaning. A step is a tag or an attribute; long mail from
-// people and their programs has some ten thousand.
+// The bounds of cleaning. A step is a tag or an attribute; long real mail has
+// some ten thousand.
 const (
 	maxSteps      = 500_000
 	maxAttributes = 100 // per tag
 )
 
-// ErrIntricate means that a text has so many tags and attributes that cleaning
-// it would keep others waiting. None of it is used.
+// ErrIntricate means that HTML has so many tags and attributes that cleaning it
+// would take too long. None of it is used.
 var ErrIntricate = errors.New("template: too many tags and attributes")
 
 // Intricate is the message for whoever wrote the text.
 const Intricate = "Too intricate: it has more than 500,000 tags and attributes. Use fewer"
 
 // policy is what a mail may contain: text, links, images, tables and their
-// styles. The styles are cleaned beforehand: the policy's own style parsers try
-// words in every order, which takes forty seconds for a border of twelve.
+// styles. cleanInlineStyles must have run before: the library's own style
+// parsers try the words of a value in every order, which takes forty seconds for
+// a border of twelve words.
 var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.UGCPolicy()
 	p.RequireNoFollowOnLinks(false)
@@ -51,8 +52,9 @@ func sanitize(text string) (string, error) {
 	return strings.TrimSpace(policy().Sanitize(text)), nil
 }
 
-// cleanStyles cleans the styles in HTML and counts its tags and attributes. It
-// leaves everything else byte for byte, so that the policy sees the same tags.
+// cleanStyles cleans the style attributes in HTML, and refuses HTML with too many
+// tags and attributes. It leaves everything else byte for byte, so that the
+// policy sees the same tags.
 func cleanStyles(text string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -8,7 +8,7 @@ import "strings"
 // waits for it.
 const (
 	maxParagraph   = 10_000     // bytes without an empty line, unless it is plain text
-	maxOpeners     = 100        // characters that open something, in plain text
+	maxOpeners     = 100        // characters that open something, up to which a paragraph counts as plain text
 	maxNested      = 24         // quotes and lists that start on one line
 	maxDefinitions = 300        // of links, like [name]: address
 	maxLinkWork    = 25_000_000 // characters to search for the ends of links
@@ -25,7 +25,7 @@ func isIntricate(body string) bool {
 	definitions, work, cells, longest := 0, 0, 0, 0
 	uses := strings.Count(body, "[")
 	for len(body) > 0 {
-		// What opens in a paragraph may close until its end.
+		// The parser searches for what closes a mark up to the end of its paragraph, so each is judged alone.
 		paragraph, rest, _ := strings.Cut(body, "\n\n")
 		body = rest
 		if len(paragraph) > maxParagraph && openers(paragraph) > maxOpeners {
@@ -57,8 +57,8 @@ func isIntricate(body string) bool {
 	return false
 }
 
-// openers counts the characters that may open something, whose end is then
-// searched for to the end of the paragraph.
+// openers counts the characters that may open a mark. For each the parser
+// searches the rest of the paragraph for its end.
 func openers(paragraph string) (n int) {
 	for i := range len(paragraph) {
 		if strings.IndexByte("*_[]<>`!|&\\", paragraph[i]) >= 0 {
@@ -68,9 +68,9 @@ func openers(paragraph string) (n int) {
 	return n
 }
 
-// padding counts the cells of a table that nobody wrote: each row is padded to
-// the width of the second line, which is all dashes, so ten thousand bytes
-// could make six million cells.
+// padding counts the cells by which the parser would fill up a table: it pads
+// every row to the width of the line of dashes, so ten thousand bytes could
+// become six million cells.
 func padding(paragraph string) (cells int) {
 	columns := 0
 	for line := range strings.Lines(paragraph) {

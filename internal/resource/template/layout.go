@@ -37,9 +37,8 @@ func (b *Button) IsValid() bool {
 	return b.Label != "" && (strings.HasPrefix(b.URL, "https://") || strings.HasPrefix(b.URL, "http://"))
 }
 
-// The styles are in the tags, because some programs read no others. Those in
-// the head turn the colors for readers who like it dark, and narrow the margins
-// on a telephone.
+// The styles are in the tags, because some mail programs ignore a style sheet.
+// The sheet in the head only adds dark colors and narrow margins on a phone.
 var layout = htmltemplate.Must(htmltemplate.New("layout").Parse(`<!DOCTYPE html>
 <html lang="{{.Locale}}">
 <head>
@@ -98,7 +97,7 @@ text-decoration:none;border-radius:8px">{{.Label}}</a></td></tr>
 
 const font = `-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif`
 
-// HTML is a body, sanitized, inside the layout.
+// HTML puts a body, which must be sanitized, into the layout.
 func (l *Layout) HTML(subject, body string) (string, error) {
 	var b bytes.Buffer
 	logo := ""
@@ -123,19 +122,19 @@ func (l *Layout) HTML(subject, body string) (string, error) {
 	return b.String(), nil
 }
 
-// lines is a text of several lines, in HTML.
+// lines escapes a text of several lines for HTML.
 func lines(s string) htmltemplate.HTML {
 	return htmltemplate.HTML(strings.ReplaceAll(html.EscapeString(s), "\n", "<br>")) //nolint:gosec // escaped
 }
 
-// Text is the same in a mail without HTML.
+// Text puts a plain text into the same frame: button, sender and link.
 func (l *Layout) Text(body string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(body))
 	if l.Button != nil {
 		b.WriteString("\n\n" + l.Button.Label + ": " + l.Button.URL)
 	}
-	b.WriteString("\n\n-- \n" + l.Business) // RFC 3676 §4.3: programs know it as the end
+	b.WriteString("\n\n-- \n" + l.Business) // RFC 3676 §4.3: the separator before a signature
 	if l.Address != "" {
 		b.WriteString("\n" + l.Address)
 	}
@@ -145,7 +144,7 @@ func (l *Layout) Text(body string) string {
 	return b.String() + "\n"
 }
 
-// dresses are the styles of tags that have none of their own.
+// dresses are the styles given to tags that have none of their own.
 var dresses = map[string]string{
 	"p":          "margin:0 0 16px 0",
 	"h1":         "margin:0 0 16px 0;font-size:24px;line-height:30px;font-weight:600",

@@ -10,18 +10,19 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// The logo travels with the mail: one that is fetched would tell the sender who
-// reads it, and many programs fetch none.
+// The logo is enclosed in the mail. One that is fetched from a server would tell
+// the sender who reads the mail, and many mail programs do not fetch any.
 const (
 	LogoID    = "logo" // its Content-ID
 	LogoBytes = 256 << 10
 )
 
-// LogoTypes are the pictures that every mail program shows, and their names.
+// LogoTypes are the picture formats that every mail program shows, and the file
+// names for them.
 var LogoTypes = map[string]string{"image/png": "logo.png", "image/jpeg": "logo.jpg", "image/gif": "logo.gif"}
 
-// LayoutOf is the layout of a business's mail, or db.ErrNone. It has a logo if
-// the business has one that fits.
+// LayoutOf loads the layout of a business's mail, or returns db.ErrNoRow. A logo
+// of another type, or larger than LogoBytes, is left out.
 func LayoutOf(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Layout, error) {
 	head, err := business.LetterheadOf(ctx, tx, org, ref)
 	if err != nil {

@@ -48,7 +48,7 @@ type Rendered struct {
 // Render fills in the values. Nothing in a value counts as Markdown, HTML or a
 // header: the body is turned into HTML with marks in place of the values, each
 // mark is then replaced inside the text or attribute that holds it, and the
-// result is sanitized. A long body takes some milliseconds, so do it outside
+// result is sanitized. A long body takes some milliseconds, so call it outside
 // transactions. A problem with the values is a fault at the field variables.
 func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	subject, err := placeholder.Parse(t.Subject)
@@ -88,9 +88,9 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	return out, nil
 }
 
-// Clean is somebody's HTML reduced to what a mail may contain, and the same as
-// plain text. A long text takes some milliseconds; one that would take seconds
-// gives ErrIntricate.
+// Clean reduces HTML from outside to what a mail may contain, and makes the plain
+// text of it. A long text takes some milliseconds; one that would take seconds
+// is refused with ErrIntricate.
 func Clean(text string) (*Rendered, error) {
 	clean, err := sanitize(text)
 	if err != nil {
@@ -99,7 +99,8 @@ func Clean(text string) (*Rendered, error) {
 	return &Rendered{HTML: clean, Text: plainText(clean), Own: true}, nil
 }
 
-// joinMissing lists what subject and body lack together.
+// joinMissing lists the missing variables of subject and body together, so that
+// the caller learns all of them at once.
 func joinMissing(err error, body *placeholder.Missing) error {
 	var subject *placeholder.Missing
 	if err != nil && !errors.As(err, &subject) {
@@ -114,7 +115,7 @@ func joinMissing(err error, body *placeholder.Missing) error {
 	return all
 }
 
-// refuse words a problem with the values for the caller.
+// refuse turns a problem with the values into a fault for the caller.
 func refuse(err error) error {
 	var lacks *placeholder.Missing
 	var unfit *placeholder.Unfit
@@ -141,7 +142,8 @@ func refuse(err error) error {
 	return err
 }
 
-// oneLine keeps a value from ending the line, which would let it add a header.
+// oneLine removes line ends from a value of the subject, which could otherwise
+// add headers to the mail.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
@@ -167,7 +169,7 @@ type marks struct {
 
 func newMarks() *marks { return &marks{begin: "v" + strings.ToLower(rand.Text()) + "n"} }
 
-// end is not a digit, so it ends the number.
+// end follows the number of a mark. It must not be a digit.
 const end = "e"
 
 func (m *marks) put(value string) string {
@@ -175,9 +177,9 @@ func (m *marks) put(value string) string {
 	return m.begin + strconv.Itoa(len(m.values)-1) + end
 }
 
-// fill puts the values in place of the marks: in texts and attribute values.
-// Anywhere else, such as in a tag name, a value has no place, and whatever
-// holds it is dropped.
+// fill puts the values in place of the marks, in texts and attribute values. A
+// tag or attribute whose name contains a mark is dropped: a value must not
+// decide what kind of tag there is.
 func (m *marks) fill(text string) (string, error) {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -212,6 +214,8 @@ func (m *marks) fill(text string) (string, error) {
 	}
 }
 
+// replace puts the values in place of the marks in one text, until maxRendered is
+// reached; fillMarks then refuses the whole.
 func (m *marks) replace(s string) string {
 	var b strings.Builder
 	for {
@@ -223,7 +227,7 @@ func (m *marks) replace(s string) string {
 		number, rest, _ := strings.Cut(after, end)
 		i, err := strconv.Atoi(number)
 		if err != nil || i >= len(m.values) {
-			return b.String() // a mark that was cut off, which nobody can have meant
+			return b.String() // a truncated mark; drop the rest
 		}
 		if m.size += len(m.values[i]); m.size > maxRendered {
 			return ""

@@ -12,8 +12,8 @@ const (
 	maxDeclarations = 100
 )
 
-// The words that values consist of. Go's regular expressions take linear time,
-// so no value keeps them busy.
+// Patterns for the parts of values. Go's regular expressions take linear time,
+// so no value can keep them busy.
 const (
 	number = `(?:[0-9]{1,6}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})`
 	length = number + `(?:px|em|rem|ex|ch|pt|pc|in|cm|mm|vh|vw|%)?`
@@ -25,7 +25,7 @@ const (
 	keyword = `inherit|initial|unset`
 )
 
-// styles are the properties that a mail may set, and their values.
+// styles are the properties that a mail may set, with a pattern for their values.
 var styles = sync.OnceValue(func() map[string]*regexp.Regexp {
 	upTo := func(n, word string) string { return word + `(?: ` + word + `){0,` + n + `}` }
 	out := map[string]*regexp.Regexp{}
@@ -64,8 +64,8 @@ var styles = sync.OnceValue(func() map[string]*regexp.Regexp {
 })
 
 // cleanStyle keeps the declarations of a style attribute that a mail may
-// contain, and none if it is too long. It cuts at every semicolon, even inside
-// quotes: then neither half is a value.
+// contain, and none if it is too long. It splits at every semicolon, even inside
+// quotes; both halves of such a value are then invalid and dropped.
 func cleanStyle(text string) string {
 	if len(text) > maxStyle {
 		return ""
@@ -85,6 +85,5 @@ func cleanStyle(text string) string {
 	return strings.Join(kept, "; ")
 }
 
-// styled matches what cleanStyle returns. Anything else that reaches the policy
-// is dropped.
+// styled matches what cleanStyleAttribute returns. The policy drops anything else.
 const styled = `^(?i:[\p{L}\p{N} #%.,:;'"+_-]|(?:rgb|hsl)a?\([0-9., %]*\))*$`

@@ -1,8 +1,16 @@
 // Package template holds the email templates of an organization: texts with
-// placeholders from which messages and invoices are written.
+// placeholders from which messages and the mail about invoices are written.
 //
-// Start reading at EmailTemplate; render.go fills values into a text, safely,
-// and default.go is what is sent without a template.
+// Start reading at EmailTemplate in this file. Content is the part of a template
+// that is rendered, and default.go has the built-in ones. Content.Render
+// (render.go) fills in the values and turns Markdown into HTML, clean.go and
+// style.go reduce the HTML to what a mail may contain, and text.go derives the
+// plain text. Layout (layout.go, letterhead.go) is the business's frame around
+// the result.
+//
+// The package sends nothing. No value, template or received mail that passes
+// through it may become script, markup or a header, or keep it busy for long:
+// intricate.go and clean.go refuse what would.
 package template
 
 import (
@@ -128,7 +136,7 @@ func filterTemplates(in *templateList, w *db.Where) {
 	db.Contains(w, in.Name)
 }
 
-// variables are the names in subject and body. Text that does not parse is
+// variables lists the names in subject and body. A text that does not parse is
 // refused at its field, and so is a body that would take too long to render.
 func (t Content) variables() ([]string, error) {
 	var tree *fault.Tree
@@ -163,7 +171,8 @@ func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailT
 		CreatedByAgent: c.Caller.Kind == op.AgentActor, Fields: in.Fields, Variables: in.variables}
 	v.Search = v.words()
 	if v.holdsKey() {
-		// Locked, because an UPDATE that takes the key has no ON CONFLICT.
+		// updateTemplate checks with a SELECT whether the key is free, since an UPDATE has no ON CONFLICT. The lock
+		// keeps a key from being taken between its check and its UPDATE.
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, err
 		}
@@ -197,6 +206,8 @@ type templateUpdate struct {
 	op.Changes[Fields]
 }
 
+// updateTemplate changes a template. It takes the lock of the organization only if the
+// change could take a key, so that most updates do not wait for one another.
 func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailTemplate, error) {
 	takes := in.To.TemplateKey != nil || in.To.Status == active
 	if takes {
@@ -248,8 +259,7 @@ type templatePreview struct {
 	shown *Rendered
 }
 
-// Prepare does all the work: it takes milliseconds, and no transaction needs to
-// wait for that.
+// Prepare does all the work, outside a transaction: rendering takes milliseconds.
 func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
 	values, err := placeholder.JSON(in.Variables)
 	if err != nil {
@@ -285,7 +295,8 @@ func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// button is what the service adds to mail about invoices.
+// button is the button that the service adds to mail about invoices, or nil. The
+// preview shows it if the values have a valid invoice.url.
 func (v *EmailTemplate) button(values placeholder.Lookup) *Button {
 	if v.TemplateKey == nil || *v.TemplateKey == PaymentReceipt {
 		return nil
@@ -302,8 +313,8 @@ func previewTemplate(_ context.Context, _ *op.Call, in templatePreview) (*Render
 	return in.shown, nil
 }
 
-// Find is the content of a template to send, or a 404. An archived one sends
-// nothing.
+// Find loads the content of a template to send, or answers 404. An archived
+// template is refused.
 func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
 	v, err := templates.Get(ctx, tx, org, ref)
 	if err == nil && v.Status != active {
@@ -312,8 +323,8 @@ func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
 	return v.content(), err
 }
 
-// ForKey is the content of the organization's active template for a key, or the
-// built-in one.
+// ForKey loads the content of the organization's active template for a key, or
+// returns the built-in one.
 func ForKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (Content, error) {
 	v, err := templates.Find(ctx, tx, db.In(org).And("template_key = ?", key).And("status = 'active'"))
 	if fault.Has(err, fault.NotFound) {

@@ -15,7 +15,7 @@ const maxIndent = 8
 // their marks, and after a link its address.
 type plain struct {
 	b      strings.Builder
-	gap    int      // line ends before the next word
+	gap    int      // line ends still to be written before the next word
 	space  bool     // a space before the next word
 	indent []string // what each line starts with
 	deeper int      // levels beyond maxIndent
@@ -28,11 +28,11 @@ type plain struct {
 
 type link struct {
 	href string
-	at   int // where its text starts
+	at   int // where its text starts in the output
 }
 
-// says reports whether a text already shows where the link leads. It allocates
-// no text: nested links would otherwise copy all their content once per level.
+// says reports whether the text of a link already is its address. It copies
+// nothing: nested links would otherwise copy their content once per level.
 func (l link) says(text string) bool {
 	for _, scheme := range []string{"", "mailto:", "tel:", "http://", "https://"} {
 		if rest, ok := strings.CutPrefix(l.href, scheme); ok && rest == text {
@@ -63,6 +63,8 @@ func plainText(text string) string {
 	}
 }
 
+// text writes a text node. Outside of pre, any white space between words becomes one
+// space.
 func (p *plain) text(raw string) {
 	s := html.UnescapeString(raw)
 	if p.pre > 0 {
@@ -115,8 +117,8 @@ func (p *plain) begin() {
 	p.bullet = ""
 }
 
-// block starts a new line, perhaps after an empty one; an inline element starts
-// none.
+// block asks for line ends before the next word: one for a new line, two for an
+// empty line between. Zero, of an inline element, asks for none.
 func (p *plain) block(lines int) {
 	if lines > 0 {
 		p.gap, p.space = min(max(p.gap, lines), 2), false
@@ -239,7 +241,8 @@ func (p *plain) closeTag(name string) {
 	}
 }
 
-// listGap is one line end inside a list, and two around the outermost.
+// listGap is how many line ends surround a list: one inside another list, and
+// two around the outermost.
 func listGap(lists []int) int {
 	if len(lists) > 0 {
 		return 1
@@ -253,8 +256,8 @@ var around = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2,
 	"div":    1, "section": 1, "article": 1, "header": 1, "footer": 1, "center": 1, "dt": 1, "dd": 1, "caption": 1,
 	"figcaption": 1, "summary": 1, "details": 1}
 
-// Paragraphs is a plain text as HTML: nothing in it counts as HTML, empty lines
-// part paragraphs, and lines end where they did.
+// Paragraphs turns plain text into HTML: everything is escaped, empty lines
+// separate paragraphs, and other line ends stay.
 func Paragraphs(text string) string {
 	var b strings.Builder
 	for _, p := range strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n"), "\n\n") {

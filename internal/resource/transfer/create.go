@@ -23,15 +23,15 @@ const (
 	maxBytes  = 64 << 20 // of a file
 	formRoom  = 1 << 20  // for the other parts of a form
 	maxLive   = 3        // imports of an organization that wait or run
-	chunkRows = 250      // that share a transaction
-	// chunkBytes ends a chunk too: a job has a whole one in memory.
+	chunkRows = 250      // rows that share a transaction
+	// chunkBytes ends a chunk too, because a job holds a whole chunk in memory.
 	chunkBytes = 1 << 20
-	// receiveTime is when an import whose file was not read to its end is given up:
-	// its server died.
+	// receiveTime is how long reading a file may take. An import that is still
+	// receiving then is failed by its job: the process that read it has died.
 	receiveTime = time.Hour
 )
 
-// reading is how many files of one organization a server reads at a time.
+// reading bounds how many files of one organization a process reads at a time.
 var reading = limit.Concurrent[id.ID]{Most: 2}
 
 type importCreate struct {
@@ -92,13 +92,13 @@ func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, strea
 	return s.store(ctx, c, v, r)
 }
 
-// permit refuses a caller who may not create what the file has. Whether they may
-// change what is there is asked for each row.
+// permit refuses a caller who may not create what the file contains. The right
+// to change existing records is checked for each row.
 func (s *Service) permit(c *op.Call, objectType string) error {
 	return c.Require(objectType, op.ActionCreate, "Importing "+objectType)
 }
 
-// columns reads the mapping; nil is none.
+// columns parses the mapping from column to field. Nil means none was given.
 func (in *importCreate) columns() (map[string]*string, error) {
 	if in.Mapping == nil {
 		return nil, nil //nolint:nilnil // no mapping is a mapping by headings
@@ -111,8 +111,8 @@ func (in *importCreate) columns() (map[string]*string, error) {
 	return out, nil
 }
 
-// each hands on the rows of a file, a chunk at a time, and notes what is wrong with
-// the others.
+// each reads a file and passes its rows to fn, a chunk at a time. Records that
+// cannot be read go to fail.
 func each(v *Import, r *reader, fail func(Issue), fn func([]row) error) error {
 	rows, size := make([]row, 0, chunkRows), 0
 	for {
@@ -141,7 +141,7 @@ func each(v *Import, r *reader, fail func(Issue), fn func([]row) error) error {
 	}
 }
 
-// store keeps the rows of a file, and has them worked on once all are there.
+// store keeps the rows of a file, and queues the job once all are there.
 func (s *Service) store(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
 	if err := s.begin(ctx, c, v); err != nil {
 		return nil, err
@@ -153,7 +153,8 @@ func (s *Service) store(ctx context.Context, c *op.Call, v *Import, r *reader) (
 	return out, err
 }
 
-// begin makes the import, unless too many are under way.
+// begin creates the import, unless too many are under way. It also queues the
+// job for an hour later, which cleans up if this process dies while it reads.
 func (s *Service) begin(ctx context.Context, c *op.Call, v *Import) error {
 	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
@@ -178,6 +179,8 @@ func (s *Service) begin(ctx context.Context, c *op.Call, v *Import) error {
 	})
 }
 
+// receive stores the rows in chunks, a transaction each, and at the end replaces
+// the job that beginImport queued by one that starts at once.
 func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
 	err := each(v, r, v.fail, func(rows []row) error {
 		text, err := json.Marshal(rows)
@@ -217,8 +220,8 @@ func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader)
 	})
 }
 
-// discard removes an import whose file could not be read. Where that fails, the job
-// does it later.
+// discard removes an import whose file could not be read. If that fails, the job
+// that beginImport queued does it later.
 func (s *Service) discard(ctx context.Context, v *Import) {
 	err := s.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.Jobs.CancelKey(ctx, tx, workKind, string(v.ID)); err != nil {

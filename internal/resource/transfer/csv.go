@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxRecord is how long a record may be. One whose quote is never closed is
-	// noticed there, and the line after its first is read as a new record.
+	// maxRecord is how long a record may be, in bytes. If a quote is not closed by
+	// then, only the first line is given up, and reading goes on with the second.
 	maxRecord  = 64 << 10
 	maxColumns = 500
 
@@ -29,8 +29,8 @@ type record struct {
 	issue string // what is wrong with it as a whole, or empty
 }
 
-// decoded is the file as UTF-8, without the mark at its beginning. UTF-16 is known
-// by that mark.
+// decoded reads a file as UTF-8, without a byte order mark. UTF-16 is recognized
+// by its mark and converted.
 func decoded(r io.Reader) *bufio.Reader {
 	buffered := bufio.NewReaderSize(r, readAhead)
 	head, _ := buffered.Peek(3)
@@ -44,16 +44,16 @@ func decoded(r io.Reader) *bufio.Reader {
 	return buffered
 }
 
-// csvReader reads records one by one. A record that is malformed has an issue, and
-// the next one is read all the same: encoding/csv would lose what follows a quote
-// that is not closed.
+// csvReader reads records one by one. A malformed record gets an issue, and
+// reading goes on after it. encoding/csv is not used because it would lose
+// everything after a quote that is not closed.
 type csvReader struct {
 	r         *bufio.Reader
 	separator byte
 	line      int // of the next record
 }
 
-// newCSV finds the separator: the one that the first line has most of.
+// newCSV makes a reader, with the separator that occurs most in the first line.
 func newCSV(r *bufio.Reader) *csvReader {
 	head, _ := r.Peek(maxRecord)
 	if end := bytes.IndexAny(head, "\r\n"); end >= 0 {
@@ -74,7 +74,7 @@ func newCSV(r *bufio.Reader) *csvReader {
 	return c
 }
 
-// next reads a record, without those that are empty. io.EOF is the end.
+// next reads the next record that is not empty. io.EOF is the end.
 func (c *csvReader) next() (record, error) {
 	for {
 		head, err := c.r.Peek(maxRecord)
@@ -162,7 +162,7 @@ func (r *record) empty() bool {
 	return true
 }
 
-// parse takes a record off the beginning of a text: its cells, its length with the
+// parse reads a record at the beginning of a text: its cells, its length with the
 // end of the line, and how many lines it has.
 func (c *csvReader) parse(text []byte) (cells []string, length, lines int, issue string) {
 	at := 0
@@ -202,8 +202,8 @@ func (c *csvReader) parse(text []byte) (cells []string, length, lines int, issue
 	}
 }
 
-// quotedCell takes a cell in quotes off the beginning of a text: what it says, its
-// length and how many lines end in it.
+// quotedCell reads a cell in quotes at the beginning of a text: its content, its
+// length and how many line ends are in it.
 func quotedCell(text []byte) (cell string, length, ends int, ok bool) {
 	var out []byte
 	for i := 1; i < len(text); i++ {

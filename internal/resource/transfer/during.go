@@ -9,7 +9,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// During tells when an import wrote what it did.
+// During is the span of time in which an import wrote records. An import that
+// has not ended has no upper bound yet.
 func During(ctx context.Context, tx *db.Tx, org, row id.ID) (from, to clock.Time, err error) {
 	v, err := imports.Get(ctx, tx, org, row)
 	if err != nil {

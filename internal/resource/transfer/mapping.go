@@ -19,14 +19,15 @@ import (
 
 // noun is a kind of record that can be imported.
 type noun struct {
-	batch  string            // the operation that does for many rows what an import does
-	fields map[string]string // what a column can be, and where it goes
+	batch  string            // the batch operation that writes the rows
+	fields map[string]string // the field names that a column can have, and the kind of each: see below
 }
 
-// Where a field goes: into the row, into a list of texts, into a list of objects
-// by one of their fields, or into the parts of something.
+// The kinds of fields: how the text of a cell becomes a part of the row. Any
+// other kind is the name of a key: the cell then becomes a list of objects with
+// that key, as emails become [{"email": …}].
 const (
-	plain    = ""
+	plain    = ""         // the text as it is
 	words    = "words"    // texts between commas
 	address  = "address"  // a part of the postal address
 	fullName = "fullName" // both names of a person
@@ -43,7 +44,8 @@ var nouns = map[string]noun{
 		"businessId": plain})},
 }
 
-// fieldsOf are the fields of a noun, and more that do not go into one of its own.
+// fieldsOf lists the fields of a noun with their kinds, and adds them to more,
+// the fields that have no plain counterpart in the noun.
 func fieldsOf[F any](more map[string]string) map[string]string {
 	for _, f := range op.FieldsOf[F]() {
 		switch {
@@ -60,8 +62,8 @@ func fieldsOf[F any](more map[string]string) map[string]string {
 	return more
 }
 
-// otherNames are what people and other programs call a field, without spaces,
-// signs and digits.
+// otherNames are the headings that people and other programs use for a field, in
+// lower case and without spaces, punctuation and digits.
 var otherNames = map[string][]string{
 	"firstName":        {"first", "givenname", "forename"},
 	"middleName":       {"middle", "additionalname"},
@@ -93,7 +95,8 @@ var signs = strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
 
 var notLetters = regexp.MustCompile(`[^\pL]+`)
 
-// nameOf is a heading as otherNames spell it: "E-mail 1 - Value" is email.
+// nameOf turns a heading into the spelling of otherNames: "E-mail 1 - Value",
+// which Google writes, becomes email.
 func nameOf(heading string) string {
 	s := notLetters.ReplaceAllString(strings.ToLower(heading), "")
 	if short := strings.TrimSuffix(s, "value"); short != "" {
@@ -102,7 +105,7 @@ func nameOf(heading string) string {
 	return s
 }
 
-// field finds the field that a heading means, or nothing.
+// field finds the field that a heading means, or returns the empty string.
 func (n noun) field(heading string) string {
 	exact, name := signs.Replace(strings.ToLower(heading)), nameOf(heading)
 	for f := range n.fields {
@@ -118,8 +121,9 @@ func (n noun) field(heading string) string {
 	return ""
 }
 
-// assign finds the field of each column: as the caller says, or by the headings
-// where the caller says nothing. It returns the headings that mean nothing.
+// assign finds the field of each column: by the caller's mapping, or by the
+// headings if there is no mapping. It also returns the headings of the columns
+// that are not used.
 func (n noun) assign(headings []string, mapping map[string]*string) (fields, ignored []string, err error) {
 	fields, ignored = make([]string, len(headings)), []string{}
 	var tree *fault.Tree
@@ -155,7 +159,8 @@ func (n noun) assign(headings []string, mapping map[string]*string) (fields, ign
 	return fields, ignored, nil
 }
 
-// known is the field that a mapping names: exactly, or by a common name for it.
+// known is the field that a mapping names, exactly or by another name for it, or
+// the empty string.
 func (n noun) known(name string) string {
 	if _, ok := n.fields[name]; ok {
 		return name
@@ -178,7 +183,7 @@ func sameHeading(a, b string) bool {
 
 func quoted(s string) string { return fmt.Sprintf("%q", clip(s, 100)) }
 
-// listed are headings for people to read.
+// listed writes up to twenty headings for an error message.
 func listed(headings []string) string {
 	out := make([]string, 0, 20)
 	for _, h := range headings[:min(len(headings), 20)] {
@@ -197,14 +202,14 @@ func clip(s string, n int) string {
 	return s
 }
 
-// maxList is how many texts of a list are kept: one more than any operation takes,
-// which then refuses the row.
+// maxList is how many elements of a list are kept: one more than any operation
+// takes, so that the operation refuses the row instead of losing elements.
 const maxList = 101
 
-// value is what a record says of a field.
+// value is the text that a record has for a field.
 type value struct{ field, text string }
 
-// row is what the values of a record are to the operation that takes it.
+// row builds the input of the operation, as JSON, from the values of a record.
 func (n noun) row(values []value) (jsontext.Value, error) {
 	out := map[string]any{}
 	place := map[string]any{}
@@ -257,7 +262,7 @@ func (n noun) row(values []value) (jsontext.Value, error) {
 	return json.Marshal(out, json.Deterministic(true))
 }
 
-// split takes apart texts between commas, or where there are none semicolons.
+// split splits a text at its commas, or at its semicolons if it has no comma.
 func split(text string) (out []string) {
 	separator := ","
 	if !strings.Contains(text, separator) {

@@ -21,22 +21,24 @@ import (
 const (
 	// maxRecords is how many records a file may have.
 	maxRecords = 500_000
-	// maxMalformed is how many may be malformed before the file is given up: it is
-	// something else, and each costs a look ahead.
+	// maxMalformed is how many records may be malformed before the file is refused:
+	// it is no CSV then, and each malformed record costs time.
 	maxMalformed = 10_000
-	// maxRow is how long a record may be as JSON, far longer than people write.
+	// maxRow is how long a record may be as JSON, in bytes; real ones are far
+	// shorter.
 	maxRow = 128 << 10
 	// maxSeen is how many emails and externalIds a file may have: they are kept in
 	// memory until its end.
 	maxSeen = 2_000_000
 )
 
-// row is a record as it waits for its turn.
+// row is a record as it is stored in a chunk. Its keys are short, because there
+// may be half a million of them.
 type row struct {
 	Line int            `json:"l"`
 	Row  jsontext.Value `json:"r"`
-	// Earlier are the lines that have the same externalId or email. Once one of them
-	// was taken, this one is not.
+	// Earlier are the lines before it that have the same externalId or email. If one
+	// of them is imported, this one is refused.
 	Earlier []sameAs `json:"e,omitempty"`
 }
 
@@ -59,7 +61,8 @@ type reader struct {
 	read       func() (line int, values []value, issue *Issue, err error)
 }
 
-// heard is a file that is read only while somebody waits for the answer.
+// heard stops reading a file when the request is canceled: nobody waits for the
+// answer any more.
 type heard struct {
 	ctx context.Context
 	io.Reader
@@ -72,7 +75,8 @@ func (h heard) Read(p []byte) (int, error) {
 	return h.Reader.Read(p)
 }
 
-// newReader finds out what a file is, and reads its headings.
+// newReader recognizes whether a file is vCard or CSV, and reads the headings of
+// a CSV.
 func newReader(r io.Reader, objectType string, mapping map[string]*string) (*reader, error) {
 	out := &reader{noun: nouns[objectType], objectType: objectType, ignored: []string{},
 		seen: map[uint64]int{}, again: map[uint64][]int{}, seed: maphash.MakeSeed()}
@@ -167,7 +171,7 @@ func (r *reader) next() (row, *Issue, error) {
 	return row{line, text, earlier}, nil, nil
 }
 
-// rowKeys are what a row is known by.
+// rowKeys are the values by which a row is matched with an existing record.
 type rowKeys struct {
 	ExternalID string  `json:"externalId"`
 	Emails     []email `json:"emails"`
@@ -177,11 +181,13 @@ type email struct {
 	Email string `json:"email"`
 }
 
-// maxEarlier is how many lines with the same name a line looks back at.
+// maxEarlier is how many earlier lines with the same key are remembered, besides
+// the first.
 const maxEarlier = 100
 
-// repeated finds the lines before this one that have its externalId or an email:
-// nobody can tell which of them is meant, so only the first that is right is taken.
+// repeated finds the lines before this one that have the same externalId or
+// email. Nobody can tell which of them is right, so only the first that is valid
+// is imported.
 func (r *reader) repeated(line int, k *rowKeys) (earlier []sameAs) {
 	note := func(field, text string) {
 		hash := maphash.String(r.seed, field+" "+text)
@@ -208,8 +214,8 @@ func (r *reader) repeated(line int, k *rowKeys) (earlier []sameAs) {
 	return earlier
 }
 
-// repeats is why a record is not taken because of one before it, or nil. A line that
-// was itself refused stands in nobody's way.
+// repeats returns the issue of a record that has the same key as an earlier one,
+// or nil. An earlier line that was itself refused does not count.
 func (v *Import) repeats(r *row) *Issue {
 	for _, e := range r.Earlier {
 		_, refused := slices.BinarySearchFunc(v.Errors, e.Line, func(i Issue, line int) int {
@@ -223,7 +229,7 @@ func (v *Import) repeats(r *row) *Issue {
 	return nil
 }
 
-// issueOf is a refusal of a record as an import tells it.
+// issueOf turns the refusal of an operation into the issue of a line.
 func issueOf(line int, err error) Issue {
 	f := fault.Of(err)
 	i := Issue{Line: line, Message: clip(f.Sentence(), 500)}

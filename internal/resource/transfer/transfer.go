@@ -1,10 +1,14 @@
-// Package transfer takes records in from files: contacts and customers from CSV
-// and vCard. It reads a file into rows (reader.go, csv.go, vcard.go, mapping.go),
-// keeps them in chunks, and a job works on one chunk after the other (work.go),
-// with the operations that a batch of the noun has. A chunk, what became of its
-// rows and the progress of the import share a transaction.
+// Package transfer imports contacts and customers from CSV and vCard files.
 //
-// Start reading at Import, then Service.create.
+// Start reading at Import in this file, then Service.createImport (create.go).
+// It reads the uploaded file into rows: csv.go and vcard.go parse it, mapping.go
+// turns columns into fields, and reader.go joins them. The rows are stored in
+// chunks. A job (work.go) then works on one chunk after the other, with the
+// batch operation of the noun. A dry run stores nothing and answers at once.
+//
+// A chunk, what became of its rows and the progress of the import are committed
+// together, so a crash neither repeats nor loses a row. A row that is wrong is
+// reported and never stops the others. No file is held in memory as a whole.
 package transfer
 
 import (
@@ -40,13 +44,13 @@ type Config struct {
 	Files   *file.Store
 	Makers  Makers
 	Runner  *op.Runner
-	Catalog *op.Catalog // used only once operations are called
+	Catalog *op.Catalog // not used by New, so it may still be incomplete
 }
 
 // Service imports files.
 type Service struct{ Config }
 
-// New panics when a required field is missing.
+// New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
 	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Files", "Makers", "Runner", "Catalog")
 	return &Service{c}
@@ -115,6 +119,8 @@ type Line struct {
 // maxIssues is how many errors an import keeps, and how many lines a dry run shows.
 const maxIssues = 1000
 
+// fail counts a record that was not taken, and keeps the first errors, in the
+// order of their lines.
 func (v *Import) fail(i Issue) {
 	v.Counts.Failed++
 	v.Counts.Processed++
@@ -131,7 +137,7 @@ var imports = db.NewTable[Import]("imports", db.Life{
 	Unexported: []string{"actor_id"},
 })
 
-// A chunk is rows that wait for their turn.
+// A chunk is a number of rows that wait to be imported.
 var _ = db.Declare("import_chunks", db.Life{
 	Parent: db.To("import_id", "imports"),
 	Bytes:  "size_bytes",
@@ -178,7 +184,7 @@ func (s *Service) Operations() []*op.Op {
 	}
 }
 
-// Happenings are the events of imports that go on by themselves.
+// Happenings are the events that the job emits, without an operation.
 var Happenings = []op.Happening{
 	{Type: "import.succeeded", Resource: "contacts", When: "an import has worked on the last record of its file"},
 	{Type: "import.failed", Resource: "contacts", When: "an import ends before its time; errorMessage says why"},
@@ -199,6 +205,7 @@ type importList struct {
 	ObjectType []string `query:"objectType" enum:"contacts,customers"`
 }
 
+// listImports lists the imports of the kinds that the caller may read.
 func listImports(ctx context.Context, c *op.Call, in importList) (*op.List[Import], error) {
 	w := db.In(c.Org)
 	db.Choice(w, "status", in.Status, Succeeded)

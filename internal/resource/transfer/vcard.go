@@ -10,21 +10,22 @@ import (
 	"strings"
 )
 
-// maxCard is how long a vCard may be, pictures excepted.
+// maxCard is how long a vCard may be in bytes, without its pictures.
 const maxCard = 1 << 20
 
-// maxName is how long the name of a line is looked at, its parameters included.
+// maxName bounds how many bytes of a line are searched for its property name and
+// parameters.
 const maxName = 1000
 
-// cardReader reads vCards of the versions 2.1, 3.0 and 4.0, as far as contacts and
-// customers have a place for what they say.
+// cardReader reads vCards of the versions 2.1, 3.0 and 4.0. Properties without a
+// counterpart in contacts and customers are left out.
 type cardReader struct {
 	r     *bufio.Reader
 	line  int // of the next line
 	began int // the line of a BEGIN:VCARD that was read already, or 0
 }
 
-// isCard tells a file of vCards by its beginning.
+// isCard recognizes a file of vCards by its beginning.
 func isCard(r *bufio.Reader) bool {
 	head, _ := r.Peek(200)
 	return len(head) > 0 && bytes.HasPrefix(bytes.ToUpper(bytes.TrimSpace(head)), []byte("BEGIN:VCARD"))
@@ -75,7 +76,8 @@ func (c *cardReader) next() (*card, error) {
 
 const notEnded = "The card has no END:VCARD"
 
-// add keeps a line of a card.
+// add appends a line to a card. A folded line, which begins with a space, and a
+// quoted-printable line whose predecessor ends in "=" continue the last one.
 func (v *card) add(text string) {
 	folded := text[0] == ' ' || text[0] == '\t'
 	if v.picture = isPicture(text) || v.picture && folded; v.picture {
@@ -147,7 +149,7 @@ func (c *cardReader) readLine() (text string, at int, err error) {
 	return text, at, err
 }
 
-// values are what a card says, by the fields of a noun.
+// values lists what a card says, by the fields of a noun.
 func (v *card) values(objectType string) (out []value) {
 	has := map[string]bool{}
 	add := func(field, text string) {
@@ -210,7 +212,8 @@ func (v *card) values(objectType string) (out []value) {
 	return out
 }
 
-// asCustomer is a card as a customer, which has one address and one number.
+// asCustomer turns the values of a card into those of a customer, which has only
+// one email and one phone number.
 func asCustomer(values []value, formatted string) (out []value) {
 	rename := map[string]string{"emails": "email", "phoneNumbers": "phone", "organizationName": "name"}
 	has := map[string]bool{}
@@ -233,7 +236,8 @@ func asCustomer(values []value, formatted string) (out []value) {
 	return out
 }
 
-// property takes a line apart: "item1.EMAIL;TYPE=work:ada@example.com" is EMAIL.
+// property splits a line into the name of the property and its value, decoded:
+// "item1.EMAIL;TYPE=work:ada@example.com" is EMAIL.
 func property(line []byte) (name, text string) {
 	name, text, _ = strings.Cut(string(line), ":")
 	if isQuotedPrintable(line) {
@@ -248,7 +252,7 @@ func property(line []byte) (name, text string) {
 	return strings.ToUpper(name), text
 }
 
-// components takes a text apart at its semicolons.
+// components splits a value at the semicolons that are not escaped.
 func components(text string) (out []string) {
 	start := 0
 	for i := 0; i < len(text); i++ {
@@ -267,7 +271,7 @@ var escapes = strings.NewReplacer(`\n`, "\n", `\N`, "\n", `\,`, ",", `\;`, ";", 
 
 func unescaped(text string) string { return escapes.Replace(text) }
 
-// day is a date as the service writes it: 19850412 and 1985-04-12T00:00:00Z are
+// day turns the forms of a date, such as 19850412 and 1985-04-12T00:00:00Z, into
 // 1985-04-12.
 func day(text string) string {
 	text, _, _ = strings.Cut(text, "T")

@@ -22,8 +22,8 @@ import (
 const (
 	workKind = "import.work"
 	workers  = 2
-	// workTime is how long one import may keep a worker before it lets others have
-	// a turn.
+	// workTime is how long one import may keep a worker before it goes back to the
+	// queue, so that others get their turn.
 	workTime = 20 * time.Second
 )
 
@@ -33,14 +33,14 @@ type work struct {
 	Import       id.ID `json:"importId"`
 }
 
-// Handle declares the job.
+// Handle registers the job that imports the rows.
 func (s *Service) Handle() {
 	job.HandleFlow(s.Jobs, workKind, s.work, job.Lane("import", workers), job.Timeout(5*time.Minute), job.Attempts(8),
 		job.Forget())
 }
 
-// errMoved says that the records that rows were matched with changed before the
-// rows were written.
+// errMoved means that other records match the rows now than when the rows were
+// prepared. The chunk is then prepared anew.
 var errMoved = errors.New("transfer: what the rows match has changed")
 
 // chunk is rows of an import that wait.
@@ -80,7 +80,8 @@ func (s *Service) work(ctx context.Context, j job.Job, w work) (job.Outcome, err
 	}
 }
 
-// look finds the import and its next chunk, which is nil at the end.
+// look loads the import and its next chunk, which is nil at the end. db.ErrNoRow
+// means that the import is gone or has ended.
 func (s *Service) look(ctx context.Context, w work) (v *Import, next *chunk, err error) {
 	err = s.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, next = nil, nil
@@ -107,7 +108,7 @@ func (s *Service) look(ctx context.Context, w work) (v *Import, next *chunk, err
 	return v, next, err
 }
 
-// caller is who made the import, with what they may do now.
+// caller is who made the import, with the permissions that they have now.
 func (s *Service) caller(ctx context.Context, v *Import) (*op.Caller, error) {
 	var who id.ID
 	if v.ActorID != nil {
@@ -116,7 +117,8 @@ func (s *Service) caller(ctx context.Context, v *Import) (*op.Caller, error) {
 	return s.Makers.Maker(ctx, v.OrganizationID, op.ActorKind(v.ActorKind), who)
 }
 
-// giveUp ends an import whose job has no further attempt.
+// giveUp returns the error for another attempt of the job, or fails the import if
+// there is none left.
 func (s *Service) giveUp(j job.Job, w work, err error) (job.Outcome, error) {
 	if errors.Is(err, errMoved) {
 		return nil, job.Later(0)
@@ -129,7 +131,7 @@ func (s *Service) giveUp(j job.Job, w work, err error) (job.Outcome, error) {
 		"what is there already stays unchanged."), nil
 }
 
-// end ends an import.
+// end returns what the job writes when an import ends: its status, and the event.
 func (s *Service) end(w work, status Status, why string) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		v, err := imports.Lock(ctx, tx, w.Organization, w.Import)
@@ -161,24 +163,25 @@ func (s *Service) end(w work, status Status, why string) job.Outcome {
 	}
 }
 
-// prepared are rows that were read and matched.
+// prepared is a chunk whose rows were checked and matched with existing records,
+// outside the transaction that writes them.
 type prepared struct {
 	rows  []op.BatchRow
 	found []*match
 	keys  []rowKeys
 
-	guarded bool // each row by a savepoint
+	guarded bool // each row is written inside a savepoint of its own
 }
 
-// match is the record that a row changes.
+// match is the record that a row changes. err says why it cannot.
 type match struct {
 	ID   id.ID
 	Tags []string
 	err  error
 }
 
-// prepare finds what the rows change, and reads them as the batch of their noun
-// would.
+// prepare finds the records that the rows change, and checks the rows as the
+// batch operation of their noun does.
 func (s *Service) prepare(ctx context.Context, c *op.Call, objectType string, rows []row) (*prepared, error) {
 	p := &prepared{rows: make([]op.BatchRow, len(rows)), keys: make([]rowKeys, len(rows))}
 	for i, r := range rows {
@@ -204,7 +207,9 @@ func (s *Service) prepare(ctx context.Context, c *op.Call, objectType string, ro
 	return p, nil
 }
 
-// change turns a row that would create into one that changes what it matches.
+// change turns a row that would create a record into one that changes the match:
+// it adds the id, adds tags to those that are there, and leaves out lists that an
+// update does not take.
 func (m *match) change(text jsontext.Value) (jsontext.Value, error) {
 	if m == nil || m.err != nil {
 		return text, nil
@@ -232,8 +237,8 @@ func (m *match) change(text jsontext.Value) (jsontext.Value, error) {
 	return json.Marshal(fields, json.Deterministic(true))
 }
 
-// match finds what each row changes, nil for a row that creates: the record with its
-// externalId, or else the contact with one of its emails.
+// match finds the record that each row changes: the one with its externalId, or
+// else the contact with one of its emails. It is nil for a row that creates one.
 func (p *prepared) match(ctx context.Context, tx *db.Tx, org id.ID, objectType string) ([]*match, error) {
 	var externals, emails []string
 	for _, k := range p.keys {
@@ -281,7 +286,7 @@ func (p *prepared) match(ctx context.Context, tx *db.Tx, org id.ID, objectType s
 	return out, nil
 }
 
-// same reports whether the rows still match what they did.
+// same reports whether the rows still match the same records.
 func (p *prepared) same(now []*match) bool {
 	for i, m := range now {
 		was := p.found[i]
@@ -292,9 +297,9 @@ func (p *prepared) same(now []*match) bool {
 	return true
 }
 
-// carryOut works on a chunk. A savepoint around each row costs as much as the row.
-// Nearly all that can be wrong is known before the transaction, so it is done
-// without them, and again with them when a row is refused.
+// carryOut imports a chunk. A savepoint around each row would cost as much as the
+// row, and nearly all that can be wrong is known before the transaction. So it is
+// tried without savepoints first, and again with them if a row is refused.
 func (s *Service) carryOut(ctx context.Context, j job.Job, caller *op.Caller, v *Import, next *chunk) error {
 	batch := s.Catalog.Named(nouns[v.ObjectType].batch)
 	c := s.Runner.Continue(batch, caller, op.REST, string(v.ID))
@@ -320,7 +325,7 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		if err := j.Keep(ctx, tx); err != nil {
 			return err
 		}
-		// The organization is the root of the rule that two at once make one record.
+		// Two imports, or an import and a put, must not create the same record twice: they take turns by this lock.
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
@@ -359,7 +364,7 @@ func (p *prepared) issue(i int) error {
 	return p.rows[i].Err()
 }
 
-// write does what a row asks for.
+// write imports one row, and counts what became of it.
 func (p *prepared) write(ctx context.Context, c *op.Call, v *Import, i int, r *row) error {
 	emitted := c.Emitted()
 	known := p.issue(i)

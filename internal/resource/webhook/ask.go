@@ -10,9 +10,9 @@ import (
 	"frontdesk/internal/kernel/outbound"
 )
 
-// Deliveries that a caller asks to be sent now, and waits for.
+// Deliveries that are sent at a caller's request, while the caller waits: a test, and a redelivery.
 
-// post sends a letter for a caller.
+// post makes an attempt for a caller who waits. When all connections are in use it refuses.
 func (s *Service) post(ctx context.Context, l *letter) (*result, error) {
 	r, err := s.attempt(ctx, s.asked, l)
 	if errors.Is(err, outbound.ErrBusy) {
@@ -21,6 +21,8 @@ func (s *Service) post(ctx context.Context, l *letter) (*result, error) {
 	return r, err
 }
 
+// testWebhook sends a test event and answers with what came back. The delivery is written only
+// afterwards, because it is never retried.
 func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*Delivery, error) {
 	var w *Webhook
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -30,8 +32,8 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	if err != nil {
 		return nil, err
 	}
-	// From here on the attempt keeps the key until there is an answer: a
-	// resumed attempt sends the same webhook-id again.
+	// From here on the idempotency key stays bound to this attempt: a retry with
+	// the key sends the same webhook-id again.
 	if err := c.Save(ctx, struct{}{}); err != nil {
 		return nil, err
 	}
@@ -63,6 +65,8 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	})
 }
 
+// redeliver sends a delivery again. The attempt is recorded before it is made, like a
+// scheduled one.
 func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
 	var l *letter
 	var d *Delivery
@@ -109,8 +113,8 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if err != nil {
 			return nil, err
 		}
-		// The log outlives the delivery, and what the endpoint answers does not
-		// belong in it.
+		// The event log outlives the delivery, and what an endpoint answered must
+		// not be kept that long.
 		told := *d
 		told.ResponseBody = nil
 		return d, c.Emit("webhook.delivery.redelivered", d.ID, &told)

@@ -17,7 +17,7 @@ import (
 	"frontdesk/internal/kernel/outbound"
 )
 
-// letter is one attempt to make.
+// letter is an attempt that is about to be made.
 type letter struct {
 	webhook  *Webhook
 	delivery id.ID
@@ -38,8 +38,8 @@ type result struct {
 
 func (r *result) ok() bool { return r.why == "" }
 
-// attempt sends a letter. An error is the service's own trouble and says
-// nothing about the endpoint.
+// attempt sends one delivery. An error is the service's own trouble and says nothing about the
+// endpoint; what the endpoint did wrong is in the result.
 func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *letter) (*result, error) {
 	body, err := l.message.body()
 	if err != nil {
@@ -61,8 +61,9 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	req.Header.Set("Webhook-Id", string(l.message.ID))
 	req.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	req.Header.Set("Webhook-Signature", signature)
-	// not sent, but allows a retry on a new connection when the endpoint closed
-	// a kept one
+	// Go's transport does not send a header without values. But because of its
+	// name it takes the POST for one that may be repeated, and does so on a new
+	// connection if the endpoint has closed the kept one.
 	req.Header["Idempotency-Key"] = []string{}
 	answer, err := client.Do(req)
 	r.took = time.Since(at)
@@ -85,8 +86,7 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	return r, nil
 }
 
-// explain says why nothing came back, without revealing the service's own
-// network.
+// explain says why no answer came, without revealing anything of the service's own network.
 func explain(err error) string {
 	var lookup *net.DNSError
 	var timeout net.Error
@@ -110,7 +110,8 @@ func explain(err error) string {
 	return "The connection broke before the answer was complete."
 }
 
-// excerpt is the beginning of an answer, as text that every database accepts.
+// excerpt is the beginning of an answer, as text that every database accepts: valid UTF-8
+// without NUL.
 func excerpt(body []byte) string {
 	body = body[:min(len(body), excerptBytes)]
 	return strings.ToValidUTF8(strings.ReplaceAll(string(body), "\x00", ""), "")

@@ -9,8 +9,9 @@ import (
 	"frontdesk/internal/kernel/peer"
 )
 
-// check refuses an address that nothing would be sent to, and unknown event
-// types. Where a name leads is resolved at each attempt.
+// check refuses an address that nothing could be sent to, and unknown event types. address and
+// types say which of the two were sent. A name is resolved at each attempt, and only then is
+// it known whether it leads to a private address.
 func (s *Service) check(v *Webhook, address, types bool) error {
 	var tree *fault.Tree
 	if address {
@@ -28,7 +29,7 @@ func (s *Service) check(v *Webhook, address, types bool) error {
 	return tree.Fault(fault.Invalid)
 }
 
-// addressIssue says what is wrong with an address, or returns "".
+// addressIssue says what is wrong with an address; empty if nothing is.
 func (s *Service) addressIssue(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {

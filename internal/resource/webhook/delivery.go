@@ -31,9 +31,9 @@ type Delivery struct {
 	RequestBody    *string        `json:"requestBody" db:"-" max:"10000000" doc:"null when the event was erased"`
 	History        *[]Attempt     `json:"history" db:"-" doc:"the latest attempts, at most eleven, oldest first"`
 
-	Epoch    int64  `json:"-" db:"epoch"`
-	EventSeq *int64 `json:"-" db:"event_seq"`
-	Failures int    `json:"-" db:"failures"`
+	Epoch    int64  `json:"-" db:"epoch"`     // the webhook's, when it was enqueued
+	EventSeq *int64 `json:"-" db:"event_seq"` // nil for a test
+	Failures int    `json:"-" db:"failures"`  // of scheduled attempts
 }
 
 // DeliveryStatus is the state of a delivery.
@@ -97,7 +97,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 	}
 }
 
-// withHistory adds what only the answer for one delivery has.
+// withHistory fills in what only the answer for one delivery has: its attempts and its body.
 func withHistory(ctx context.Context, c *op.Call, d *Delivery) error {
 	attempts, err := d.history(ctx, c.Tx)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// enqueueDelivery records that an event is to be sent to a webhook. The webhook
-// is locked. Its workers check for work under the same lock before they stop,
-// so no delivery is left without a worker.
+// enqueueDelivery records that an event is to be sent to a webhook, and makes sure that a job
+// does it. The webhook is locked. Its jobs look for more work under the same lock before they
+// stop, so no delivery is left without a job.
 func (s *Service) enqueueDelivery(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
 	w, err := webhooks.Lock(ctx, tx, e.Organization, listener)
 	if fault.Has(err, fault.NotFound) || err == nil && w.Status != active {
@@ -44,8 +44,9 @@ func (s *Service) enqueueDelivery(ctx context.Context, tx *db.Tx, e event.Event,
 	return s.ensureWorker(ctx, tx, w, firstAttempts, now)
 }
 
-// cancelWaiting cancels everything that is waiting to be sent. The caller has
-// locked the webhook and saves it.
+// cancelWaiting cancels everything that is waiting to be sent, by a new epoch: deliveries of
+// an older one are not sent any more. A job updates their rows later. The caller has locked
+// the webhook and saves it.
 func (s *Service) cancelWaiting(ctx context.Context, tx *db.Tx, w *Webhook) error {
 	w.Epoch++
 	for _, q := range queues {
@@ -69,9 +70,9 @@ type cancelArgs struct {
 	Epoch        int64 `json:"epoch"`
 }
 
-// cancel updates the rows of an older epoch, which nobody sends any more. There
-// may be too many for one transaction. A deleted webhook cannot be locked, and
-// nobody writes to it.
+// cancel is the job that marks the deliveries of older epochs as canceled, in batches, because
+// there may be too many for one transaction. A webhook that was deleted cannot be locked, but
+// nothing else writes to it either.
 func (s *Service) cancel(ctx context.Context, tx *db.Tx, _ job.Job, a cancelArgs) error {
 	if err := db.Lock(ctx, tx, webhooks.Name(), a.Organization, a.Webhook); err != nil && !errors.Is(err, db.ErrNone) {
 		return err
@@ -95,8 +96,8 @@ func (s *Service) cancel(ctx context.Context, tx *db.Tx, _ job.Job, a cancelArgs
 	return nil
 }
 
-// ensureWorker makes sure that a job works the queue at the given time or
-// earlier. The caller has locked the webhook.
+// ensureWorker makes sure that a job works the queue at the given time or earlier. The caller
+// has locked the webhook.
 func (s *Service) ensureWorker(ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time) error {
 	turn, due := q.turnOf(w)
 	if *due != nil && **due <= at {
@@ -105,7 +106,8 @@ func (s *Service) ensureWorker(ctx context.Context, tx *db.Tx, w *Webhook, q que
 	return s.handOver(ctx, tx, w, q, at, turn, due)
 }
 
-// handOver gives the turn to a new job. The job that had it ends.
+// handOver gives the turn to a new job that runs at the given time. The job that had it ends
+// when it sees the new number.
 func (s *Service) handOver(
 	ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time, turn *int64, due **clock.Time,
 ) error {

@@ -11,7 +11,7 @@ var _ = db.Declare("webhook_attempts", db.Life{
 	Erase:  db.Blank("response_body = NULL").Only("response_body IS NOT NULL"),
 })
 
-// findDeliveries finds the deliveries of events about a person.
+// findDeliveries finds, for the erasure of a person, the deliveries of events about them.
 func findDeliveries(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 	return e.Any(ctx, tx, "webhook_deliveries", "organization_id = $1 AND event_id = ANY($2)", e.IDs("events"))
 }

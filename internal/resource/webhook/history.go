@@ -35,8 +35,8 @@ func (d *Delivery) beginAttempt(ctx context.Context, tx *db.Tx, w *Webhook, now 
 	return nil
 }
 
-// archiveAttempt adds the last attempt to the history. The history holds as
-// many as the retry schedule; further redeliveries push out the oldest.
+// archiveAttempt adds the last attempt to the history. The history holds as many attempts as
+// the retry schedule has waits; with further redeliveries the oldest are dropped.
 func (d *Delivery) archiveAttempt(ctx context.Context, tx *db.Tx) error {
 	_, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, "+attemptColumns+
 		") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -51,8 +51,8 @@ func (d *Delivery) archiveAttempt(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// recordLate writes the outcome of an attempt after the next one began, because
-// somebody asked for a redelivery in the meantime.
+// recordLate writes the outcome of an attempt into the history, because a redelivery began the
+// next attempt before this one ended.
 func (d *Delivery) recordLate(ctx context.Context, tx *db.Tx, r *result) error {
 	late := *d
 	late.setOutcome(r)
@@ -64,7 +64,7 @@ func (d *Delivery) recordLate(ctx context.Context, tx *db.Tx, r *result) error {
 	return err
 }
 
-// history lists every known attempt, oldest first.
+// history lists every known attempt, oldest first. The last one is in the delivery's own row.
 func (d *Delivery) history(ctx context.Context, tx *db.Tx) ([]Attempt, error) {
 	rows, err := db.All[Attempt](ctx, tx, "SELECT "+attemptColumns+` FROM webhook_attempts
 		WHERE organization_id = $1 AND delivery_id = $2

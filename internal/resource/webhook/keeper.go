@@ -10,9 +10,9 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// A webhook belongs to whoever last set its URL or enabled it. When they leave
-// the organization it is disabled, or belongs to whoever takes it over. While
-// they are disabled it gets nothing.
+// A webhook belongs to its maker, who last set its URL or enabled it. When the
+// maker leaves the organization, the webhook is disabled or somebody takes it
+// over. While the maker is disabled, nothing is sent to it.
 
 var _ account.Keeper = (*Service)(nil)
 
@@ -24,7 +24,7 @@ func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]acc
 		ORDER BY created_at, seq`, org, user)
 }
 
-// TakeOver makes the caller the webhook's maker.
+// TakeOver makes the caller the maker of a webhook.
 func (s *Service) TakeOver(ctx context.Context, c *op.Call, webhook id.ID) error {
 	return s.modify(ctx, c, webhook, func(v *Webhook) error {
 		v.MakerUserID = c.Caller.UserID()
@@ -44,6 +44,7 @@ func (s *Service) Stop(ctx context.Context, c *op.Call, webhook id.ID) error {
 	})
 }
 
+// modify locks a webhook, changes it, and saves it with an event.
 func (s *Service) modify(ctx context.Context, c *op.Call, webhook id.ID, change func(*Webhook) error) error {
 	v, err := webhooks.Lock(ctx, c.Tx, c.Org, webhook)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *Service) modify(ctx context.Context, c *op.Call, webhook id.ID, change 
 // maker is enabled.
 const suspendedTime = time.Minute
 
-// suspended reports whether the maker of a webhook is disabled or gone.
+// suspended reports whether the maker of a webhook is disabled or has left.
 func (v *Webhook) suspended(ctx context.Context, tx *db.Tx) (bool, error) {
 	if v.MakerUserID == nil {
 		return false, nil

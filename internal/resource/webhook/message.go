@@ -34,12 +34,12 @@ type message struct {
 
 func (m *message) body() ([]byte, error) { return json.Marshal(m) }
 
-// TestType is the type of the event that webhooks.test sends. No log contains
-// it.
+// TestType is the type of the event that webhooks.test sends. The event log never
+// contains one.
 const TestType = "webhook.test"
 
-// messageOf builds a delivery's message from its event. It returns nil when the
-// event was erased or is past its retention.
+// messageOf builds a delivery's message from its event. It returns nil when the event was
+// erased or is past its retention.
 func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 	if d.EventSeq == nil {
 		return testMessage(d), nil
@@ -55,6 +55,7 @@ func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 		ProposalID: e.Proposal, ApprovedBy: e.ApprovedBy}, err
 }
 
+// testMessage builds the message of a test, which has no event in the log.
 func testMessage(d *Delivery) *message {
 	e := event.Event{}.BySystem()
 	return &message{Type: TestType, Timestamp: d.CreatedAt, Data: db.JSON(fmt.Sprintf(`{"webhookId":%q}`, d.WebhookID)),

@@ -13,13 +13,13 @@ import (
 	"frontdesk/internal/kernel/job"
 )
 
-// queue is one of the two queues of a webhook, each worked by at most one job
-// at a time: first attempts in the order of the log, and retries when they are
-// due. They are separate, so that retries delay nothing.
+// queue is one of the two queues of a webhook, each worked by at most one job at a time: first
+// attempts in the order of the log, and retries when they are due. They are separate, so that
+// retries delay no first attempt.
 type queue struct {
-	kind   string // of its job; slow endpoints have their own kind and lane
+	kind   string // of its job; jobs for slow endpoints have another kind, and their own lane
 	column string // prefix of its columns in webhooks
-	next   string // selects the next delivery
+	next   string // SQL that selects the next delivery
 	turnOf func(*Webhook) (turn *int64, at **clock.Time)
 }
 
@@ -34,6 +34,7 @@ var (
 	queues = []queue{firstAttempts, retries}
 )
 
+// kindOf is the kind of the queue's job.
 func (q *queue) kindOf(slow bool) string {
 	if slow {
 		return q.kind + "_slow"
@@ -41,7 +42,7 @@ func (q *queue) kindOf(slow bool) string {
 	return q.kind
 }
 
-// save writes whose turn it is.
+// save writes which job has the turn, and when it runs.
 func (q *queue) save(ctx context.Context, tx *db.Tx, w *Webhook) error {
 	turn, at := q.turnOf(w)
 	_, err := db.Exec(ctx, tx,
@@ -50,16 +51,15 @@ func (q *queue) save(ctx context.Context, tx *db.Tx, w *Webhook) error {
 	return err
 }
 
-// turnArgs names the webhook that a job works for, and the job's turn. The turn
-// ends when the webhook moves on to another number.
+// turnArgs names the webhook that a job works for, and the job's turn. The turn ends when the
+// webhook has another number.
 type turnArgs struct {
 	Organization id.ID `json:"organization"`
 	Webhook      id.ID `json:"webhook"`
 	Turn         int64 `json:"turn"`
 }
 
-// step is what a worker does next: send a letter, come back later, or stop when
-// both are nil.
+// step is what a worker does next: make an attempt, wait, or stop when both are nil.
 type step struct {
 	letter *letter
 	later  *time.Duration
@@ -67,10 +67,10 @@ type step struct {
 
 func later(d time.Duration) *step { return &step{later: &d} }
 
-// work attempts one delivery after the other. Between two attempts, one
-// transaction records the outcome of the last and takes up the next. A process
-// that dies during an attempt leaves the delivery unchanged, and the next
-// worker sends it again under the same webhook-id.
+// work is the job: it makes one attempt after the other. Between two attempts, one transaction
+// records the outcome of the last and takes up the next. A process that dies during an attempt
+// leaves the delivery pending or retrying, and the next worker sends it again with the same
+// webhook-id.
 func (s *Service) work(ctx context.Context, j job.Job, q queue, slow bool, a turnArgs) error {
 	began := time.Now() //nolint:forbidigo // a duration, not a time
 	client, end := s.client.Session()
@@ -99,8 +99,10 @@ func (s *Service) work(ctx context.Context, j job.Job, q queue, slow bool, a tur
 	}
 }
 
+// step records the outcome of the last attempt, and decides what the worker does next.
+// turnOver is whether it has worked long enough and others should have its place.
 func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a turnArgs, last *result,
-	over bool) (*step, error) {
+	turnOver bool) (*step, error) {
 	w, err := webhooks.Lock(ctx, tx, a.Organization, a.Webhook)
 	if fault.Has(err, fault.NotFound) {
 		return &step{}, nil // deleted
@@ -131,9 +133,9 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a tur
 		return &step{}, q.save(ctx, tx, w)
 	case d.NextAttemptAt != nil && *d.NextAttemptAt > now:
 		return rest(*d.NextAttemptAt)
-	case slow != w.Slow:
+	case slow != w.Slow: // the endpoint has changed lanes
 		return &step{}, s.handOver(ctx, tx, w, q, now, turn, at)
-	case over:
+	case turnOver:
 		return rest(now)
 	}
 	if suspended, err := w.suspended(ctx, tx); err != nil {
@@ -142,6 +144,8 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a tur
 		return rest(now.Add(suspendedTime))
 	}
 	if q.column == firstAttempts.column {
+		// First attempts go in the order of the log, so they wait for earlier events that are still
+		// being passed on.
 		wait, behind, err := event.Behind(ctx, tx, w.OrganizationID, *d.EventSeq)
 		if err != nil {
 			return nil, err
@@ -151,7 +155,7 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a tur
 		}
 	}
 	if *at == nil || **at != 0 {
-		working := clock.Time(0)
+		working := clock.Time(0) // earlier than any time, so ensureWorker starts no second job
 		*at = &working
 		if err := q.save(ctx, tx, w); err != nil {
 			return nil, err
@@ -163,8 +167,8 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a tur
 	return &step{letter: &letter{w, d.ID, m, now}}, deliveries.Rows.Save(ctx, tx, d)
 }
 
-// next finds the next delivery and its message, and cancels deliveries whose
-// event is gone.
+// next finds the next delivery and its message. On the way it cancels deliveries whose event
+// was erased.
 func (s *Service) next(ctx context.Context, tx *db.Tx, w *Webhook, q queue,
 	now clock.Time) (*Delivery, *message, error) {
 	for {

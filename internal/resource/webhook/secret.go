@@ -34,8 +34,8 @@ func newSecret() string {
 func place(webhook id.ID) string         { return "webhooks/" + string(webhook) }
 func previousPlace(webhook id.ID) string { return "webhooks/" + string(webhook) + "/previous" }
 
-// signature is the header for a message: one signature, followed by one of the
-// previous secret during an overlap.
+// signature is the webhook-signature header of a message: one signature, followed by one of
+// the previous secret while that still signs.
 func (s *Service) signature(w *Webhook, now clock.Time, message id.ID, at time.Time, body []byte) (string, error) {
 	sealed := []struct {
 		text  []byte

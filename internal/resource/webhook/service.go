@@ -15,11 +15,11 @@ import (
 
 // Bounds of what is sent and read.
 const (
-	answerBytes  = 64 << 10
-	excerptBytes = 2 << 10
+	answerBytes  = 64 << 10 // how much of an answer is read
+	excerptBytes = 2 << 10  // how much of it is kept
 
 	// How many endpoints are attempted at once, in each of the two lanes. An
-	// endpoint takes at most two places: first attempts and retries.
+	// endpoint takes at most two places: for first attempts and for retries.
 	workers = 64
 	// How many callers may test or redeliver at once.
 	callers = 32
@@ -31,7 +31,7 @@ var (
 	slowTime    = time.Second      // an endpoint that takes longer moves to the slow lane
 	turnTime    = 3 * time.Second  // how long one endpoint is served before others get a turn
 
-	// backoff is how long to wait after each failure: 3 days in total, before
+	// retryBackoff is how long to wait after each failure: 3 days in total, before
 	// jitter.
 	backoff = []time.Duration{
 		5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
@@ -39,7 +39,7 @@ var (
 	}
 )
 
-// Catalog knows which events exist.
+// Catalog knows which events exist. NoEvent is the issue to show for a type that does not.
 type Catalog interface {
 	Emits(eventType string) bool
 	NoEvent(eventType string) string
@@ -52,7 +52,7 @@ type Config struct {
 	Jobs     *job.Queue
 	Events   *event.Log
 	Seal     op.Sealer
-	Catalog  Catalog // used only once operations are called
+	Catalog  Catalog // used only when an operation is called, since it is built from the operations
 	Insecure bool    // allows endpoints on this machine, and over http
 }
 
@@ -66,7 +66,7 @@ type Service struct {
 	catalog  Catalog
 	insecure bool
 	client   *outbound.Client // for the jobs
-	asked    *outbound.Client // for callers who wait, so that neither blocks the other
+	asked    *outbound.Client // for callers who wait; apart, so that neither takes the other's connections
 }
 
 const listenerKind = "webhook"
@@ -96,7 +96,8 @@ func New(c Config) *Service {
 	}
 }
 
-// Handle declares the jobs and starts listening for events.
+// Handle declares the jobs and starts listening for events. Each queue has a job for fast and
+// one for slow endpoints, in lanes of their own.
 func (s *Service) Handle() {
 	s.events.On(listenerKind, s.enqueueDelivery)
 	for _, q := range queues {
@@ -105,8 +106,8 @@ func (s *Service) Handle() {
 			if slow {
 				lane = "webhooks_slow"
 			}
-			// The state of the work is in the database, so a failed job is
-			// retried for ever: nothing else would replace it.
+			// A webhook's row says that this job works its queue, so no other
+			// would replace it if it were given up. It is retried for ever.
 			work := func(ctx context.Context, j job.Job, a turnArgs) (job.Outcome, error) {
 				return nil, s.work(ctx, j, q, slow, a)
 			}
@@ -117,11 +118,12 @@ func (s *Service) Handle() {
 	job.HandleTx(s.jobs, cancelKind, s.cancel, job.Forget())
 }
 
-// pause is short, because a job fails when the database does, not the endpoint. The
-// job of a busy endpoint goes on for months, and all its failures count.
+// pause is how long a failed job waits. It is short, because a job fails when the database
+// does, not when the endpoint does. The job of a busy endpoint lives for months, and all its
+// failures count.
 func pause(attempt int) time.Duration { return min(time.Second<<min(attempt-1, 6), 5*time.Second) }
 
-// Purge removes secrets whose overlap is over.
+// Purge removes previous secrets that no longer sign. It reports whether there may be more.
 func Purge(ctx context.Context, tx *db.Tx, now clock.Time, batch int) (bool, error) {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE webhooks

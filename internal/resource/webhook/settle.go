@@ -28,8 +28,8 @@ func (d *Delivery) setOutcome(r *result) {
 	}
 }
 
-// recordOutcome writes the result of an attempt into the delivery, or into its
-// history if a later attempt has begun.
+// recordOutcome writes the result of an attempt into the delivery, or into its history if a
+// later attempt has begun since. A success completes the delivery either way.
 func (d *Delivery) recordOutcome(ctx context.Context, tx *db.Tx, r *result, now clock.Time) error {
 	d.UpdatedAt = now
 	if r.ok() {
@@ -42,11 +42,11 @@ func (d *Delivery) recordOutcome(ctx context.Context, tx *db.Tx, r *result, now 
 	return nil
 }
 
-// settle records the outcome of an attempt. The caller has locked the webhook,
-// as every writer of its deliveries does. due means that the attempt was
-// scheduled; one that somebody asked for leaves the schedule alone unless it
-// succeeds.
-func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, due bool) error {
+// settle records the outcome of an attempt, and decides what follows: a retry, the end of the
+// delivery, or of the webhook. The caller has locked the webhook, as every writer of its
+// deliveries does. scheduled is false for an attempt that a caller asked for: unless it
+// succeeds, it leaves the schedule alone.
+func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, scheduled bool) error {
 	d, err := deliveries.Rows.Get(ctx, tx, w.OrganizationID, r.delivery)
 	if fault.Has(err, fault.NotFound) {
 		return nil // past its retention
@@ -59,7 +59,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 		return err
 	}
 	retry, exhausted := false, false
-	if open := d.Status == pending || d.Status == retrying; open && due {
+	if open := d.Status == pending || d.Status == retrying; open && scheduled {
 		d.Failures++
 		if r.status == http.StatusGone || d.Failures > len(backoff) {
 			exhausted = d.Failures > len(backoff)
@@ -85,6 +85,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 	case r.status == http.StatusGone:
 		return s.disable(ctx, tx, w, gone, now)
 	case exhausted:
+		// One delivery failed for three days. If no other came through in that time, the endpoint is dead.
 		through, err := db.One[bool](ctx, tx, `
 			SELECT EXISTS (SELECT 1 FROM webhook_deliveries
 			WHERE organization_id = $1 AND webhook_id = $2 AND status = 'succeeded' AND completed_at >= $3)`,
@@ -99,13 +100,13 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 	return nil
 }
 
-// jittered spreads the retries of deliveries that failed together, by a tenth
-// either way.
+// jittered changes a wait by up to a tenth either way, so that deliveries that failed together
+// are not all retried at once.
 func jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + rand.Float64()/5))
 }
 
-// disable is the service's own decision, so an event reports it.
+// disable disables a webhook by the service's own decision, which an event reports.
 func (s *Service) disable(ctx context.Context, tx *db.Tx, w *Webhook, reason string, now clock.Time) error {
 	w.Status, w.DisabledReason, w.UpdatedAt = disabled, &reason, now
 	if err := s.cancelWaiting(ctx, tx, w); err != nil {

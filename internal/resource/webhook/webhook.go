@@ -1,14 +1,20 @@
 // Package webhook sends events to others over HTTP, following Standard Webhooks
-// (https://www.standardwebhooks.com): signed, at least once, first attempts in
-// the order of the log, and retries for three days that delay nothing.
+// (https://www.standardwebhooks.com): signed, at least once, first attempts in the
+// order of the event log, and retries for three days that delay nothing else.
 //
-// A webhook is an endpoint (webhook.go); a delivery is one event for one
-// endpoint (delivery.go). The fan-out of the event log writes deliveries
-// (enqueue.go); jobs work them off, one at a time for each endpoint (queue.go).
-// Deliveries themselves emit no events, so there are no loops.
+// A Webhook is an endpoint (webhook.go); a Delivery is one event for one endpoint
+// (delivery.go). The event log calls enqueueDelivery for each event that a webhook
+// listens for (enqueue.go). Jobs work deliveries off, one at a time for each
+// endpoint and queue (queue.go): a worker sends (attempt.go), records the outcome
+// and schedules the retry (settle.go), and takes up the next. ask.go is for
+// callers who test or redeliver and wait for the answer. Deliveries themselves
+// emit no events, so webhooks cannot trigger each other for ever.
 //
 // The network is never called inside a transaction, and only through
-// kernel/outbound. Start reading at Service, then step in queue.go.
+// kernel/outbound, which refuses private addresses. A webhook's secret is stored
+// sealed and must not get into an event.
+//
+// Start reading at Service, then workQueue and nextStep in queue.go.
 package webhook
 
 import (
@@ -40,15 +46,17 @@ type Webhook struct {
 
 	Sealed   []byte `json:"-" db:"secret"`
 	Previous []byte `json:"-" db:"previous_secret"`
-	Epoch    int64  `json:"-" db:"epoch"`
-	Slow     bool   `json:"-" db:"slow"`
+	Epoch    int64  `json:"-" db:"epoch"` // goes up when all waiting deliveries are canceled
+	Slow     bool   `json:"-" db:"slow"`  // its jobs run in the lane for slow endpoints
 
+	// Of the two queues: the number of the job that works it, and when that job
+	// runs next; nil for no job, zero while it works.
 	SendTurn  int64       `json:"-" db:"send_turn"`
 	SendAt    *clock.Time `json:"-" db:"send_at"`
 	RetryTurn int64       `json:"-" db:"retry_turn"`
 	RetryAt   *clock.Time `json:"-" db:"retry_at"`
 
-	// MakerUserID is the webhook's maker: who last set its URL or enabled it.
+	// MakerUserID is who last set the URL or enabled the webhook (keeper.go).
 	MakerUserID *id.ID `json:"-" db:"maker_user_id"`
 }
 
@@ -76,7 +84,7 @@ var webhooks = db.NewTable[Webhook]("webhooks", db.Life{
 	Unexported: []string{"epoch", "slow", "send_turn", "send_at", "retry_turn", "retry_at"},
 })
 
-// maxWebhooks bounds what one event costs its organization.
+// maxWebhooks bounds how many deliveries one event can cause.
 const maxWebhooks = 100
 
 // LimitReached refuses another webhook.
@@ -163,8 +171,8 @@ type webhookList struct {
 }
 
 func (s *Service) createWebhook(ctx context.Context, c *op.Call, in Fields) (*Webhook, error) {
-	// A new endpoint counts as slow until it answers: one that never does never
-	// takes a place from those that do.
+	// A new endpoint counts as slow until it has answered quickly, so one that
+	// never answers cannot take a place from those that do.
 	v := Webhook{Record: c.NewRecord(), Fields: in, Slow: true, MakerUserID: c.Caller.UserID()}
 	if err := s.check(&v, true, true); err != nil {
 		return nil, err
@@ -194,7 +202,7 @@ func (s *Service) createWebhook(ctx context.Context, c *op.Call, in Fields) (*We
 	return &shown, c.Emit("webhook.created", v.ID, &v) // without the secret, which the log must not keep
 }
 
-// listen updates the event log's listener to the webhook's status and types.
+// listen makes the event log send the webhook what its status and types ask for.
 func (v *Webhook) listen(ctx context.Context, tx *db.Tx) error {
 	var types []string
 	if v.Status == active {
@@ -250,6 +258,8 @@ func (s *Service) silence(ctx context.Context, c *op.Call, v *Webhook) error {
 	return s.cancelWaiting(ctx, c.Tx, v)
 }
 
+// rotateSecret gives a webhook a new secret. The old one also signs for a day, so that the
+// receiver can switch at its own pace.
 func (s *Service) rotateSecret(ctx context.Context, c *op.Call, in webhookRef) (*Webhook, error) {
 	v, err := webhooks.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -276,8 +286,8 @@ func (s *Service) rotateSecret(ctx context.Context, c *op.Call, in webhookRef) (
 	return &shown, c.Emit("webhook.secret_rotated", v.ID, v)
 }
 
-// restoreDisabled brings an endpoint back without its deliveries, until somebody
-// who may enables it.
+// restoreDisabled brings a deleted webhook back disabled, so that nothing is sent until
+// somebody who may do so enables it.
 func restoreDisabled(ctx context.Context, c *op.Call, v *Webhook, was bool) error {
 	if !was {
 		return nil

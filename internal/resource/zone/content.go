@@ -21,9 +21,9 @@ const (
 	maxContent = 2048 // characters
 )
 
-// Canonical checks a record that a caller wants in a zone, and returns it in
-// the one form in which it is stored and compared. The tree holds the issues by
-// field: name, content, ttl, priority.
+// Canonical checks a record that a caller wants in a zone, and returns it in the one form in
+// which it is stored and compared. The tree holds the issues by field: name, type, content,
+// ttl, priority.
 func (r Record) Canonical(zone string) (Record, *fault.Tree) {
 	var tree *fault.Tree
 	note := func(field, issue string) {
@@ -56,7 +56,7 @@ func (r Record) Canonical(zone string) (Record, *fault.Tree) {
 	if tree != nil {
 		return r, tree
 	}
-	// Whatever passed the checks above by mistake does not go onto the wire.
+	// A last check by the DNS library: what it cannot encode, no server could answer with.
 	rr, err := r.RR(zone)
 	if err == nil {
 		_, err = dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false)
@@ -67,6 +67,8 @@ func (r Record) Canonical(zone string) (Record, *fault.Tree) {
 	return r, tree
 }
 
+// canonicalContent checks what all types have in common, and lets the type's own parser do the
+// rest.
 func canonicalContent(r Record) (content, issue string) {
 	text := strings.TrimSpace(r.Content)
 	switch {
@@ -86,7 +88,8 @@ func canonicalContent(r Record) (content, issue string) {
 	return check(text)
 }
 
-// contents checks the content of each type that callers write.
+// contents parses the content of each type that callers write. A parser returns the canonical
+// content, or the issue.
 var contents = map[string]func(string) (content, issue string){
 	"A":     addressV4,
 	"AAAA":  addressV6,
@@ -116,6 +119,7 @@ func addressV6(s string) (string, string) {
 	return a.String(), ""
 }
 
+// useInstead is the end of an issue for an address of the other kind.
 func useInstead(fits bool, other, what string) string {
 	if !fits {
 		return ""
@@ -123,6 +127,7 @@ func useInstead(fits bool, other, what string) string {
 	return "; use the type " + other + " for " + what
 }
 
+// pointer parses the host name that a CNAME or NS record points to.
 func pointer(kind, s string, underscores bool) (string, string) {
 	name, issue := hostName(s, underscores)
 	if issue != "" {
@@ -149,6 +154,8 @@ func exchange(s string) (string, string) {
 	return name, issue
 }
 
+// service parses the weight, port and target of an SRV record. Its priority is a field of its
+// own.
 func service(s string) (string, string) {
 	const form = `An SRV record holds weight, port and target, like "5 5060 sip.example.com"`
 	fields := strings.Fields(s)
@@ -175,6 +182,7 @@ func service(s string) (string, string) {
 
 var caaForm = regexp.MustCompile(`^(\d{1,3})\s+([A-Za-z0-9]{1,15})\s+(?:"([^"\\]*)"|([^\s"\\;]+))$`)
 
+// authorization parses a CAA record: flags, tag and value.
 func authorization(s string) (string, string) {
 	const form = `A CAA record holds flags, tag and value, like 0 issue "letsencrypt.org"`
 	m := caaForm.FindStringSubmatch(s)
@@ -195,7 +203,9 @@ func isASCII(s string) bool {
 
 var quotedStrings = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*$`)
 
-// quotedText strips the quotes that people copy from zone files.
+// quotedText strips the quotes of a text that was copied from a zone file, where it may be in
+// several parts. It does so until none are left, so that the canonical form of a canonical
+// text is itself.
 func quotedText(s string) (string, string) {
 	for quotedStrings.MatchString(s) {
 		rr, err := dns.NewRR(`. 0 IN TXT ` + s)

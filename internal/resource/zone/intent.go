@@ -16,20 +16,21 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A write of a record has three steps. begin commits the intent to its row;
-// carryOut calls the provider, outside every transaction; settle commits
-// the outcome. A zone has one intent at a time, so its writes take turns in all
-// processes. A process that dies in between leaves an intent whose lease runs
-// out: the next writer, a retry with the same key, or a job then looks at the
-// zone and finishes it.
+// A write of a record has three steps. beginWrite commits the intent to its row;
+// carryOutIntent calls the provider, outside every transaction; settleIntent
+// commits the outcome. A zone has one intent at a time, so its writes take turns
+// in all processes. A process that dies in between leaves an intent whose lease
+// runs out. Then the next writer, a retry with the same key, or a job looks at
+// the provider's zone and finishes the write.
 
-// leaseRenew is how often a writer shows that it lives. Tests have less time.
+// leaseRenew is how often a writer extends its lease. It is a variable because tests
+// shorten it.
 var leaseRenew = 4 * time.Second
 
 const (
-	leaseTime = 15 * time.Second // how long an intent outlives the last sign of life of its writer
-	turnWait  = 20 * time.Second // how long a writer waits for its turn
-	turnPause = 25 * time.Millisecond
+	leaseTime = 15 * time.Second      // how long an intent belongs to its writer without being extended
+	turnWait  = 20 * time.Second      // how long a writer waits for its turn
+	turnPause = 25 * time.Millisecond // how often it looks whether its turn has come
 )
 
 var (
@@ -38,12 +39,13 @@ var (
 	errTaken      = errors.New("zone: another writer took the write over")
 )
 
-// plan says what a write intends, given the zone's rows: the row with its
-// intent, new or one of them. It runs with the domain locked. No row means that
-// there is nothing to do.
+// plan decides what a write intends, given the zone's rows: it returns the row with its
+// intent, a new one or one of these. It runs with the domain locked. No row means that there
+// is nothing to do.
 type plan func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error)
 
-// begin commits an intent, once it is this writer's turn.
+// begin commits an intent, once it is this writer's turn. It first finishes a write that
+// another one left open.
 func (z *Zones) begin(ctx context.Context, s store, at Ref, want plan) (*DNSRecord, error) {
 	waiting, cancel := context.WithTimeout(ctx, turnWait)
 	defer cancel()
@@ -51,7 +53,7 @@ func (z *Zones) begin(ctx context.Context, s store, at Ref, want plan) (*DNSReco
 		v, unfinished, err := z.tryBegin(ctx, s, at, want)
 		switch {
 		case (errors.Is(err, errBusy) || errors.Is(err, errUnfinished)) && db.Inside(ctx):
-			return nil, Busy.New() // a rehearsal waits for nobody
+			return nil, Busy.New() // a rehearsal, whose transaction is open: it must not wait
 		case errors.Is(err, errUnfinished):
 			if err := z.finish(ctx, s, at, unfinished); err != nil {
 				return nil, err
@@ -68,8 +70,8 @@ func (z *Zones) begin(ctx context.Context, s store, at Ref, want plan) (*DNSReco
 	}
 }
 
-// tryBegin commits an intent unless the zone has one: errBusy while somebody
-// holds that one, errUnfinished with its row once the lease has run out.
+// tryBegin commits an intent unless the zone has one: errZoneBusy while somebody's lease on it
+// holds, errUnfinished with its row once the lease has run out.
 func (z *Zones) tryBegin(
 	ctx context.Context, s store, at Ref, want plan,
 ) (v, unfinished *DNSRecord, err error) {
@@ -82,6 +84,7 @@ func (z *Zones) tryBegin(
 		if err != nil {
 			return err
 		}
+		// Leases go by the database's clock, which all processes share.
 		now, err := db.Now(ctx, tx)
 		if err != nil {
 			return err
@@ -108,8 +111,8 @@ func (z *Zones) tryBegin(
 	return v, unfinished, err
 }
 
-// lease writes the intent with a new lease, and enqueues the job that finishes
-// it when nobody else does.
+// lease writes the intent with a new lease, and enqueues the job that finishes the write if
+// nobody else does. insert is whether the row is new.
 func (z *Zones) lease(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, insert bool) error {
 	now, err := db.Now(ctx, tx)
 	if err != nil {
@@ -131,9 +134,9 @@ func (z *Zones) lease(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, inse
 	return err
 }
 
-// keep renews the lease of an intent until stop is called. When it cannot, the
-// context ends before the lease does, so that no call of a writer who lost the intent
-// comes after those of whoever took it over.
+// keep extends the lease of an intent until stop is called. If it cannot, the returned context
+// ends before the lease does: a writer who lost the intent must not call the provider after
+// whoever took it over.
 func (z *Zones) keep(ctx context.Context, at Ref, v *DNSRecord) (kept context.Context, stop func()) {
 	kept, cancel := context.WithCancel(ctx)
 	const early = 2 * time.Second
@@ -161,7 +164,8 @@ func (z *Zones) keep(ctx context.Context, at Ref, v *DNSRecord) (kept context.Co
 	return kept, func() { lost.Stop(); cancel(); <-done }
 }
 
-// renew extends the lease of an intent that has one.
+// renew extends a lease that has not run out yet. errTakenOver means that it has, or that
+// another writer has the intent.
 func (z *Zones) renew(ctx context.Context, at Ref, v *DNSRecord) error {
 	return z.cfg.DB.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
 		now, err := db.Now(ctx, tx)
@@ -179,9 +183,9 @@ func (z *Zones) renew(ctx context.Context, at Ref, v *DNSRecord) error {
 	})
 }
 
-// carryOut calls the provider for an intent. If it may have been carried out
-// before, it checks the zone first.
-func (z *Zones) carryOut(ctx context.Context, at Ref, v *DNSRecord, again bool) error {
+// carryOut calls the provider for an intent. resumed is whether that may have been done
+// before; then it looks at the provider's zone first.
+func (z *Zones) carryOut(ctx context.Context, at Ref, v *DNSRecord, resumed bool) error {
 	ctx, stop := z.keep(ctx, at, v)
 	defer stop()
 	zone := at.Name
@@ -193,11 +197,12 @@ func (z *Zones) carryOut(ctx context.Context, at Ref, v *DNSRecord, again bool) 
 		}
 	}
 	oldThere, newThere := true, false
-	if again {
+	if resumed {
 		actual, err := z.cfg.DNS.Records(ctx, zone)
 		if err != nil {
 			return err
 		}
+		// A record with another TTL is removed all the same, but it is not yet added or replaced.
 		has := func(r Record) bool {
 			return slices.ContainsFunc(actual, func(o Record) bool {
 				return o.Same(r) && (o.TTL == r.TTL || *v.Intent == intentRemove)
@@ -224,8 +229,8 @@ func (z *Zones) carryOut(ctx context.Context, at Ref, v *DNSRecord, again bool) 
 	}
 }
 
-// findOpen finds the row of an attempt that nobody has settled yet, with its
-// domain locked. It is nil if somebody has.
+// findOpen finds the row of an intent that this writer still has, with its domain locked. It
+// is nil if another one has it, or it is settled.
 func (z *Zones) findOpen(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord) (*DNSRecord, error) {
 	if err := z.cfg.Lock(ctx, tx, at); err != nil {
 		return nil, err
@@ -237,8 +242,8 @@ func (z *Zones) findOpen(ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord) (
 	return row, err
 }
 
-// settle commits the outcome of an intent and reports whether it was still
-// open: only one outcome of an attempt is written.
+// settle commits the outcome of an intent: nil for success, or the provider's refusal. mine is
+// false if somebody else settled it or took it over; then nothing is written.
 func (z *Zones) settle(
 	ctx context.Context, tx *db.Tx, at Ref, v *DNSRecord, outcome error,
 ) (row *DNSRecord, mine bool, err error) {
@@ -274,8 +279,8 @@ func (z *Zones) settle(
 	return row, true, err
 }
 
-// giveUp commits that an intent failed, or that its outcome is unknown, and
-// returns what the caller sees.
+// giveUp commits that an intent failed, if the error proves it, or else leaves the intent open
+// for the next writer. It returns what the caller sees.
 func (z *Zones) giveUp(ctx context.Context, s store, at Ref, v *DNSRecord, outcome error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -286,7 +291,8 @@ func (z *Zones) giveUp(ctx context.Context, s store, at Ref, v *DNSRecord, outco
 		})
 		return errors.Join(refusal(outcome), err)
 	}
-	// The lease ends at once: the next writer may check the zone.
+	// Nobody knows whether the provider acted. The lease ends at once, so that the next writer need
+	// not wait to find out.
 	err := s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			UPDATE dns_records SET intent_until = 0
@@ -299,7 +305,8 @@ func (z *Zones) giveUp(ctx context.Context, s store, at Ref, v *DNSRecord, outco
 	return op.Unknown(refusal(outcome))
 }
 
-// claim takes over an intent that was left open.
+// claim takes over an intent that was left open, with a new lease. mine is false if it is
+// settled by now.
 func (z *Zones) claim(ctx context.Context, s store, at Ref, v *DNSRecord) (mine bool, err error) {
 	err = s.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		row, err := z.findOpen(ctx, tx, at, v)
@@ -312,8 +319,8 @@ func (z *Zones) claim(ctx context.Context, s store, at Ref, v *DNSRecord) (mine 
 	return mine, err
 }
 
-// finish carries out what another writer left open. Its event is the service's
-// own.
+// finish carries out what another writer left open. Its event names no caller, because the one
+// who wanted it is gone.
 func (z *Zones) finish(ctx context.Context, s store, at Ref, v *DNSRecord) error {
 	mine, err := z.claim(ctx, s, at, v)
 	if err != nil || !mine {
@@ -358,8 +365,8 @@ func (z *Zones) Handle() {
 	job.HandleFlow(z.cfg.Jobs, settleJob, z.settleLeft, job.Forget())
 }
 
-// settleLeft finishes an intent whose lease ran out. While its writer renews it, the
-// job looks again later.
+// settleLeft is the job that finishes an intent whose lease ran out. While its writer extends
+// the lease, the job looks again later.
 func (z *Zones) settleLeft(ctx context.Context, _ job.Job, a settleArgs) (job.Outcome, error) {
 	var v *DNSRecord
 	var held time.Duration
@@ -387,8 +394,9 @@ func (z *Zones) settleLeft(ctx context.Context, _ job.Job, a settleArgs) (job.Ou
 	return nil, err
 }
 
-// AwaitWrites waits until nobody writes to these zones any more. The caller has
-// made sure that no new write can begin.
+// AwaitWrites waits until nobody writes to these zones any more. The caller has made sure that
+// no new write can begin. After maxTurnWait it returns without an error, even if a write is
+// still open.
 func (z *Zones) AwaitWrites(ctx context.Context, zones []Ref) error {
 	for end := time.Now().Add(turnWait); time.Now().Before(end); { //nolint:forbidigo // a duration, not a time
 		writing := 0

@@ -14,20 +14,19 @@ type EmailRecords struct {
 	// Want lists the email records that the zone should have, given its other
 	// records.
 	Want func(ctx context.Context, tx *db.Tx, others []Record) ([]Record, error)
-	// Still is asked before each write, with the domain locked, whether these
-	// are still the right ones. Its error ends the work, so that of two who set
-	// different records the later one decides.
+	// StillValid is called before each write, with the domain locked. It fails
+	// if other records are wanted by now, and that ends the work: of two callers
+	// who set different records, the later one decides.
 	Still func(ctx context.Context, tx *db.Tx) error
 }
 
-// SetEmail makes the zone have exactly the wanted email records. It may be
-// called again, even after it failed halfway, and before the domain has its
-// row. A caller's own record with the same content becomes an email record; one
-// that is in the way is a refusal with DNS_RECORD_CONFLICT. Callers cannot
-// change these records. SetEmail writes no events; its caller reports the
-// whole.
+// SetEmail makes the zone have exactly the wanted email records. It may be called again, even
+// after it failed halfway, and before the domain has its row. A caller's own record with the
+// same content becomes an email record; one that is in the way is a refusal with
+// DNS_RECORD_CONFLICT. Callers cannot change email records. No events are written for single
+// records; whoever calls this reports the whole.
 //
-// It calls the provider, so it is never called inside a transaction.
+// It calls the provider, so it must not be called inside a transaction.
 func (z *Zones) SetEmail(ctx context.Context, at Ref, e EmailRecords) error {
 	if _, err := z.mirror(ctx, z.cfg.DB, at); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (z *Zones) SetEmail(ctx context.Context, at Ref, e EmailRecords) error {
 	if err != nil {
 		return err
 	}
-	// The old ones go first: an alias may replace a record.
+	// The old ones go first: one of them may be a CNAME, beside which nothing can be added.
 	for _, record := range stale {
 		if err := z.manage(ctx, at, removal(record).while(e.Still)); err != nil {
 			return err
@@ -61,7 +60,8 @@ func (z *Zones) SetEmail(ctx context.Context, at Ref, e EmailRecords) error {
 	return nil
 }
 
-// canonical is what the zone should have, given its rows.
+// canonical lists the email records that the zone should have, in the form in which records
+// are compared.
 func (e *EmailRecords) canonical(
 	ctx context.Context, tx *db.Tx, zone string, rows []DNSRecord,
 ) ([]Record, error) {
@@ -88,7 +88,7 @@ func (e *EmailRecords) canonical(
 	return out, nil
 }
 
-// unwanted are the email records of a zone that it should no longer have.
+// unwanted lists the email records of a zone that it should no longer have.
 func unwanted(rows []DNSRecord, want []Record) (out []id.ID) {
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {
@@ -109,8 +109,7 @@ func (z *Zones) manage(ctx context.Context, at Ref, want plan) error {
 		return err
 	}
 	z.pause("intended")
-	// It checks the zone first: removing a record that is already gone
-	// succeeds.
+	// Looking at the zone first makes it succeed if the record is already there, or already gone.
 	if err := z.carryOut(ctx, at, v, true); err != nil {
 		return z.giveUp(ctx, z.cfg.DB, at, v, err)
 	}
@@ -121,7 +120,7 @@ func (z *Zones) manage(ctx context.Context, at Ref, want plan) error {
 	})
 }
 
-// while is the plan for as long as a condition holds.
+// while is the plan, unless a check made with the domain locked refuses.
 func (p plan) while(still func(context.Context, *db.Tx) error) plan {
 	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		if err := still(ctx, tx); err != nil {
@@ -131,6 +130,7 @@ func (p plan) while(still func(context.Context, *db.Tx) error) plan {
 	}
 }
 
+// removal plans to remove a record. One that is already gone is nothing to do.
 func removal(record id.ID) plan {
 	return func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		for i := range rows {
@@ -143,6 +143,8 @@ func removal(record id.ID) plan {
 	}
 }
 
+// presence plans to add an email record, or to make an equal record that the zone has an email
+// record with the right TTL.
 func (z *Zones) presence(at Ref, r Record) plan {
 	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		for i := range rows {
@@ -170,9 +172,8 @@ func (z *Zones) presence(at Ref, r Record) plan {
 	}
 }
 
-// Policies are the records of domains that decide about their mail, as their
-// zones were last seen: aliases, and the TXT records of hosted email, SPF and
-// DMARC.
+// Policies finds the records that decide about the mail of these domains, as their zones were
+// last seen: CNAMEs, and the TXT records of hosted email, SPF and DMARC.
 func Policies(ctx context.Context, tx *db.Tx, org id.ID, domains []id.ID) (map[id.ID][]Record, error) {
 	rows, err := db.All[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
 		FROM dns_records

@@ -10,9 +10,8 @@ import (
 
 var errMoved = errors.New("zone: the rows changed in the meantime")
 
-// mirror makes the rows follow the zone: a record that was added elsewhere gets
-// an id, one that was removed loses its id. It returns the zone as the provider
-// has it.
+// mirror makes the rows follow the provider's zone: a record that was added elsewhere gets a
+// row, one that was removed loses its row. It returns the zone as the provider has it.
 func (z *Zones) mirror(ctx context.Context, s store, at Ref) ([]Record, error) {
 	for try := 0; ; try++ {
 		var before []DNSRecord
@@ -44,8 +43,8 @@ func (z *Zones) mirror(ctx context.Context, s store, at Ref) ([]Record, error) {
 			}
 			return z.apply(ctx, tx, at, d)
 		})
-		// Whoever changed the rows also knows the zone; after a few tries the
-		// next call catches up.
+		// Somebody else changed the rows since they were read. After a few
+		// tries the rows stay as they are, and the next call catches up.
 		if !errors.Is(err, errMoved) || try == 3 {
 			if errors.Is(err, errMoved) {
 				err = nil
@@ -61,13 +60,13 @@ func sameVersion(a, b DNSRecord) bool { return a.ID == b.ID && a.Version == b.Ve
 type difference struct {
 	added   []Record
 	removed []DNSRecord
-	ttls    []DNSRecord // with their new TTL
+	ttls    []DNSRecord // rows with their new TTL
 }
 
 func (d *difference) empty() bool { return len(d.added)+len(d.removed)+len(d.ttls) == 0 }
 
-// compare finds the difference. A row with an open intent may be in the zone as
-// it was or as intended; either way it is known.
+// compare finds how the zone differs from its rows. A row with an open intent may be in the
+// zone as it was or as intended, and is left alone either way.
 func compare(rows []DNSRecord, actual []Record) (*difference, error) {
 	d := &difference{}
 	have := make(map[string]Record, len(actual))
@@ -132,8 +131,8 @@ func (z *Zones) apply(ctx context.Context, tx *db.Tx, at Ref, d *difference) err
 	return nil
 }
 
-// Rows are a zone's records as the provider has them now, with their ids. A
-// zone that does not exist has none.
+// Rows are a zone's records as the provider has them now, with their ids. A zone that does not
+// exist has none.
 func (z *Zones) Rows(ctx context.Context, s store, at Ref) (rows []DNSRecord, err error) {
 	if _, err := z.mirror(ctx, s, at); err != nil {
 		if StatusOf(err) == 404 {

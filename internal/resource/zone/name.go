@@ -16,9 +16,9 @@ const (
 // Apex is the name of a record at the zone's own name.
 const Apex = "@"
 
-// recordName makes the name of a record relative to its zone, in lower case.
-// It also accepts a full name that ends with the zone's. The issue is what to
-// tell the caller, or empty.
+// recordName makes the name of a record relative to its zone, in lower case. It also accepts a
+// full name that ends with the zone's. issue is what to tell the caller; empty for a valid
+// name.
 func recordName(zone, given string) (name, issue string) {
 	name = strings.ToLower(strings.TrimSpace(given))
 	absolute := strings.HasSuffix(name, ".")
@@ -49,9 +49,8 @@ func recordName(zone, given string) (name, issue string) {
 	return name, ""
 }
 
-// hostName checks the name of a host that a record points to, and strips the
-// trailing dot. Underscores are for aliases, which may point to names that are
-// not hosts.
+// hostName checks the name of a host that a record points to, and strips the trailing dot.
+// underscores allows names like k1._domainkey.example.net, which a CNAME may point to.
 func hostName(given string, underscores bool) (name, issue string) {
 	name = strings.TrimSuffix(strings.ToLower(given), ".")
 	if ascii, err := idna.Punycode.ToASCII(name); err == nil {
@@ -77,7 +76,8 @@ func hostName(given string, underscores bool) (name, issue string) {
 	return name, ""
 }
 
-// isLabel reports whether s is letters, digits and inner hyphens.
+// isLabel reports whether s is a label of letters, digits and inner hyphens, and of
+// underscores where they are allowed.
 func isLabel(s string, underscores bool) bool {
 	if s == "" || len(s) > maxLabel || s[0] == '-' || s[len(s)-1] == '-' {
 		return false

@@ -8,8 +8,8 @@ import (
 )
 
 // Provider answers for the zones of registered and verified domains. Zones and
-// names are lower-case ASCII without a trailing dot. What a call finds already
-// done is a success, so that every call can be repeated.
+// names are lower-case ASCII without a trailing dot. A call that finds its work
+// already done succeeds, so that every call can be repeated.
 type Provider interface {
 	// CreateZone creates a zone with its built-in SOA and apex NS records.
 	CreateZone(ctx context.Context, zone string) error
@@ -31,8 +31,8 @@ type Provider interface {
 	Remove(ctx context.Context, zone string, r Record) error
 }
 
-// Record is one DNS record. Type, name, content and priority distinguish it
-// from the others of its zone.
+// Record is one DNS record. Type, name, content and priority together distinguish it from the
+// others of its zone.
 type Record struct {
 	Type     string // A, AAAA, CAA, CNAME, MX, NS, SOA, SRV, TXT
 	Name     string // relative to the zone; "@" is the apex
@@ -60,7 +60,8 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// NoRecord refuses to change a record that does not exist.
+// NoRecord is the error of a provider that is asked to change a record which the zone does not
+// have.
 func NoRecord(zone string, r Record) error {
 	return &ProviderError{
 		Status:  http.StatusNotFound,

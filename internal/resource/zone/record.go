@@ -82,7 +82,7 @@ type recordFields struct {
 	Priority *int    `json:"priority" min:"0" max:"65535" doc:"required for MX and SRV, and only for them"`
 }
 
-// check finds the zone of a domain and checks a record against it.
+// check finds the zone of a domain, and checks a record that a caller wants in it.
 func (z *Zones) check(ctx context.Context, c *op.Call, domain id.ID, f *recordFields) (Ref, Record, error) {
 	at, err := z.find(ctx, c, c.Org, domain)
 	if err != nil {
@@ -136,7 +136,8 @@ func (z *Zones) listRecords(ctx context.Context, c *op.Call, in recordList) (out
 	return out, err
 }
 
-// current gives the SOA its current serial.
+// current gives the SOA its current serial, which the provider changes with every write. The
+// row keeps the one it was first seen with.
 func (v *DNSRecord) current(actual []Record) {
 	if v.Type != "SOA" {
 		return
@@ -173,8 +174,8 @@ type recordCreate struct {
 	recordFields
 }
 
-// recordAttempt is what a create keeps under its key: the id that its record
-// has or will have.
+// recordAttempt is what the idempotency key of a create keeps: the id that the new record
+// gets. A retry finds the row by it.
 type recordAttempt struct {
 	Record id.ID `json:"record"`
 }
@@ -187,7 +188,7 @@ func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (
 	}
 	at, r, err := z.check(ctx, c, in.ID, &in.recordFields)
 	if err != nil && resumed {
-		err = op.Unknown(err) // the key keeps its record
+		err = op.Unknown(err) // the record may exist already, so the key stays bound to it
 	}
 	if err != nil {
 		return nil, err
@@ -218,8 +219,8 @@ func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (
 	return z.complete(ctx, c, at, v, false)
 }
 
-// catchUp takes over what the provider's zone has. A rehearsal works with what is
-// known.
+// catchUp brings the rows up to date with the provider's zone. A rehearsal calls nobody and
+// works with the rows as they are.
 func (z *Zones) catchUp(ctx context.Context, c *op.Call, at Ref) error {
 	if c.Rehearsing() {
 		return nil
@@ -228,16 +229,16 @@ func (z *Zones) catchUp(ctx context.Context, c *op.Call, at Ref) error {
 	return err
 }
 
-// carryOutFor calls the provider, unless this is a rehearsal.
-func (z *Zones) carryOutFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, again bool) error {
+// carryOutFor calls the provider for an intent, unless this is a rehearsal.
+func (z *Zones) carryOutFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, resumed bool) error {
 	if c.Rehearsing() {
 		return nil
 	}
-	return z.carryOut(ctx, at, v, again)
+	return z.carryOut(ctx, at, v, resumed)
 }
 
-// resume continues a create that a dead process or a silent provider left open.
-// No row and no error means that it has to begin.
+// resume continues a create that a dead process or a silent provider left open. Neither a row
+// nor an error means that nothing was written, so the create begins anew.
 func (z *Zones) resume(ctx context.Context, c *op.Call, at Ref, record id.ID) (v *DNSRecord, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		v, err = dnsRecords.Get(ctx, tx, c.Org, record)
@@ -261,16 +262,19 @@ func (z *Zones) resume(ctx context.Context, c *op.Call, at Ref, record id.ID) (v
 	return z.complete(ctx, c, at, v, true)
 }
 
-// complete carries an intent out, settles it and emits its event.
-func (z *Zones) complete(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, again bool) (*DNSRecord, error) {
+// complete carries an intent out at the provider, settles it and emits its event. resumed is
+// whether the provider may have been called for it before.
+func (z *Zones) complete(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, resumed bool) (*DNSRecord, error) {
 	z.pause("intended")
-	if err := z.carryOutFor(ctx, c, at, v, again); err != nil {
+	if err := z.carryOutFor(ctx, c, at, v, resumed); err != nil {
 		return nil, z.giveUp(ctx, c, at, v, err)
 	}
 	z.pause("written")
 	return op.Finish(ctx, c, func(ctx context.Context) (*DNSRecord, error) { return z.settleFor(ctx, c, at, v) })
 }
 
+// settleFor settles an intent in the call's own transaction. If another writer settled it,
+// that one emitted the event.
 func (z *Zones) settleFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord) (*DNSRecord, error) {
 	row, mine, err := z.settle(ctx, c.Tx, at, v, nil)
 	if err != nil || !mine {
@@ -279,7 +283,8 @@ func (z *Zones) settleFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord)
 	return row, c.Emit(eventOf[*v.Intent], row.ID, row)
 }
 
-// changeable finds the row that a caller wants to change among a zone's.
+// changeable finds the row that a caller wants to change among a zone's. It refuses one that
+// hosted email or the zone itself manages.
 func changeable(rows []DNSRecord, at Ref, record id.ID) (*DNSRecord, error) {
 	for i := range rows {
 		v := &rows[i]

@@ -22,7 +22,8 @@ const (
 	BySystem Manager = "system" // the records that the zone was created with
 )
 
-// intent is a change of a record that is not yet known to be carried out.
+// intent is a change of a record that is committed here, and not yet known to be made at the
+// provider.
 type intent string
 
 const (
@@ -42,11 +43,11 @@ type DNSRecord struct {
 	Priority  *int    `json:"priority" doc:"of MX and SRV"`
 	ManagedBy Manager `json:"managedBy" enum:"user,email,system" doc:"only records of user can be changed here"`
 
-	Version     int         `json:"-" db:"version"`
+	Version     int         `json:"-" db:"version"` // counts the writes of the row, for mirrorZone
 	Intent      *intent     `json:"-" db:"intent"`
-	IntentID    *id.ID      `json:"-" db:"intent_id"`
-	IntentUntil *clock.Time `json:"-" db:"intent_until"`
-	Wanted      db.JSON     `json:"-" db:"wanted"` // the Record of a replacement
+	IntentID    *id.ID      `json:"-" db:"intent_id"`    // new for each writer that takes the intent
+	IntentUntil *clock.Time `json:"-" db:"intent_until"` // when the writer's lease ends
+	Wanted      db.JSON     `json:"-" db:"wanted"`       // of intentReplace: the new Record
 }
 
 var dnsRecords = db.NewTable[DNSRecord]("dns_records", db.Life{
@@ -56,16 +57,18 @@ var dnsRecords = db.NewTable[DNSRecord]("dns_records", db.Life{
 	Refs:      []db.Ref{db.To("intent_id", "", db.Keeps)},
 })
 
-// visible leaves out records that are not yet known to be in the zone.
+// visible selects the records that callers see: not those that are only about to be added.
 const visible = "(intent IS NULL OR intent <> 'add')"
 
+// newRow is the row of a record that is not written yet.
 func newRow(common op.Record, domain id.ID, r Record, by Manager) DNSRecord {
 	v := DNSRecord{Record: common, DomainID: domain, ManagedBy: by, Version: 1}
 	v.set(r)
 	return v
 }
 
-// ownRow is newRow for a record that no caller asked for.
+// ownRow is newRecordRow for a record that no caller asked for: an email record, or one that
+// was found at the provider.
 func (z *Zones) ownRow(at Ref, r Record, by Manager) DNSRecord {
 	now := z.cfg.Clock.Now()
 	common := op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: at.Org}
@@ -76,7 +79,7 @@ func (v *DNSRecord) set(r Record) {
 	v.Type, v.Name, v.Content, v.TTL, v.Priority = r.Type, r.Name, r.Content, r.TTL, r.Priority
 }
 
-// record is the provider's record that a row stands for.
+// record is the row as the provider knows it.
 func (v *DNSRecord) record() Record {
 	return Record{
 		Type:     v.Type,
@@ -90,20 +93,20 @@ func (v *DNSRecord) record() Record {
 
 func (v *DNSRecord) intend(i intent) { v.Intent = &i }
 
-// intendReplace sets the intent to put r in the record's place.
+// intendReplace sets the intent to put r in the place of the record.
 func (v *DNSRecord) intendReplace(r Record) (err error) {
 	v.intend(intentReplace)
 	v.Wanted, err = json.Marshal(r)
 	return err
 }
 
-// replacement is what an open replacement puts in the record's place.
+// replacement reads the record that an open replacement puts in place of this one.
 func (v *DNSRecord) replacement() (r Record, err error) {
 	return r, json.Unmarshal(v.Wanted, &r)
 }
 
-// key identifies a record within its zone. The SOA is the same whatever its
-// serial.
+// key identifies a record within its zone. A zone has one SOA, whose content changes with
+// every serial.
 func (r Record) key() string {
 	if r.Type == "SOA" {
 		return r.Type + " " + r.Name
@@ -115,7 +118,7 @@ func (r Record) key() string {
 	return fmt.Sprintf("%s %s %d %s", r.Type, r.Name, priority, r.Content)
 }
 
-// rowsOf are all rows of a zone, including those with an open intent.
+// rowsOf reads all rows of a zone, also those with an open intent.
 func rowsOf(ctx context.Context, tx *db.Tx, at Ref) ([]DNSRecord, error) {
 	return db.All[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
 		FROM dns_records
@@ -123,7 +126,7 @@ func rowsOf(ctx context.Context, tx *db.Tx, at Ref) ([]DNSRecord, error) {
 		ORDER BY seq`, at.Org, at.Domain)
 }
 
-// recordsExcept are the records of rows, without one of them.
+// recordsExcept lists the records of rows, without one of them.
 func recordsExcept(rows []DNSRecord, except id.ID) []Record {
 	out := make([]Record, 0, len(rows))
 	for i := range rows {

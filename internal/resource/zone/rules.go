@@ -15,8 +15,8 @@ var (
 	Full          = fault.Define("DNS_ZONE_FULL", 422, "The zone has the maximum number of records.")
 )
 
-// MaxRecords bounds a zone, and MaxSet the records of one name and type,
-// because one answer carries all of them.
+// MaxRecords bounds a zone, and MaxSetSize the records of one name and type, which a
+// name server sends all in one answer.
 const (
 	MaxRecords = 5000
 	MaxSet     = 200

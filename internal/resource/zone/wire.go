@@ -9,10 +9,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// soaForm is the content of an SOA record.
+// soaForm is the content of an SOA record: name server, mailbox, serial, refresh, retry, expire and
+// minimum TTL.
 const soaForm = "%s %s %d %d %d %d %d"
 
-// RR is a canonical record as it goes onto the wire.
+// RR converts a canonical record for the DNS library. Types that callers cannot write are
+// parsed as a line of a zone file.
 func (r Record) RR(zone string) (dns.RR, error) {
 	h := dns.RR_Header{
 		Name:   dns.Fqdn(r.Full(zone)),
@@ -71,8 +73,8 @@ func (r Record) RR(zone string) (dns.RR, error) {
 	return rr, nil
 }
 
-// RecordOf is the canonical form of a record on the wire. For a type that
-// callers cannot write, the content is that of a zone file.
+// RecordOf is the canonical form of a record of the DNS library. For a type that callers
+// cannot write, the content is that of a zone file.
 func RecordOf(zone string, rr dns.RR) Record {
 	h := rr.Header()
 	r := Record{
@@ -111,6 +113,7 @@ func RecordOf(zone string, rr dns.RR) Record {
 // Data is the record's content as it stands in a zone file.
 func Data(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
 
+// plainHost is a host name in lower case without its trailing dot. The root stays a dot.
 func plainHost(s string) string {
 	if s == "." {
 		return s
@@ -118,8 +121,8 @@ func plainHost(s string) string {
 	return strings.ToLower(strings.TrimSuffix(s, "."))
 }
 
-// chunks cuts a text into strings of 255 bytes (RFC 1035 §3.3.14), escaped for
-// the library.
+// chunks cuts a text into strings of at most 255 bytes (RFC 1035 §3.3.14), escaped for the DNS
+// library.
 func chunks(s string) []string {
 	var out []string
 	for len(s) > 255 {
@@ -129,10 +132,10 @@ func chunks(s string) []string {
 	return append(out, escape(s))
 }
 
-// escape protects what the library would read as an escape.
+// escape protects backslashes, which the DNS library would read as escapes.
 func escape(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }
 
-// unescape undoes \DDD and \X, as the library leaves them in texts.
+// unescape undoes the escapes \DDD and \X that the DNS library leaves in texts.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -156,8 +159,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// File is a zone as other servers read it (RFC 1035 §5). Record types that only
-// the provider knows become comments.
+// File writes a zone as a zone file, which other servers read (RFC 1035 §5). Records that the
+// DNS library cannot encode become comments.
 func File(zone string, records []Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "$ORIGIN %s\n", dns.Fqdn(zone))

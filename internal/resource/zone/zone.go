@@ -1,13 +1,21 @@
-// Package zone holds the DNS records of domains. The provider has the records
-// and answers for them; here are their ids, who manages them, and the intents
-// of writes.
+// Package zone holds the DNS records of domains. The provider has the records and
+// answers for them; the rows here give them ids, say who manages them, and hold
+// the intents of writes.
+//
+// A write has three steps: commit the intent, call the provider, commit the
+// outcome (intent.go). One intent at a time per zone, with a lease, keeps writers
+// in all processes from overtaking each other, and lets the next one finish what a
+// dead one left open. Before a read or a write the rows are compared with the
+// provider's zone (mirror.go), because records may also change there. managed.go
+// writes the records of hosted email in the same way. content.go, name.go and
+// rules.go check what a caller sends; wire.go converts records to DNS messages and
+// zone files.
 //
 // A zone belongs to a domain, about which this package knows nothing but what
 // Config.Find and Config.Lock tell. It never creates or removes a zone; the
-// owner of the domain does.
+// package domain does. It never calls the provider inside a transaction.
 //
-// Start reading at record.go, the operations; intent.go has the three steps of
-// a write.
+// Start reading at record.go, the operations, then intent.go.
 package zone
 
 import (
@@ -30,7 +38,8 @@ type Ref struct {
 	Org    id.ID
 	Domain id.ID
 	Name   string
-	// Registering says that the domain may not have its row yet.
+	// Registering says that the domain is being registered and may not have a
+	// row yet.
 	Registering bool
 }
 
@@ -58,7 +67,7 @@ type Config struct {
 // Zones are the DNS records of all domains.
 type Zones struct{ cfg Config }
 
-// New checks that nothing is missing. Handle declares the jobs.
+// New panics when a required field is missing. Handle declares the jobs.
 func New(c Config) *Zones {
 	for name, given := range map[string]bool{
 		"DB": c.DB != nil, "Clock": c.Clock != nil, "Log": c.Log != nil, "Events": c.Events != nil,
@@ -71,13 +80,14 @@ func New(c Config) *Zones {
 	return &Zones{c}
 }
 
+// pause lets a test end the process at this step.
 func (z *Zones) pause(step string) {
 	if z.cfg.Pause != nil {
 		z.cfg.Pause(step)
 	}
 }
 
-// File is the zone of this name as a zone file.
+// File exports the zone of this name as a zone file.
 func (z *Zones) File(ctx context.Context, name string) (string, error) {
 	records, err := z.cfg.DNS.Records(ctx, name)
 	if err != nil {
@@ -86,7 +96,7 @@ func (z *Zones) File(ctx context.Context, name string) (string, error) {
 	return File(name, records), nil
 }
 
-// store opens short transactions: a Flow's call, or the database itself.
+// store opens short transactions: it is the call of a Flow, or the database itself.
 type store interface {
 	Read(context.Context, db.Func) error
 	Write(context.Context, db.Func) error
@@ -101,11 +111,11 @@ func (z *Zones) find(ctx context.Context, s store, org, domain id.ID) (at Ref, e
 	return at, err
 }
 
-// upstream are the statuses of the provider that are passed on, the usual one
+// upstream are the provider's statuses that callers see as they are. The usual one comes
 // first.
 var upstream = []int{404, 400, 409, 422, 429, 500, 502, 503, 504}
 
-// refusals are DNS_ERROR with each of these statuses.
+// refusals has a DNS_ERROR for each of these statuses.
 var refusals = func() map[int]*fault.Kind {
 	out := map[int]*fault.Kind{}
 	for _, status := range upstream {
@@ -122,8 +132,8 @@ func Errors(more ...*fault.Kind) []*fault.Kind {
 	return more
 }
 
-// refusal turns the provider's error into what the caller sees. Callers do not
-// learn that our own credentials are wrong.
+// refusal turns the provider's error into what the caller sees. Its message is passed on only
+// for a client error. That our own credentials are wrong (401, 403) becomes a 502.
 func refusal(err error) error {
 	var e *ProviderError
 	if !errors.As(err, &e) {
@@ -139,7 +149,7 @@ func refusal(err error) error {
 			f.RetryAfter = 10 * time.Second // the provider did not say
 		}
 		return f
-	case kind != nil:
+	case kind != nil: // a 5xx status that is passed on
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Status >= 500, e.Status < 400:
 		kind = refusals[http.StatusBadGateway]
 	default:
@@ -150,7 +160,7 @@ func refusal(err error) error {
 	return f
 }
 
-// definite reports whether an error proves that nothing was done.
+// definite reports whether an error proves that nothing was done. A timeout (408) does not.
 func definite(err error) bool {
 	status := StatusOf(err)
 	return status >= 400 && status < 500 && status != http.StatusRequestTimeout

@@ -36,7 +36,7 @@ func client(c s3.Config) *sdk.Client {
 		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""))})
 }
 
-// Parts counts the uploads in parts that have begun under a key and not ended.
+// Parts counts the multipart uploads of a key that have begun and not ended.
 func Parts(t testing.TB, c s3.Config, key string) int {
 	t.Helper()
 	out, err := client(c).ListMultipartUploads(t.Context(),
@@ -47,7 +47,7 @@ func Parts(t testing.TB, c s3.Config, key string) int {
 	return len(out.Uploads)
 }
 
-// Blobs counts what a bucket holds.
+// Blobs counts the objects in a bucket, up to a page of them.
 func Blobs(t testing.TB, c s3.Config) int {
 	t.Helper()
 	out, err := client(c).ListObjectsV2(t.Context(), &sdk.ListObjectsV2Input{Bucket: &c.Bucket})

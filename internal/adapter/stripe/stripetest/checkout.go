@@ -13,7 +13,7 @@ type session struct {
 	customer, reference, key string
 	success, cancel          string
 	status                   string // open, complete or expired
-	method                   string // that was saved
+	method                   string // the payment method that was saved; empty before
 }
 
 // method is a payment method; one that was detached has no customer.
@@ -90,7 +90,7 @@ func (f *Fake) Attached(card string) bool {
 	return f.methods[card] != nil && f.methods[card].customer != ""
 }
 
-// Customers counts those that there ever were.
+// Customers counts the customers that were ever created, deleted ones too.
 func (f *Fake) Customers() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,8 +109,8 @@ func (f *Fake) ForgetCustomers() {
 // Expire ends a session that is open.
 func (f *Fake) Expire(name string) { f.Set(func() { f.sessions[name].status = "expired" }) }
 
-// Give makes a page somebody else's, as the API tells of it: it changes the
-// customer or the reference, whichever is not empty.
+// Give makes the API report another customer or reference for a page; an empty one
+// stays as it is.
 func (f *Fake) Give(page, customer, reference string) {
 	f.Set(func() {
 		s := f.sessions[page]
@@ -118,7 +118,8 @@ func (f *Fake) Give(page, customer, reference string) {
 	})
 }
 
-// Save saves a card on a page as a person would, and tells where it leads.
+// Save saves a card on a page as a person would, and returns where the browser goes
+// next.
 func (f *Fake) Save(page string) (to string) {
 	f.Set(func() { to = f.save(page, f.sessions[page]) })
 	return to

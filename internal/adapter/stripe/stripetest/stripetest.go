@@ -1,7 +1,9 @@
-// Package stripetest is a Stripe that keeps state, for tests: it knows
+// Package stripetest is a fake of Stripe for tests. It keeps state: it knows
 // idempotency keys, declines by the name of the card, has a page on which a
-// card can be saved, and can lose its answer after the work is done. It says
-// on every page that it is not Stripe.
+// card can be saved (checkout.go), and can lose its answer after the work is done. It
+// says on its page that it is not Stripe. A request that the real Stripe would not
+// expect from this program is reported, and fails the test. Start reading at New and
+// Fake.ServeHTTP.
 package stripetest
 
 import (
@@ -16,14 +18,14 @@ import (
 	"frontdesk/internal/adapter/stripe"
 )
 
-// SecretKey is the one that the fake takes.
+// SecretKey is the API key that the fake accepts.
 const SecretKey = "sk_test_123"
 
 // Fake is the server. Its fields are set before it serves, or with Set.
 type Fake struct {
-	URL     string                           // where it is reached itself
-	Report  func(format string, args ...any) // takes what a client did wrong
-	Lose    int                              // so many answers to POST are lost after the work
+	URL     string                           // its own address
+	Report  func(format string, args ...any) // called with what a client did wrong
+	Lose    int                              // how many answers to POST are lost after the work
 	Down    bool                             // everything is answered 503
 	Charges int                              // payments that succeeded
 
@@ -36,7 +38,7 @@ type Fake struct {
 	methods   map[string]*method
 }
 
-// answer is what was said to the first request with a key.
+// answer is the answer to the first request with an idempotency key.
 type answer struct {
 	asked  string // the path and the form
 	status int
@@ -107,7 +109,7 @@ func say(w http.ResponseWriter, status int, body string) {
 	fmt.Fprint(w, body)
 }
 
-// missing is Stripe's answer about what it does not know.
+// missing is Stripe's error for an object that does not exist.
 func missing(noun, param string) string {
 	return fmt.Sprintf(`{"error": {"type": "invalid_request_error", "code": "resource_missing", "param": %q, `+
 		`"message": "No such %s"}}`, param, noun)
@@ -152,8 +154,8 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post does what a request asks for once, and says the same to every further
-// one with its key.
+// post carries out a request once, and gives the same answer to every further one with
+// its key.
 func (f *Fake) post(w http.ResponseWriter, r *http.Request) {
 	if name, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/v1/payment_methods/"), "/detach"); ok {
 		f.detach(w, name)
@@ -183,6 +185,8 @@ func (f *Fake) post(w http.ResponseWriter, r *http.Request) {
 	say(w, a.status, a.body)
 }
 
+// do carries out a request. The functions below return a status and a body, separated
+// by a space.
 func (f *Fake) do(r *http.Request, key string) answer {
 	var text string
 	switch r.URL.Path {

@@ -1,9 +1,13 @@
-// Package dbtest gives a test a fresh, migrated database of each engine.
+// Package dbtest gives a test a fresh, migrated database of each engine. Start with
+// EachEngine, which runs a test once per engine, and Open.
 //
 // PostgreSQL is the server that FRONTDESK_TEST_POSTGRES names; `make check`
 // starts one for the run (scripts/with-postgres). Without it the PostgreSQL
 // half of a test is skipped and says so. FRONTDESK_TEST_POOLER names a pooler in
 // front of it, through which the tests then go (scripts/with-pgbouncer).
+//
+// Migrating takes longer than most tests. So each set of migrations is run once,
+// and every test gets a copy of the result. The package is for tests only.
 package dbtest
 
 import (
@@ -26,7 +30,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Each runs fn once per engine.
+// Each runs fn once per engine, as subtests.
 func Each(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
 	for _, e := range []db.Engine{db.SQLite, db.Postgres} {
 		t.Run(string(e), func(t *testing.T) {
@@ -38,8 +42,8 @@ func Each(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
 	}
 }
 
-// EachParallel is Each with the engines at the same time, for tests that mostly
-// wait. It is the last statement of its test, and the engines share nothing.
+// EachParallel is EachEngine with the engines at the same time, for tests that
+// mostly wait. It is the last statement of its test, and the engines share nothing.
 func EachParallel(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
 	Each(t, func(t *testing.T, e db.Engine) {
 		t.Parallel()
@@ -74,6 +78,7 @@ func Options(t testing.TB, e db.Engine, migrations ...fs.FS) db.Options {
 	return o
 }
 
+// server is the URL of the PostgreSQL server, or skips the test.
 func server(t testing.TB) string {
 	s := os.Getenv("FRONTDESK_TEST_POSTGRES")
 	if s == "" {
@@ -82,8 +87,8 @@ func server(t testing.TB) string {
 	return s
 }
 
-// Migrated writes a migrated SQLite database: a copy of a template that is made
-// once per process and set of migrations.
+// Migrated writes a migrated SQLite database to path: a copy of a template that is
+// made once per process and set of migrations.
 func Migrated(t testing.TB, path string, migrations ...fs.FS) {
 	t.Helper()
 	templates.Lock()
@@ -113,7 +118,8 @@ func Migrated(t testing.TB, path string, migrations ...fs.FS) {
 	}
 }
 
-// fresh copies a migrated template database.
+// fresh creates a database from a migrated template, drops it when the test ends,
+// and returns its URL.
 func fresh(t testing.TB, server string, migrations []fs.FS) string {
 	t.Helper()
 	ctx := context.Background()
@@ -156,13 +162,15 @@ func Direct(t testing.TB, database string) string {
 	return named(server(t), strings.TrimPrefix(u.Path, "/"))
 }
 
+// templates are the migrated databases of this process, by the sum of their
+// migrations.
 var templates struct {
 	sync.Mutex
 	names map[string]string // PostgreSQL databases
 	files map[string][]byte // SQLite files
 }
 
-// sumOf tells sets of migrations apart.
+// sumOf tells sets of migrations apart by a hash of their names and texts.
 func sumOf(migrations []fs.FS) string {
 	h := sha256.New()
 	for _, f := range migrations {
@@ -175,8 +183,9 @@ func sumOf(migrations []fs.FS) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// templateFor returns a migrated database, made once per run of go test, whose
-// packages are processes of one parent, and set of migrations.
+// templateFor returns a migrated database. The packages of one `go test` are
+// processes with the same parent, so the parent's number in the name lets them share
+// it, and the advisory lock lets one of them make it.
 func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations []fs.FS) (string, error) {
 	templates.Lock()
 	defer templates.Unlock()
@@ -207,6 +216,8 @@ func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations
 	return name, nil
 }
 
+// makeTemplate migrates a new database. It becomes a template last, so that one left
+// half done is made again.
 func makeTemplate(ctx context.Context, admin *pgx.Conn, server, name string, migrations []fs.FS) error {
 	if _, err := admin.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 		return err
@@ -261,6 +272,7 @@ const conflictText = `
 		END LOOP;
 	END $$`
 
+// named is the URL of a database on a server.
 func named(server, database string) string {
 	u, err := url.Parse(server)
 	if err != nil {

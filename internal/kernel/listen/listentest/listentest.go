@@ -10,10 +10,9 @@ import (
 	"testing"
 )
 
-// FreeAddress returns a loopback address that nobody listens on, for TCP and
-// UDP, until the test ends. Its port is below those that the system gives to
-// outgoing connections, so none of them can take it before the server does; and
-// no other test gets it, in whatever process it runs.
+// FreeAddress returns a loopback address that nobody listens on, neither with TCP nor with UDP. Its port is below those
+// that the system gives to outgoing connections, so that none of them takes it before the server does. No other test
+// gets it before this one ends, in whatever process it runs.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {
@@ -37,8 +36,8 @@ func FreeAddress(t testing.TB) string {
 	return ""
 }
 
-// reserve takes a port at another address of this machine, which no server uses,
-// and keeps it until the test ends. Systems without that address reserve nothing.
+// reserve marks a port as taken for other tests, by listening on it at another loopback address, which no server
+// uses, until the test ends. A system without that address reserves nothing, and the port counts as free.
 func reserve(t testing.TB, port int) bool {
 	mark, err := net.Listen("tcp", fmt.Sprintf("127.77.77.77:%d", port))
 	if err != nil {

@@ -1,5 +1,10 @@
 // Package domaintest holds the suites that every registrar and every payment
-// provider passes, the embedded ones and the real ones.
+// provider passes, the embedded ones and the real ones. They call an adapter as
+// orders do: a call, the same call again with the same key, and the question what
+// became of it.
+//
+// An adapter's test calls ExerciseRegistrar or ExercisePayments with names and
+// cards that its provider knows.
 package domaintest
 
 import (
@@ -9,10 +14,11 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// Cards are what a payment provider is tested with.
+// Cards are the cards that a payment provider is tested with, and the customer they belong to.
 type Cards struct{ Good, Declined, Customer string }
 
-// Payments is the suite of payment providers.
+// Payments is the suite of payment providers: no key charges or refunds twice, and a charge
+// that is declined stays so.
 func Payments(t *testing.T, p domain.Payments, c Cards) {
 	t.Helper()
 	ctx := t.Context()
@@ -66,7 +72,8 @@ func Payments(t *testing.T, p domain.Payments, c Cards) {
 	}
 }
 
-// Names are what a registrar is tested with.
+// Names are the names that a registrar is tested with; it does not offer the ending of
+// Unoffered.
 type Names struct{ Free, Taken, Unoffered string }
 
 // Registrant is a person that every registrar accepts.
@@ -78,7 +85,8 @@ func Registrant() domain.Registrant {
 		Email: "ada@example.com", Phone: "+442079460018"}
 }
 
-// Registrar is the suite of registrars.
+// Registrar is the suite of registrars: no key registers or renews twice, and every change can
+// be repeated.
 func Registrar(t *testing.T, r domain.Registrar, n Names) {
 	t.Helper()
 	ctx := t.Context()

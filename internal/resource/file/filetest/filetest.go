@@ -1,5 +1,5 @@
-// Package filetest is the conformance suite of file.Blobs: what every store of
-// bytes must do.
+// Package filetest is the conformance suite of file.Blobs: Exercise tests what
+// every adapter that stores bytes must do. Only tests import it.
 package filetest
 
 import (

@@ -23,8 +23,9 @@ type body struct {
 	cut        bool
 }
 
-// walk visits a part and its children. Of alternatives, the first text and the
-// first HTML count. The parser's tree is no deeper than maxMultiparts.
+// walk visits a part and its children. Of multipart/alternative, only the first
+// text and the first HTML count. It recurses safely: parseParts lets the tree be
+// no deeper than maxMultiparts.
 func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
 	if strings.HasPrefix(p.ContentType, "multipart/") && (p.FirstChild != nil || p.Content == nil) {
 		inner := p.ContentType == "multipart/alternative"
@@ -49,15 +50,16 @@ func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
 	case !file && p.ContentType == "text/html":
 		b.add(&b.html, "<br>", p.Content)
 	case alternative && p.ContentType == "text/x-amp-html":
-		// the same once more, for readers that run it
+		// AMP: the same content once more, as an interactive page
 	case depth > 0 && (p.ContentType == "message/delivery-status" || p.ContentType == "text/rfc822-headers"):
-		// for machines; report reads it
+		// for machines; parseReport reads it
 	default:
 		b.attach(p)
 	}
 }
 
-// add appends a text to those before it, as far as it can be kept.
+// add appends a text to those before it, up to maxHTML bytes in all, and notes
+// whether it was cut.
 func (b *body) add(to *strings.Builder, between string, content []byte) {
 	if len(content) == 0 {
 		return
@@ -76,6 +78,7 @@ func (b *body) add(to *strings.Builder, between string, content []byte) {
 	to.Write(content)
 }
 
+// attach keeps a part as an attachment, under its own name or a default one.
 func (b *body) attach(p *enmime.Part) {
 	l := b.letter
 	if len(l.Attachments) == MaxAttachments {
@@ -92,7 +95,7 @@ func (b *body) attach(p *enmime.Part) {
 	l.Attachments = append(l.Attachments, Attachment{name, p.Content})
 }
 
-// unnamed is the name of parts that have none.
+// unnamed are the file names for parts that have none, by content type.
 var unnamed = map[string]string{
 	"message/rfc822":  "message.eml",
 	"text/calendar":   "invite.ics",
@@ -104,13 +107,15 @@ var unnamed = map[string]string{
 	"application/pdf": "attachment.pdf",
 }
 
+// note says why the original must be kept. The first reason stays.
 func (b *body) note(why string) {
 	if b.letter.Unread == "" {
 		b.letter.Unread = why
 	}
 }
 
-// finish cleans the texts. raw is shown if there are none.
+// finish writes the collected texts into the letter, cleaned and bounded. If no
+// part had anything to show, it shows raw, the beginning of the mail as it came.
 func (b *body) finish(raw string) {
 	l := b.letter
 	if b.text.Len()+b.html.Len()+len(l.Attachments) == 0 && strings.TrimSpace(raw) != "" && l.Report == nil {
@@ -147,7 +152,8 @@ func (b *body) clean(html string) {
 	}
 }
 
-// shorten cuts a text that is too long, outside any tag, and says so.
+// shorten cuts a text that is too long, and appends a note that says so. HTML,
+// known by a note in HTML, is not cut inside a tag.
 func shorten(s, note string) string {
 	if len(s) <= MaxText || utf8.RuneCountInString(s) <= MaxText {
 		return s

@@ -13,10 +13,12 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
-// fields are the headers of a mail by lower-case name, unchanged.
+// fields are the headers of a mail by lower-case name. The values are unfolded,
+// but not decoded.
 type fields map[string][]string
 
-// parseFields reads header lines and skips anything else.
+// parseFields reads header lines and skips anything else. It keeps at most
+// maxReferences values of one header.
 func parseFields(text string) fields {
 	out := fields{}
 	name := ""
@@ -79,7 +81,8 @@ func (l *Letter) headers(text string) {
 }
 
 // Author is the address that people see as the mail's author, or empty if the
-// headers do not name exactly one: then nobody is vouched for.
+// headers do not name exactly one. Mail programs disagree about which of several
+// they show, so no check can vouch for any of them.
 func Author(header string) string {
 	from := parseFields(header)["from"]
 	if len(from) != 1 {
@@ -119,8 +122,8 @@ func (f fields) automatic(from *mail.Address) bool {
 
 var bracketed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^<>\s]{1,995}>`) })
 
-// messageIDs are the identifiers in a header, without their brackets. Some
-// programs omit the brackets, which is accepted too.
+// messageIDs reads the identifiers in a header, without their brackets. A single
+// one may lack its brackets, as some programs write it.
 func messageIDs(s string) (out []string) {
 	for _, m := range bracketed().FindAllString(s, maxReferences) {
 		if len(m) <= maxID {
@@ -135,6 +138,7 @@ func messageIDs(s string) (out []string) {
 	return out
 }
 
+// only is the first address of a list, or nil.
 func only(list []*mail.Address) *mail.Address {
 	if len(list) == 0 {
 		return nil
@@ -146,8 +150,8 @@ var addressLike = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[^\s<>,;:"()\[\]]{1,64}@[^\s<>,;:"()\[\]@]{1,189}`)
 })
 
-// addresses parses a list of addresses; if that fails, it takes whatever looks
-// like one.
+// addresses parses a list of addresses, each once. If the list is malformed, it
+// takes whatever looks like an address.
 func addresses(s string) (out []*mail.Address) {
 	s = s[:min(len(s), maxHeader)]
 	if strings.TrimSpace(s) == "" {
@@ -184,18 +188,19 @@ func printable(s string) string {
 	}, s)
 }
 
-// oneLine is valid text without line ends and other control characters.
+// oneLine makes valid text without control characters, and one space between
+// words.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || r == '\u2028' || r == '\u2029'
 	}), " ")
 }
 
-// Line is what an outsider says, as one line of at most n characters that a
+// Line turns any text from outside into one line of at most n characters that a
 // database accepts.
 func Line(s string, n int) string { return clip(oneLine(s), n) }
 
-// readable is valid text that a database accepts.
+// readable makes valid UTF-8 without null characters, which PostgreSQL refuses.
 func readable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }

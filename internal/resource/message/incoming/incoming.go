@@ -2,9 +2,16 @@
 // whom, what it says, what is attached, and whether it reports that one of our
 // own mails did not arrive.
 //
-// Every mail is read as far as possible: Read refuses none, and spends no more
-// than a bounded time and memory on any. Nothing here knows the database. Start
-// reading at Read.
+// Start reading at ReadLetter, which makes a Letter. It first scans the bytes
+// (survey.go), so that a mail which would exhaust the parser never reaches it,
+// and reads the headers (header.go). Then it lets the parser take the mail apart
+// (parts.go), looks for a delivery report (report.go), and collects texts and
+// attachments from the parts (body.go).
+//
+// Every mail is read as far as possible: none is refused, and none takes more
+// than a bounded time and memory. Whatever could not be read is named in
+// Letter.Unread, and the caller keeps the original. Nothing here knows the
+// database.
 package incoming
 
 import (
@@ -13,8 +20,8 @@ import (
 	"time"
 )
 
-// Bounds of what is read. What exceeds them is in the original, which is then
-// kept as well.
+// Bounds of what is read. Longer bodies and further attachments are only in the
+// original, which Letter.Unread tells the caller to keep.
 const (
 	MaxText        = 500_000 // characters of a body
 	MaxAttachments = 100
@@ -40,7 +47,7 @@ type Letter struct {
 	Date       time.Time // zero if missing or unreadable
 	Text, HTML string    // HTML is clean, and empty if there is none
 
-	Automatic   bool // no person wrote it to the recipient
+	Automatic   bool // a machine wrote it, or it went to a mailing list
 	Attachments []Attachment
 	Report      *Report // about a mail that did not arrive
 

@@ -18,8 +18,8 @@ const (
 	parseTime     = 20 * time.Second
 )
 
-// parts takes a mail apart. It returns nil if that fails; unread says why. An
-// error is the reader's.
+// parts takes a mail apart. If that fails, or if the parser panics, root is nil
+// and unread says why. An error is the reader's own.
 func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
 	in := &bounded{r: r, until: time.Now().Add(parseTime)} //nolint:forbidigo // a duration, not a time
 	defer func() {
@@ -51,13 +51,16 @@ func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
 	return root, unread, nil
 }
 
-// counter bounds how deep the parser goes: a part without a boundary has no
-// children.
+// counter bounds how deep the parser goes. It stands in for the parser's own
+// reading of Content-Type, and takes the boundary away from a multipart that is
+// too much: a part without a boundary has no children.
 type counter struct {
 	boundaries map[string]bool
 	cut        bool
 }
 
+// mediaType parses a Content-Type for the parser. One that is malformed or too much
+// becomes an attachment of unknown type.
 func (c *counter) mediaType(text string) (string, map[string]string, []string, error) {
 	if len(text) > maxMediaType {
 		c.cut = true
@@ -83,7 +86,7 @@ func (c *counter) mediaType(text string) (string, map[string]string, []string, e
 	return t, params, invalid, nil
 }
 
-// severe reports whether the parser lost something.
+// severe reports whether the parser could not decode some part.
 func severe(root *enmime.Part) bool {
 	for p := range every(root) {
 		for _, e := range p.Errors {
@@ -95,7 +98,7 @@ func severe(root *enmime.Part) bool {
 	return false
 }
 
-// every visits a part and everything in it.
+// every iterates over a part and everything in it, without recursion.
 func every(root *enmime.Part) func(func(*enmime.Part) bool) {
 	return func(yield func(*enmime.Part) bool) {
 		waiting := []*enmime.Part{root}
@@ -112,8 +115,9 @@ func every(root *enmime.Part) func(func(*enmime.Part) bool) {
 	}
 }
 
-// bounded stops a mail that takes too long. It keeps the reader's error, which
-// the parser would mistake for a broken mail.
+// bounded stops the parser when a mail takes too long: its next read fails. It
+// keeps an error of the underlying reader, which the parser would report as a
+// broken mail.
 type bounded struct {
 	r     io.Reader
 	until time.Time

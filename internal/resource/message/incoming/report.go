@@ -6,7 +6,8 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
-// Report is what a mail server says about a mail that we sent it (RFC 3464).
+// Report is what a mail server says about a mail that it could not deliver (RFC
+// 3464). Nothing proves that we sent that mail, or that a mail server wrote it.
 type Report struct {
 	MessageID string    // of that mail, without brackets; empty if not given
 	Failed    []Failure // the addresses it cannot be delivered to
@@ -38,7 +39,7 @@ func report(root *enmime.Part) *Report {
 				r = &Report{}
 			}
 			r.status(string(p.Content[:min(len(p.Content), maxHeader)]))
-		default: // the words for people, and the mail
+		default: // the explanation for people, and the mail itself
 		}
 	}
 	if r == nil {
@@ -58,8 +59,9 @@ func report(root *enmime.Part) *Report {
 	return r
 }
 
-// status reads the groups of fields: the first is about the mail, and each that
-// follows is about one address.
+// status reads the groups of fields of a delivery status, which empty lines
+// separate: the first is about the mail, and each that follows is about one
+// address.
 func (r *Report) status(text string) {
 	for _, group := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
 		f := parseFields(group)

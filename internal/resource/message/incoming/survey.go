@@ -9,7 +9,8 @@ import (
 )
 
 // The parser keeps every part and header line in memory, and is slow on nested
-// parts. Mail that no person sends is noticed before it reaches the parser.
+// parts. So mail with far more of them than any person sends is noticed before
+// it reaches the parser.
 const (
 	maxLines     = 500_000 // of the whole mail
 	maxDashes    = 10_000  // lines that may separate parts
@@ -17,14 +18,15 @@ const (
 	maxBeginning = 64 << 10
 )
 
-// overview is what one quick pass over a mail shows.
+// overview is the result of one quick pass over a mail.
 type overview struct {
 	header    string // the mail's own headers
 	beginning string // of what follows the headers
 	intricate string // why it must not be parsed, or empty
 }
 
-// raw is what is shown of a mail that cannot be taken apart.
+// raw is what is shown of a mail that cannot be taken apart: the beginning of
+// its body, or of its headers if there is no body.
 func (o *overview) raw() string {
 	if o.beginning == "" {
 		return clip(o.header, maxBeginning)

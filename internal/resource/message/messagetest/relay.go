@@ -1,5 +1,7 @@
-// Package messagetest holds what tests of mail need: a relay that speaks real
-// SMTP and remembers what it accepted, and the suite that every Mailer passes.
+// Package messagetest holds what tests of mail need: Relay, a server that speaks
+// real SMTP and remembers what it accepted (relay.go), and CheckMailer, the
+// suite that every adapter of message.Mailer must pass (suite.go). Only tests
+// import it.
 package messagetest
 
 import (
@@ -40,8 +42,9 @@ func (g *Got) Header(t testing.TB, name string) string {
 type Relay struct {
 	Host string
 	Port int
-	// Answer refuses: at MAIL or RCPT by the address, or at DATA by the
-	// content. It may take its time. Nil accepts everything.
+	// Answer is called at each step: MAIL and RCPT with the address, DATA with
+	// the content. An error refuses, as RefusalError makes it. It may block. Nil
+	// accepts everything.
 	Answer func(step, what string) error
 	// User and Password are required when they are set.
 	User, Password string
@@ -84,7 +87,7 @@ func serve(t testing.TB, l net.Listener, certificate *tls.Config) *Relay {
 	return r
 }
 
-// Refuse is a refusal by a relay.
+// Refuse makes the error by which Relay.Answer refuses.
 func Refuse(code int, text string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.NoEnhancedCode, Message: text}
 }

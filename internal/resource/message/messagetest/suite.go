@@ -11,8 +11,9 @@ import (
 	"frontdesk/internal/resource/message"
 )
 
-// Mailers is the suite that every adapter passes. open returns one, for an
-// organization, and a function that lists what it delivered.
+// Mailers is the suite that every adapter of message.Mailer passes. open returns
+// one, the organization it sends for, and a function that lists what it
+// delivered.
 func Mailers(t *testing.T, open func(t *testing.T) (m message.Mailer, org id.ID, got func(t *testing.T) []Got)) {
 	m, org, got := open(t)
 	if err := m.Check(t.Context()); err != nil {

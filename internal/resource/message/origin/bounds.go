@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 )
 
-// What the headers of a mail that is judged may have. Picking the signed ones
-// takes as many steps as there are names in a signature times fields, so both
-// are far fewer than a mail could hold. Real mail has some fifty fields, and
+// What the headers of a mail may have to be judged. The DKIM library searches
+// all fields for every name that a signature lists, so the work grows with the
+// product of both, and both are bounded. Real mail has some fifty fields, and
 // signatures of less than 2 KB.
 const (
 	maxHeader    = 256 << 10 // bytes
@@ -32,7 +32,7 @@ func readHeader(r io.ReadSeeker) (header string, sane bool, err error) {
 	for {
 		line, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) || errors.Is(err, bufio.ErrBufferFull) {
-			return "", false, nil // no end within bounds, or a line of which nothing good can come
+			return "", false, nil // the headers do not end within bounds, or a line is longer than the buffer
 		}
 		if err != nil {
 			return "", false, err
@@ -58,7 +58,8 @@ func readHeader(r io.ReadSeeker) (header string, sane bool, err error) {
 	}
 }
 
-// bounded is a resolver that answers so many questions, each in a while.
+// bounded is a resolver for one mail: it answers at most maxLookups questions,
+// and gives each lookupTime.
 type bounded struct {
 	Resolver
 	asked atomic.Int32
@@ -67,11 +68,12 @@ type bounded struct {
 // errTooMany is temporary: it says nothing about the name.
 var errTooMany = &net.DNSError{Err: "too many lookups for one mail", IsTemporary: true}
 
-// maxText is how many bytes of a TXT record are looked at. The longest key that
-// anybody uses has 8192 bits, or 1400 characters; one of ten times as many
-// would take a second to compute with.
+// maxText is the longest TXT record that is used, in bytes. The longest key that
+// anybody uses has 8192 bits, or 1400 characters; a key ten times as long would
+// take a second to verify with.
 const maxText = 4 << 10
 
+// ask makes one lookup within the bounds.
 func ask[T any](
 	ctx context.Context, b *bounded, name string, find func(context.Context, string) (T, error),
 ) (found T, err error) {
@@ -83,9 +85,11 @@ func ask[T any](
 	return find(ctx, name)
 }
 
-// rooted keeps the machine's search domains out of it.
+// rooted adds the final dot to a name, so that the resolver does not append the
+// machine's search domains.
 func rooted(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
+// LookupTXT leaves out records that are too long, as if they did not exist.
 func (b *bounded) LookupTXT(ctx context.Context, name string) ([]string, error) {
 	found, err := ask(ctx, b, rooted(name), b.Resolver.LookupTXT)
 	var short []string

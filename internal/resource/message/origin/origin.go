@@ -1,8 +1,15 @@
 // Package origin judges where a mail came from: whether its network address may
 // send for the domain (SPF, RFC 7208), whether a signature holds (DKIM, RFC
 // 6376), and whether either speaks for the author whom people see (DMARC, RFC
-// 7489). It refuses nothing, and spends a bounded time, memory and number of
-// DNS lookups on any mail. Start reading at Judge.
+// 7489).
+//
+// Start reading at Judge. It takes the Evidence that the mail server has, runs
+// the three checks one after the other, and returns an Authentication. bounds.go
+// has the limits: headers that would keep the checks busy are not judged, and
+// every DNS lookup goes through a resolver that counts them and times them out.
+//
+// It refuses no mail and stores nothing. It never spends more than a bounded
+// time, memory and number of DNS lookups on one mail.
 package origin
 
 import (
@@ -49,7 +56,7 @@ type Evidence struct {
 	Content io.ReadSeeker
 }
 
-// Resolver looks names up.
+// Resolver looks names up in DNS. *net.Resolver is one.
 type Resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 	LookupMX(ctx context.Context, name string) ([]*net.MX, error)
@@ -57,7 +64,7 @@ type Resolver interface {
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 }
 
-// The bounds of one judgement. SPF has its own ten of mechanisms (RFC 7208
+// The bounds of one judgement. SPF allows ten mechanisms that need DNS (RFC 7208
 // §4.6.4), each of which may need several lookups.
 const (
 	maxLookups    = 40
@@ -98,10 +105,12 @@ type judge struct {
 	signers  []string // the domains whose signatures hold
 }
 
-// isPublic reports whether an address says who sent the mail. One inside the
-// machine or its network is a relay of ours.
+// isPublic reports whether a peer's address says who sent the mail. A private or
+// loopback address belongs to a relay of our own, which proves nothing.
 func isPublic(a netip.Addr) bool { return a.IsGlobalUnicast() && !a.IsPrivate() }
 
+// spf checks whether the peer's address may send for the domain of the return path. A
+// soft fail counts as a failure.
 func (j *judge) spf(ctx context.Context) Verdict {
 	peer := j.evidence.Peer.Unmap()
 	if !isPublic(peer) {
@@ -146,8 +155,9 @@ func (j *judge) dkim(ctx context.Context) (Verdict, error) {
 	return verdict, nil
 }
 
-// dmarc says whether a domain that was proved is the author's. Without a public
-// peer only a signature can prove one, and its absence proves nothing.
+// dmarc says whether a domain that SPF or DKIM proved is the author's. Without a
+// public peer only a signature can prove one. Its absence is then no failure:
+// the mail may have come through a relay of our own.
 func (j *judge) dmarc(ctx context.Context, author string, found Authentication) Verdict {
 	if author == "" || !isPublic(j.evidence.Peer.Unmap()) && len(j.signers) == 0 {
 		return None
@@ -177,8 +187,8 @@ func (j *judge) dmarc(ctx context.Context, author string, found Authentication) 
 	return Fail
 }
 
-// policy is the record of a domain, or of the domain that it belongs to (RFC
-// 7489 §6.6.3).
+// policy looks up the DMARC record of a domain, or else of the registered domain
+// above it (RFC 7489 §6.6.3).
 func (j *judge) policy(ctx context.Context, name string) (*dmarc.Record, error) {
 	options := &dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) {
 		return j.dns.LookupTXT(ctx, name)
@@ -193,15 +203,16 @@ func (j *judge) policy(ctx context.Context, name string) (*dmarc.Record, error) 
 	return nil, err
 }
 
-// aligned reports whether a proved domain speaks for an author's.
+// aligned reports whether a proved domain speaks for the author's: it is the
+// same, or, unless the record is strict, has the same registered domain.
 func aligned(author, proved string, mode dmarc.AlignmentMode) bool {
 	proved = strings.TrimSuffix(proved, ".")
 	return author == proved ||
 		mode != dmarc.AlignmentStrict && organization(author) == organization(proved)
 }
 
-// organization is the domain that somebody registered. A public suffix is its
-// own.
+// organization is the registered domain that a name is under: example.co.uk for
+// mail.example.co.uk. A public suffix such as co.uk is returned as it is.
 func organization(name string) string {
 	if owner, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
 		return owner

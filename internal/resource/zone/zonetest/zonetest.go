@@ -1,4 +1,6 @@
-// Package zonetest holds the suite that every DNS provider passes.
+// Package zonetest holds the suite that every DNS provider passes, the embedded
+// one and the real ones: Exercise creates zones at the provider, writes records of
+// every type, and reads them back. It needs no database.
 package zonetest
 
 import (
@@ -36,12 +38,13 @@ func Exercise(t *testing.T, provider zone.Provider) {
 	}
 }
 
+// testZone is a provider with the zone that one part of the suite works on.
 type testZone struct {
 	zone.Provider
 	name string
 }
 
-// Record is a canonical record for a test.
+// Record is a record in canonical form. The test ends if it is not valid.
 func Record(t testing.TB, zoneName, kind, name, content string, ttl int, priority ...int) zone.Record {
 	t.Helper()
 	r := zone.Record{Type: kind, Name: name, Content: content, TTL: ttl}
@@ -105,6 +108,7 @@ func (z *testZone) add(t *testing.T, r zone.Record) zone.Record {
 	return r
 }
 
+// refused asserts that the provider refused with one of these statuses.
 func refused(t *testing.T, what string, err error, status ...int) {
 	t.Helper()
 	var e *zone.ProviderError
@@ -113,6 +117,7 @@ func refused(t *testing.T, what string, err error, status ...int) {
 	}
 }
 
+// zones creates, empties and deletes a zone, each twice.
 func zones(t *testing.T, z *testZone) {
 	ctx := context.Background()
 	z.holds(t)
@@ -174,8 +179,8 @@ func everyType(t *testing.T, z *testZone) {
 	z.holds(t)
 }
 
-// sets are records of one name and type: each comes and goes by itself, and
-// adding one again only sets its TTL.
+// sets checks the records of one name and type: each comes and goes by itself, and adding one
+// again only sets its TTL.
 func sets(t *testing.T, z *testZone) {
 	ctx := context.Background()
 	a := z.add(t, Record(t, z.name, "MX", "@", "a.example.net", 300, 10))
@@ -191,7 +196,8 @@ func sets(t *testing.T, z *testZone) {
 	z.holds(t, b)
 }
 
-// aliases stand alone.
+// aliases checks that a CNAME and another record cannot be beside each other, and can replace
+// each other.
 func aliases(t *testing.T, z *testZone) {
 	ctx := context.Background()
 	alias := z.add(t, Record(t, z.name, "CNAME", "www", "example.net", 300))
@@ -209,6 +215,7 @@ func aliases(t *testing.T, z *testZone) {
 	z.holds(t, alias)
 }
 
+// replace changes each property of a record in turn, and leaves the record beside it alone.
 func replace(t *testing.T, z *testZone) {
 	ctx := context.Background()
 	keep := z.add(t, Record(t, z.name, "A", "www", "192.0.2.1", 300))
@@ -232,6 +239,7 @@ func replace(t *testing.T, z *testZone) {
 	move(mx)
 }
 
+// missing checks that records which do not exist cannot be removed or replaced.
 func missing(t *testing.T, z *testZone) {
 	ctx := context.Background()
 	have := z.add(t, Record(t, z.name, "A", "www", "192.0.2.1", 300))
@@ -243,7 +251,7 @@ func missing(t *testing.T, z *testZone) {
 	z.holds(t, have)
 }
 
-// races adds to one set from many sides; nothing is lost.
+// races adds many records to one set at once; none is lost.
 func races(t *testing.T, z *testZone) {
 	var want []zone.Record
 	for i := range 12 {

@@ -1,5 +1,5 @@
-// Command fakestripe serves the fake of Stripe for judges, which run the
-// service as a program of its own. It prints the address that it got.
+// Command fakestripe serves the fake of Stripe for the tests under judges, which run
+// the service as a separate program. It prints the address that it listens on.
 package main
 
 import (
