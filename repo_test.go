@@ -83,7 +83,7 @@ var apiKey = regexp.MustCompile(`fd_[0-9A-Za-z]{40}`)
 func TestNoKeys(t *testing.T) {
 	eachFile(t, func(name string) {
 		for _, s := range apiKey.FindAllString(read(t, name), -1) {
-			if secret.WellFormed("fd_", s) {
+			if secret.IsWellFormed("fd_", s) {
 				t.Errorf("%s holds an API key, %s…", name, s[:9])
 			}
 		}

@@ -89,20 +89,21 @@ func (c *adminCommand) AfterApply(out *streams) error {
 	return nil
 }
 
-// do sends one operation to the running server, or runs it on the database, and
+// runAndPrint sends one operation to the running server, or runs it on the database, and
 // prints the answer.
-func do(s *config.Settings, out *streams, q admin.Request, input map[string]any) error {
-	data, err := ask(s, out, q, input)
+func runAndPrint(s *config.Settings, out *streams, q admin.Request, input map[string]any) error {
+	data, err := runRequest(s, out, q, input)
 	if err != nil {
 		return err
 	}
 	return printAnswer(out, data)
 }
 
-// ask sends one operation and returns its answer. Empty values of the input are left
+// runRequest sends one operation and returns its answer. Empty values of the input are left
 // out, as flags that were not given. An operation without an answer gives the id of
 // the row that it was about.
-func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any) (data json.RawMessage, err error) {
+func runRequest(s *config.Settings, out *streams, q admin.Request, input map[string]any) (data json.RawMessage,
+	err error) {
 	for k, v := range input {
 		if v == nil || v == "" {
 			delete(input, k)
@@ -111,7 +112,7 @@ func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any
 	if q.Input, err = json.Marshal(input); err != nil {
 		return nil, err
 	}
-	err = with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
+	err = withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
 		data, err = doer.Do(ctx, q)
 		return err
 	})
@@ -121,15 +122,15 @@ func ask(s *config.Settings, out *streams, q admin.Request, input map[string]any
 	return data, err
 }
 
-// with runs fn against the running server or, without one, the database itself. It
+// withAdmin runs fn against the running server or, without one, the database itself. It
 // tries the database first: whether that is owned tells if a server runs.
-func with(s *config.Settings, out *streams, fn func(context.Context, admin.Doer) error) error {
-	if err := s.Settle(false); err != nil {
+func withAdmin(s *config.Settings, out *streams, fn func(context.Context, admin.CommandRunner) error) error {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	a, err := app.Open(ctx, *s, logger(s, out.err))
+	a, err := app.Open(ctx, *s, newLogger(s, out.err))
 	switch {
 	case errors.Is(err, db.ErrOwned):
 		return fn(ctx, admin.Dial(s.SocketPath()))
@@ -215,8 +216,8 @@ func (setupLink) Help() string { return "It works as long as there is no organiz
 
 func (setupLink) Run(s *config.Settings, out *streams) error {
 	var data json.RawMessage
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
-		data, err = doer.Run(ctx, "setup.link", struct{}{}, out.say)
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
+		data, err = doer.RunTask(ctx, "setup.link", struct{}{}, out.printProgress)
 		return err
 	})
 	if err != nil {
@@ -231,7 +232,8 @@ type orgCreate struct {
 }
 
 func (c *orgCreate) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "organizations.create"}, map[string]any{"name": c.Name, "plan": c.Plan})
+	return runAndPrint(s, out, admin.Request{Operation: "organizations.create"},
+		map[string]any{"name": c.Name, "plan": c.Plan})
 }
 
 type orgUpdate struct {
@@ -245,7 +247,7 @@ func (c *orgUpdate) Run(s *config.Settings, out *streams) error {
 	if c.Name == "" && c.Plan == "" && c.Status == "" {
 		return errors.New("nothing to change; give --name, --plan or --status")
 	}
-	return do(s, out, admin.Request{Operation: "organizations.update", Noun: "organization", Ref: c.ID},
+	return runAndPrint(s, out, admin.Request{Operation: "organizations.update", Noun: "organization", Ref: c.ID},
 		map[string]any{"name": c.Name, "plan": c.Plan, "status": c.Status})
 }
 
@@ -268,7 +270,7 @@ func (c *userCreate) Run(s *config.Settings, out *streams) error {
 			return errors.New("no password on standard input")
 		}
 	}
-	return do(s, out, admin.Request{Operation: "users.create", Noun: "organization", Ref: c.Org},
+	return runAndPrint(s, out, admin.Request{Operation: "users.create", Noun: "organization", Ref: c.Org},
 		map[string]any{"email": c.Email, "name": c.Name, "role": c.Role, "password": password})
 }
 
@@ -277,11 +279,11 @@ type ofOrg struct {
 	Org string `required:"" help:"The organization."`
 }
 
-// list reads page after page and prints all rows.
-func (c *ofOrg) list(s *config.Settings, out *streams, operation string) error {
+// listAllPages reads page after page and prints all rows.
+func (c *ofOrg) listAllPages(s *config.Settings, out *streams, operation string) error {
 	const page = 100
 	all := []json.RawMessage{}
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) error {
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) error {
 		for {
 			data, err := doer.Do(ctx,
 				admin.Request{Operation: operation, Noun: "organization", Ref: c.Org,
@@ -310,22 +312,28 @@ func (c *ofOrg) list(s *config.Settings, out *streams, operation string) error {
 
 type userList struct{ ofOrg }
 
-func (c *userList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "users.list") }
+func (c *userList) Run(s *config.Settings, out *streams) error {
+	return c.listAllPages(s, out, "users.list")
+}
 
 type keyList struct{ ofOrg }
 
-func (c *keyList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "api_keys.list") }
+func (c *keyList) Run(s *config.Settings, out *streams) error {
+	return c.listAllPages(s, out, "api_keys.list")
+}
 
 type agentList struct{ ofOrg }
 
-func (c *agentList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "agents.list") }
+func (c *agentList) Run(s *config.Settings, out *streams) error {
+	return c.listAllPages(s, out, "agents.list")
+}
 
 type userDisable struct {
 	Email string `arg:"" help:"The user's email."`
 }
 
 func (c *userDisable) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "users.disable"}, map[string]any{"email": c.Email})
+	return runAndPrint(s, out, admin.Request{Operation: "users.disable"}, map[string]any{"email": c.Email})
 }
 
 type userEnable struct {
@@ -333,7 +341,7 @@ type userEnable struct {
 }
 
 func (c *userEnable) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "users.enable"}, map[string]any{"email": c.Email})
+	return runAndPrint(s, out, admin.Request{Operation: "users.enable"}, map[string]any{"email": c.Email})
 }
 
 type userPasswordLink struct {
@@ -346,7 +354,7 @@ func (*userPasswordLink) Help() string {
 }
 
 func (c *userPasswordLink) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "users.link_password"}, map[string]any{"email": c.Email})
+	return runAndPrint(s, out, admin.Request{Operation: "users.link_password"}, map[string]any{"email": c.Email})
 }
 
 type userResetFactors struct {
@@ -360,7 +368,7 @@ func (*userResetFactors) Help() string {
 }
 
 func (c *userResetFactors) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "users.reset_factors"}, map[string]any{"email": c.Email})
+	return runAndPrint(s, out, admin.Request{Operation: "users.reset_factors"}, map[string]any{"email": c.Email})
 }
 
 type userSignInLink struct {
@@ -374,7 +382,7 @@ func (*userSignInLink) Help() string {
 }
 
 func (c *userSignInLink) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "users.link_sign_in"}, map[string]any{"email": c.Email})
+	return runAndPrint(s, out, admin.Request{Operation: "users.link_sign_in"}, map[string]any{"email": c.Email})
 }
 
 type userUnlink struct {
@@ -388,7 +396,7 @@ func (*userUnlink) Help() string {
 }
 
 func (c *userUnlink) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "users.unlink"}, map[string]any{"email": c.Email})
+	return runAndPrint(s, out, admin.Request{Operation: "users.unlink"}, map[string]any{"email": c.Email})
 }
 
 type agreementAccept struct {
@@ -398,7 +406,7 @@ type agreementAccept struct {
 }
 
 func (c *agreementAccept) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "agreements.accept", Noun: "business", Ref: c.Business},
+	return runAndPrint(s, out, admin.Request{Operation: "agreements.accept", Noun: "business", Ref: c.Business},
 		map[string]any{"businessId": c.Business, "kind": c.Kind, "by": c.By})
 }
 
@@ -411,7 +419,7 @@ type keyCreate struct {
 }
 
 func (c *keyCreate) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "api_keys.create", Noun: "business", Ref: c.Business},
+	return runAndPrint(s, out, admin.Request{Operation: "api_keys.create", Noun: "business", Ref: c.Business},
 		map[string]any{"businessId": c.Business, "name": c.Name, "permissions": c.Permissions, "expiresAt": c.ExpiresAt,
 			"by": c.By})
 }
@@ -421,7 +429,7 @@ type keyRevoke struct {
 }
 
 func (c *keyRevoke) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "api_keys.revoke", Noun: "API key", Ref: c.ID},
+	return runAndPrint(s, out, admin.Request{Operation: "api_keys.revoke", Noun: "API key", Ref: c.ID},
 		map[string]any{"id": c.ID})
 }
 
@@ -435,11 +443,11 @@ type cardAdd struct {
 
 func (c *cardAdd) Run(s *config.Settings, out *streams) error {
 	if c.Card != "" {
-		return do(s, out, admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: c.Org},
+		return runAndPrint(s, out, admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: c.Org},
 			map[string]any{"customer": c.Customer, "card": c.Card})
 	}
-	return do(s, out, admin.Request{Operation: "payment_methods.create_test", Noun: "organization", Ref: c.Org},
-		map[string]any{"test": c.Test})
+	return runAndPrint(s, out, admin.Request{Operation: "payment_methods.create_test", Noun: "organization",
+		Ref: c.Org}, map[string]any{"test": c.Test})
 }
 
 type agentCreate struct {
@@ -449,7 +457,7 @@ type agentCreate struct {
 }
 
 func (c *agentCreate) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "agents.create", Noun: "business", Ref: c.Business},
+	return runAndPrint(s, out, admin.Request{Operation: "agents.create", Noun: "business", Ref: c.Business},
 		map[string]any{"businessId": c.Business, "name": c.Name, "preset": c.Permissions})
 }
 
@@ -493,7 +501,7 @@ func (c *agentSet) Run(s *config.Settings, out *streams) error {
 	if len(limits) > 0 {
 		input["limits"] = limits
 	}
-	return do(s, out, admin.Request{Operation: "agents.configure", Noun: "agent", Ref: c.ID}, input)
+	return runAndPrint(s, out, admin.Request{Operation: "agents.configure", Noun: "agent", Ref: c.ID}, input)
 }
 
 type agentsPause struct {
@@ -501,7 +509,8 @@ type agentsPause struct {
 }
 
 func (c *agentsPause) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "agents.pause_all", Noun: "organization", Ref: c.Org}, map[string]any{})
+	return runAndPrint(s, out, admin.Request{Operation: "agents.pause_all", Noun: "organization", Ref: c.Org},
+		map[string]any{})
 }
 
 type agentsResume struct {
@@ -509,7 +518,8 @@ type agentsResume struct {
 }
 
 func (c *agentsResume) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "agents.resume_all", Noun: "organization", Ref: c.Org}, map[string]any{})
+	return runAndPrint(s, out, admin.Request{Operation: "agents.resume_all", Noun: "organization", Ref: c.Org},
+		map[string]any{})
 }
 
 // oneAgent is a command about one agent.
@@ -517,27 +527,28 @@ type oneAgent struct {
 	ID string `arg:"" help:"The agent."`
 }
 
-// do runs an operation on the agent and prints the answer.
-func (c *oneAgent) do(s *config.Settings, out *streams, operation string) error {
-	return do(s, out, admin.Request{Operation: operation, Noun: "agent", Ref: c.ID}, map[string]any{"id": c.ID})
+// runOnAgent runs an operation on the agent and prints the answer.
+func (c *oneAgent) runOnAgent(s *config.Settings, out *streams, operation string) error {
+	return runAndPrint(s, out, admin.Request{Operation: operation, Noun: "agent", Ref: c.ID},
+		map[string]any{"id": c.ID})
 }
 
 type agentActivate struct{ oneAgent }
 
 func (c *agentActivate) Run(s *config.Settings, out *streams) error {
-	return c.do(s, out, "agents.activate")
+	return c.runOnAgent(s, out, "agents.activate")
 }
 
 type agentDeactivate struct{ oneAgent }
 
 func (c *agentDeactivate) Run(s *config.Settings, out *streams) error {
-	return c.do(s, out, "agents.deactivate")
+	return c.runOnAgent(s, out, "agents.deactivate")
 }
 
 type agentDelete struct{ oneAgent }
 
 func (c *agentDelete) Run(s *config.Settings, out *streams) error {
-	return c.do(s, out, "agents.delete")
+	return c.runOnAgent(s, out, "agents.delete")
 }
 
 type agentMove struct {
@@ -546,6 +557,6 @@ type agentMove struct {
 }
 
 func (c *agentMove) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "agents.move", Noun: "agent", Ref: c.ID},
+	return runAndPrint(s, out, admin.Request{Operation: "agents.move", Noun: "agent", Ref: c.ID},
 		map[string]any{"id": c.ID, "businessId": c.Business})
 }

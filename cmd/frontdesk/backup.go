@@ -31,15 +31,15 @@ type backupCreate struct {
 	JSON bool   `help:"Print JSON." name:"json"`
 }
 
-// say shows the progress of long work. It goes to the error stream, so that the output
+// printProgress shows the progress of long work. It goes to the error stream, so that the output
 // has the answer alone.
-func (o *streams) say(line string) { fmt.Fprintln(o.err, line) }
+func (o *streams) printProgress(line string) { fmt.Fprintln(o.err, line) }
 
 // Run copies the database and its files by itself, or through the server that has it
 // open. The schema stays as it is, so that a backup can be made before an upgrade.
 func (c *backupCreate) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
 	path, err := filepath.Abs(c.Path)
@@ -48,10 +48,11 @@ func (c *backupCreate) Run(s *config.Settings, out *streams) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	sum, err := app.Backup(ctx, *s, path, out.say)
+	sum, err := app.Backup(ctx, *s, path, out.printProgress)
 	if errors.Is(err, db.ErrOwned) {
 		var data json.RawMessage
-		if data, err = admin.Dial(s.SocketPath()).Run(ctx, "backup", app.BackupTask{Path: path}, out.say); err == nil {
+		if data, err = admin.Dial(s.SocketPath()).RunTask(ctx, "backup", app.BackupTask{Path: path},
+			out.printProgress); err == nil {
 			err = json.Unmarshal(data, &sum)
 		}
 	}
@@ -61,13 +62,13 @@ func (c *backupCreate) Run(s *config.Settings, out *streams) error {
 	if err := printSummary(out, sum); err != nil {
 		return err
 	}
-	out.say("The sealing key is not in the backup. Keep a copy of " + s.KeyPath() +
+	out.printProgress("The sealing key is not in the backup. Keep a copy of " + s.SealingKeyPath() +
 		" elsewhere: without it, sealed data cannot be read after a restore.")
 	return nil
 }
 
 // printSummary prints what a backup holds and how long it took.
-func printSummary(out *streams, sum *app.Copied) error {
+func printSummary(out *streams, sum *app.BackupResult) error {
 	if out.json {
 		data, err := json.Marshal(sum)
 		if err != nil {
@@ -90,14 +91,14 @@ type backupSend struct {
 func (c *backupSend) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
 	var data json.RawMessage
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
-		data, err = doer.Run(ctx, "backup.send", struct{}{}, out.say)
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
+		data, err = doer.RunTask(ctx, "backup.send", struct{}{}, out.printProgress)
 		return err
 	})
 	if err != nil || out.json {
 		return errors.Join(err, printAnswer(out, data))
 	}
-	var sent app.Sent
+	var sent app.SentBackup
 	if err := json.Unmarshal(data, &sent); err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ type backupList struct {
 }
 
 func (c *backupList) Run(s *config.Settings, out *streams) error {
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
 	if s.Backup.To == "" {
@@ -134,7 +135,7 @@ func (c *backupList) Run(s *config.Settings, out *streams) error {
 		fmt.Fprintf(out.out, "%s  %s\n", e.At.Format(time.RFC3339), e.Name)
 	}
 	if len(all) == 0 {
-		out.say("There are no backups at " + s.Backup.To + " yet.")
+		out.printProgress("There are no backups at " + s.Backup.To + " yet.")
 	}
 	return nil
 }
@@ -149,17 +150,17 @@ type backupVerify struct {
 // Run restores the backup for a test, and removes the copy again.
 func (c *backupVerify) Run(s *config.Settings, out *streams) (err error) {
 	out.json = c.JSON
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	from, err := app.OpenBackup(ctx, *s, c.What, c.Identity, c.Temp, out.say)
+	from, err := app.OpenBackup(ctx, *s, c.What, c.Identity, c.Temp, out.printProgress)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	sum, err := app.VerifyBackup(ctx, from.Path, c.Temp, out.say)
+	sum, err := app.VerifyBackup(ctx, from.Path, c.Temp, out.printProgress)
 	if err != nil {
 		return fmt.Errorf("the backup cannot be relied on: %w", err)
 	}
@@ -167,7 +168,7 @@ func (c *backupVerify) Run(s *config.Settings, out *streams) (err error) {
 	if err := printSummary(out, sum); err != nil {
 		return err
 	}
-	out.say("It was restored, and every row and file is as it was.")
+	out.printProgress("It was restored, and every row and file is as it was.")
 	return nil
 }
 
@@ -191,7 +192,7 @@ func (c *backupKey) Run(out *streams) error {
 		return err
 	}
 	fmt.Fprintln(out.out, recipient)
-	out.say("Set --backup-recipient to the line above. Keep " + c.File +
+	out.printProgress("Set --backup-recipient to the line above. Keep " + c.File +
 		" where the server is not: without it no backup can be read, and with it every one.")
 	return nil
 }
@@ -206,35 +207,35 @@ type restoreCommand struct {
 // whether the sealing key fits, which no backup contains.
 func (c *restoreCommand) Run(s *config.Settings, out *streams) (err error) {
 	out.json = c.JSON
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	from, err := app.OpenBackup(ctx, *s, c.Path, c.Identity, "", out.say)
+	from, err := app.OpenBackup(ctx, *s, c.Path, c.Identity, "", out.printProgress)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	sum, err := app.Restore(ctx, *s, from.Path, out.say)
+	sum, err := app.Restore(ctx, *s, from.Path, out.printProgress)
 	if errors.Is(err, db.ErrOwned) {
 		return errors.New("a server runs on this database; stop it first")
 	}
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(ctx, *s, logger(s, out.err))
+	a, err := app.Open(ctx, *s, newLogger(s, out.err))
 	if err != nil {
 		return fmt.Errorf("the rows are restored, but the schema is not up to date: %w", err)
 	}
-	key := "The sealing key in " + s.KeyPath() + " fits this database."
+	key := "The sealing key in " + s.SealingKeyPath() + " fits this database."
 	if a.SealProblem() != nil {
 		key = "Before you start the server, copy sealing.key from the original server, or from where you keep it, to " +
-			s.KeyPath() + "."
+			s.SealingKeyPath() + "."
 	}
 	if err := errors.Join(a.Close(), printSummary(out, sum)); err != nil {
 		return err
 	}
-	out.say(key)
+	out.printProgress(key)
 	return nil
 }

@@ -17,11 +17,11 @@ type doctorCommand struct {
 func (c *doctorCommand) Run(s *config.Settings, out *streams) error {
 	out.json = c.JSON
 	var findings []app.Finding
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		findings = []app.Finding{{Check: "configuration", Status: "fail", Text: err.Error(),
 			Remedy: "Fix the setting; nothing else was checked."}}
 	} else {
-		findings = app.Doctor(context.Background(), *s)
+		findings = app.RunDoctor(context.Background(), *s)
 	}
 	failed := 0
 	for _, f := range findings {

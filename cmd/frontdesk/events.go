@@ -11,6 +11,6 @@ type eventsCommand struct{}
 
 // Run prints the list of events that webhooks and automations can listen to.
 func (eventsCommand) Run(out *streams) error {
-	_, err := fmt.Fprint(out.out, docs.Events(app.Describe()))
+	_, err := fmt.Fprint(out.out, docs.EventsMarkdown(app.Describe()))
 	return err
 }

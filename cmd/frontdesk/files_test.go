@@ -45,9 +45,8 @@ func TestFileSettings(t *testing.T) {
 				t.Setenv("FRONTDESK_FILES_S3_SECRET_KEY", c.env)
 			}
 			var out bytes.Buffer
-			run(append([]string{"doctor", "--data", dir, "--listen", "127.0.0.1:0", "--mcp-listen", "", "--smtp-listen",
-				""},
-				c.args...), strings.NewReader(""), &out, &out)
+			runCommand(append([]string{"doctor", "--data", dir, "--listen", "127.0.0.1:0", "--mcp-listen", "",
+				"--smtp-listen", ""}, c.args...), strings.NewReader(""), &out, &out)
 			if !strings.Contains(out.String(), c.want) {
 				t.Errorf("doctor says %s, want %q", &out, c.want)
 			}

@@ -10,7 +10,9 @@ import (
 
 type mailList struct{ ofOrg }
 
-func (c *mailList) Run(s *config.Settings, out *streams) error { return c.list(s, out, "mailbox.list") }
+func (c *mailList) Run(s *config.Settings, out *streams) error {
+	return c.listAllPages(s, out, "mailbox.list")
+}
 
 type mailShow struct {
 	ID string `arg:"" help:"The mail."`
@@ -18,7 +20,7 @@ type mailShow struct {
 }
 
 func (c *mailShow) Run(s *config.Settings, out *streams) error {
-	return do(s, out, admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: c.Org},
+	return runAndPrint(s, out, admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: c.Org},
 		map[string]any{"id": c.ID})
 }
 
@@ -26,8 +28,8 @@ type mailDNS struct{}
 
 func (c *mailDNS) Run(s *config.Settings, out *streams) error {
 	var data json.RawMessage
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
-		data, err = doer.Run(ctx, "mail.dns", struct{}{}, out.say)
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
+		data, err = doer.RunTask(ctx, "mail.dns", struct{}{}, out.printProgress)
 		return err
 	})
 	if err != nil {

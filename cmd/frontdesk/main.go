@@ -70,7 +70,7 @@ func (f configFile) BeforeResolve(k *kong.Kong, ctx *kong.Context, trace *kong.P
 }
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(runCommand(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // streams is where a command reads and writes, so that a test can see it.
@@ -80,9 +80,9 @@ type streams struct {
 	json     bool // print answers as JSON
 }
 
-// run is main without the process: it returns the exit status. 2 means that the
+// runCommand is main without the process: it returns the exit status. 2 means that the
 // command line is wrong.
-func run(args []string, in io.Reader, out, errOut io.Writer) int {
+func runCommand(args []string, in io.Reader, out, errOut io.Writer) int {
 	var c commands
 	exit := -1
 	std := &streams{in: in, out: out, err: errOut}
@@ -90,7 +90,8 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		kong.Description("Frontdesk: a self-hosted backend for business communication."),
 		kong.DefaultEnvars("FRONTDESK"), kong.UsageOnError(), kong.Writers(out, errOut), kong.Bind(std),
 		kong.Exit(func(code int) { exit = code }),
-		kong.Vars{"version": version()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+		kong.Vars{"version": versionLine()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true,
+			NoExpandSubcommands: true}))
 	if err != nil {
 		fmt.Fprintln(errOut, "frontdesk:", err)
 		return 1
@@ -108,15 +109,15 @@ func run(args []string, in io.Reader, out, errOut io.Writer) int {
 		if errors.As(err, &status) {
 			return int(status)
 		}
-		fmt.Fprintln(errOut, "frontdesk:", sentence(err))
+		fmt.Fprintln(errOut, "frontdesk:", errorSentence(err))
 		return 1
 	}
 	return 0
 }
 
-// sentence returns an error in the form that the operator reads: with the code that
+// errorSentence returns an error in the form that the operator reads: with the code that
 // the API has for it.
-func sentence(err error) string {
+func errorSentence(err error) string {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind != fault.Internal {
 		return fmt.Sprintf("%s (%s)", f.Sentence(), f.Code)
@@ -124,9 +125,9 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// logger returns the service's logger, which writes to w. A level that is not known is
+// newLogger returns the service's logger, which writes to w. A level that is not known is
 // info.
-func logger(s *config.Settings, w io.Writer) *slog.Logger {
+func newLogger(s *config.Settings, w io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.Log.Level)); err != nil {
 		level = slog.LevelInfo

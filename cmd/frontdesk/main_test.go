@@ -23,7 +23,7 @@ const asCommand = "FRONTDESK_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(runCommand(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Setenv("FRONTDESK_STORAGE_RESERVE", "0") //nolint:errcheck // a full disk is not what these tests are about
 	os.Exit(m.Run())
@@ -38,7 +38,7 @@ type cli struct {
 func (c cli) run(stdin string, args ...string) (code int, out, errs string) {
 	c.t.Helper()
 	var o, e bytes.Buffer
-	code = run(append(append([]string(nil), args...), c.base...), strings.NewReader(stdin), &o, &e)
+	code = runCommand(append(append([]string(nil), args...), c.base...), strings.NewReader(stdin), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -59,7 +59,7 @@ func (c cli) ok(stdin string, args ...string) map[string]any {
 // The whole of section 7's admin commands, first with no server and then
 // beside one, on both engines.
 func TestAdmin(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		data := t.TempDir()
 		base := []string{"--data", data}
 		if o := dbtest.Options(t, e, migrations.FS); o.URL != "" {

@@ -12,7 +12,7 @@ type openapiCommand struct{}
 
 // Run prints the document that a server serves at /v1/openapi.json.
 func (openapiCommand) Run(s *config.Settings, out *streams) error {
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
 	text, err := docs.OpenAPI(app.Describe(), s.BaseURL)

@@ -66,7 +66,7 @@ func postJSON(t *testing.T, url, key, body string) map[string]any {
 // An operator's day: backup, export, erase and rotate, beside a server and
 // without one; then the backup moves to the other engine.
 func TestOperator(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		data, base := settings(t, e)
 		c := cli{t, base}
 		says := func(want string, args ...string) {
@@ -152,7 +152,7 @@ func TestOperator(t *testing.T) {
 
 		// The key of when the backup was made has been rotated out since; the
 		// newer backup goes with the newer key.
-		dbtest.Each(t, func(t *testing.T, to db.Engine) {
+		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
 			elsewhere, base := settings(t, to)
 			c := cli{t, base}
 			code, out, errs := c.run("", "restore", filepath.Join(dir, "alone"))
@@ -179,7 +179,7 @@ func TestOperator(t *testing.T) {
 
 // Doctor says what is wrong and what to do about it.
 func TestDoctor(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		data := filepath.Join(t.TempDir(), "data")
 		base := []string{"--data", data, "--listen", listentest.FreeAddress(t), "--mcp-listen", "127.0.0.1:0",
 			"--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}

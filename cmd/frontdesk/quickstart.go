@@ -47,13 +47,13 @@ func (c *quickstartCommand) Run(s *config.Settings, out *streams) error {
 		}
 	}
 	if s.Domain != "" { // it was read from the settings file
-		if err := s.Settle(false); err != nil {
+		if err := s.FillAndValidate(false); err != nil {
 			return err
 		}
 		if want := strings.TrimSuffix(strings.ToLower(c.Name), "."); s.Domain != want {
 			return fmt.Errorf("%s is for %s, not for %s; give another --file", c.File, s.Domain, want)
 		}
-		return c.check(s, out)
+		return c.waitForRecords(s, out)
 	}
 	_, err := os.Stat(c.File)
 	switch {
@@ -62,12 +62,12 @@ func (c *quickstartCommand) Run(s *config.Settings, out *streams) error {
 	case !errors.Is(err, os.ErrNotExist):
 		return err
 	default:
-		if err := c.write(s, out, root); err != nil {
+		if err := c.writeSettings(s, out, root); err != nil {
 			return err
 		}
 	}
 	// From here on with the settings as serve reads them.
-	code := run([]string{"quickstart", c.Name, "--config", c.File, "--file", c.File, "--wait", c.Wait.String(),
+	code := runCommand([]string{"quickstart", c.Name, "--config", c.File, "--file", c.File, "--wait", c.Wait.String(),
 		"--every", c.Every.String()}, out.in, out.out, out.err)
 	if code != 0 {
 		return exitStatus(code)
@@ -75,14 +75,14 @@ func (c *quickstartCommand) Run(s *config.Settings, out *streams) error {
 	return nil
 }
 
-// write asks what is not known, and writes the settings file.
-func (c *quickstartCommand) write(s *config.Settings, out *streams, root bool) error {
+// writeSettings asks what is not known, and writes the settings file.
+func (c *quickstartCommand) writeSettings(s *config.Settings, out *streams, root bool) error {
 	probe := *s
 	probe.Domain = c.Name
-	if err := probe.Settle(false); err != nil {
+	if err := probe.FillAndValidate(false); err != nil {
 		return err
 	}
-	text, err := c.settings(s, probe.Domain, out, root)
+	text, err := c.settingsText(s, probe.Domain, out, root)
 	if err != nil {
 		return err
 	}
@@ -102,12 +102,12 @@ func (c *quickstartCommand) write(s *config.Settings, out *streams, root bool) e
 	return nil
 }
 
-// settings asks the questions, and returns the text of the settings file. What is the
+// settingsText asks the questions, and returns the text of the settings file. What is the
 // default is left out.
-func (c *quickstartCommand) settings(s *config.Settings, domain string, out *streams, root bool) (string, error) {
+func (c *quickstartCommand) settingsText(s *config.Settings, domain string, out *streams, root bool) (string, error) {
 	q := questions{in: bufio.NewReader(out.in), out: out.out, ask: !c.Yes}
-	email, err := q.answer("Your mail address, where the certificate authority can reach you (may be empty)", c.Email,
-		checkEmail)
+	email, err := q.askUntilValid("Your mail address, where the certificate authority can reach you (may be empty)",
+		c.Email, checkEmail)
 	if err != nil {
 		return "", err
 	}
@@ -115,12 +115,12 @@ func (c *quickstartCommand) settings(s *config.Settings, domain string, out *str
 	for _, a := range s.Addresses() {
 		known = append(known, a.String())
 	}
-	addresses, err := q.answer("Public addresses of this server, with commas between them", strings.Join(known, ","),
-		checkAddresses)
+	addresses, err := q.askUntilValid("Public addresses of this server, with commas between them",
+		strings.Join(known, ","), checkAddresses)
 	if err != nil {
 		return "", err
 	}
-	relay, err := q.answer("Relay for outgoing mail, like smtp://user:password@host:587 (empty: mail stays here)",
+	relay, err := q.askUntilValid("Relay for outgoing mail, like smtp://user:password@host:587 (empty: mail stays here)",
 		c.Relay, checkRelay)
 	if err != nil {
 		return "", err
@@ -142,11 +142,11 @@ func (c *quickstartCommand) settings(s *config.Settings, domain string, out *str
 	set("public_addresses", addresses)
 	set("dns_resolver", s.DNSResolver)
 	set("acme_email", email)
-	if s.ACME.Directory != config.LetsEncrypt {
+	if s.ACME.Directory != config.LetsEncryptDirectory {
 		set("acme_directory", s.ACME.Directory)
 	}
 	set("acme_root", s.ACME.Root)
-	if s.ACME.Check != config.CheckEvery {
+	if s.ACME.Check != config.ACMECheckEvery {
 		set("acme_check", s.ACME.Check.String())
 	}
 	set("smtp_listen", ":25")
@@ -178,12 +178,12 @@ type questions struct {
 	ask bool // somebody is there to answer
 }
 
-// tries is how many wrong answers to a question end the command.
-const tries = 3
+// maxTries is how many wrong answers to a question end the command.
+const maxTries = 3
 
-// answer asks one question until the answer passes check. An empty line takes what is
+// askUntilValid asks one question until the answer passes check. An empty line takes what is
 // known.
-func (q *questions) answer(text, known string, check func(string) error) (string, error) {
+func (q *questions) askUntilValid(text, known string, check func(string) error) (string, error) {
 	for try := 1; ; try++ {
 		value := known
 		if q.ask {
@@ -204,7 +204,7 @@ func (q *questions) answer(text, known string, check func(string) error) (string
 			}
 		}
 		err := check(value)
-		if err == nil || !q.ask || try == tries {
+		if err == nil || !q.ask || try == maxTries {
 			return value, err
 		}
 		fmt.Fprintf(q.out, "%v.\n", err)
@@ -266,15 +266,15 @@ Publish what is missing. Looking again every %s; Ctrl-C ends it, and this begins
 `
 )
 
-// check shows the records, and looks again until the needed ones are published or the
+// waitForRecords shows the records, and looks again until the needed ones are published or the
 // time is up. It prints the table only when something has changed.
-func (c *quickstartCommand) check(s *config.Settings, out *streams) error {
+func (c *quickstartCommand) waitForRecords(s *config.Settings, out *streams) error {
 	var answer struct {
 		Records []app.ServerRecord `json:"records"`
 	}
 	// Makes the database, the sealing key and the keys that sign mail, if they are missing.
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) error {
-		data, err := doer.Run(ctx, "mail.dns", struct{}{}, out.say)
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) error {
+		data, err := doer.RunTask(ctx, "mail.dns", struct{}{}, out.printProgress)
 		if err != nil {
 			return err
 		}
@@ -288,7 +288,7 @@ func (c *quickstartCommand) check(s *config.Settings, out *streams) error {
 	again := fmt.Sprintf("frontdesk quickstart %s --file %s", s.Domain, c.File)
 	before := ""
 	for deadline := time.Now().Add(c.Wait); ; {
-		table, left := showRecords(answer.Records)
+		table, left := formatRecords(answer.Records)
 		if table != before {
 			fmt.Fprintf(out.out, "\n%s", table)
 		}
@@ -312,8 +312,8 @@ func (c *quickstartCommand) check(s *config.Settings, out *streams) error {
 	}
 }
 
-// showRecords is a table of the records, and how many of the needed ones are missing.
-func showRecords(records []app.ServerRecord) (table string, left int) {
+// formatRecords is a table of the records, and how many of the needed ones are missing.
+func formatRecords(records []app.ServerRecord) (table string, left int) {
 	b := &strings.Builder{}
 	for i := range records {
 		r := &records[i]

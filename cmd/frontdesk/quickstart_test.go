@@ -89,7 +89,7 @@ func TestQuickstart(t *testing.T) {
 	quickstart := func(in string, args ...string) (code int, out string) {
 		t.Helper()
 		var o, e bytes.Buffer
-		code = run(append([]string{"quickstart", "--file", file, "--data", data, "--dns-resolver", resolver,
+		code = runCommand(append([]string{"quickstart", "--file", file, "--data", data, "--dns-resolver", resolver,
 			"--every", "20ms"}, args...), strings.NewReader(in), &o, &e)
 		return code, o.String() + e.String()
 	}
@@ -175,7 +175,7 @@ func TestQuickstart(t *testing.T) {
 	}
 	// The doctor sees the same.
 	var o, e bytes.Buffer
-	run([]string{"doctor", "--config", file}, strings.NewReader(""), &o, &e)
+	runCommand([]string{"doctor", "--config", file}, strings.NewReader(""), &o, &e)
 	for _, want := range []string{"ok    DNS            A desk.example.com is 192.0.2.10.",
 		"ok    DNS            MX desk.example.com is 10 desk.example.com.",
 		"ok    DNS            PTR 2001:db8::10 is desk.example.com.",
@@ -200,7 +200,8 @@ func TestVersion(t *testing.T) {
 		{[]string{"version", "--json"}, `"commit": "0123abc"`},
 	} {
 		var o, e bytes.Buffer
-		if code := run(c.args, strings.NewReader(""), &o, &e); code != 0 || !strings.Contains(o.String(), c.want) {
+		if code := runCommand(c.args, strings.NewReader(""), &o, &e); code != 0 ||
+			!strings.Contains(o.String(), c.want) {
 			t.Errorf("%v: exit %d, %s%s", c.args, code, &o, &e)
 		}
 	}

@@ -27,8 +27,8 @@ func (c *orgExport) Run(s *config.Settings, out *streams) error {
 		return err
 	}
 	var data json.RawMessage
-	err = with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
-		data, err = doer.Run(ctx, "organizations.export", app.ExportTask{ID: org, Out: folder}, out.say)
+	err = withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
+		data, err = doer.RunTask(ctx, "organizations.export", app.ExportTask{ID: org, Out: folder}, out.printProgress)
 		return err
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ type contactErase struct {
 // Run erases a person, and tells what stays: records that are not the person's own, and
 // backups.
 func (c *contactErase) Run(s *config.Settings, out *streams) error {
-	data, err := ask(s, out, admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: c.ID},
+	data, err := runRequest(s, out, admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: c.ID},
 		map[string]any{"id": c.ID})
 	if err != nil {
 		return err
@@ -59,18 +59,18 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 		return err
 	}
 	if erased.Rows.Customers > 0 {
-		out.say(fmt.Sprintf("%d customers referred to this contact. They are separate records with their own names: "+
+		out.printProgress(fmt.Sprintf("%d customers referred to this contact. They are separate records with their own names: "+
 			"they stay, and no longer refer to it.", erased.Rows.Customers))
 	}
 	if erased.Rows.Tasks > 0 {
-		out.say(fmt.Sprintf("%d tasks referred to this contact. They stay, without title, description and comments.",
+		out.printProgress(fmt.Sprintf("%d tasks referred to this contact. They stay, without title, description and comments.",
 			erased.Rows.Tasks))
 	}
 	if erased.Rows.Messages > 0 {
-		out.say(fmt.Sprintf("%d messages were to or from this contact. They stay, without their text and its "+
+		out.printProgress(fmt.Sprintf("%d messages were to or from this contact. They stay, without their text and its "+
 			"addresses; those not yet sent are canceled.", erased.Rows.Messages))
 	}
-	out.say("Earlier backups still contain the person.")
+	out.printProgress("Earlier backups still contain the person.")
 	return nil
 }
 
@@ -81,8 +81,8 @@ type secretsRotate struct {
 
 func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
 	var data json.RawMessage
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
-		data, err = doer.Run(ctx, "secrets.rotate", app.RotateTask{Retire: c.Retire}, out.say)
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
+		data, err = doer.RunTask(ctx, "secrets.rotate", app.RotateTask{Retire: c.Retire}, out.printProgress)
 		return err
 	})
 	if err != nil {
@@ -91,17 +91,18 @@ func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
 	if err := printAnswer(out, data); err != nil {
 		return err
 	}
-	var done app.Rotated
+	var done app.RotationResult
 	if err := json.Unmarshal(data, &done); err != nil {
 		return err
 	}
 	if !c.Retire || len(done.Removed) > 0 {
-		out.say("Keep a new copy of " + s.KeyPath() + " elsewhere; your old copy is out of date.")
+		out.printProgress("Keep a new copy of " + s.SealingKeyPath() + " elsewhere; your old copy is out of date.")
 	} else {
-		out.say(s.KeyPath() + " is unchanged: every older key in it is still in use, or there is none.")
+		out.printProgress(s.SealingKeyPath() +
+			" is unchanged: every older key in it is still in use, or there is none.")
 	}
 	if len(done.Kept) > 0 {
-		out.say("Older keys stay in the file for now. Copy it to every server's data folder now, then run: frontdesk " +
+		out.printProgress("Older keys stay in the file for now. Copy it to every server's data folder now, then run: frontdesk " +
 			"admin secrets rotate --retire")
 	}
 	return nil

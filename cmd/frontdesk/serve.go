@@ -21,14 +21,14 @@ type serveCommand struct {
 
 // Run serves until SIGINT or SIGTERM.
 func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
-	if err := s.Settle(cmd.Demo); err != nil {
+	if err := s.FillAndValidate(cmd.Demo); err != nil {
 		return err
 	}
 	paceGarbage()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	log := logger(s, io.err)
+	log := newLogger(s, io.err)
 	a, err := app.Open(ctx, *s, log)
 	if errors.Is(err, db.ErrOwned) {
 		return fmt.Errorf("another frontdesk server runs on %s; stop it, or give this one its own --data", s.Data)
@@ -42,14 +42,14 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 	if cmd.Demo {
 		demo, err = a.OpenDemo(ctx)
 	} else {
-		setup, err = a.Accounts.SetupLink(ctx)
+		setup, err = a.Accounts.CreateSetupLink(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	return a.Serve(ctx, func(addr string) {
 		if s.Log.Format == "text" {
-			greet(io.out, s, addr, demo, setup)
+			printGreeting(io.out, s, addr, demo, setup)
 		} else if setup != "" {
 			// Only here, never in the log: whoever has the link owns the server.
 			fmt.Fprintln(io.out, setup)
@@ -78,8 +78,8 @@ func tellSystemd(ctx context.Context, message string) error {
 	return errors.Join(err, c.Close())
 }
 
-// greet tells a person where everything is, and what to do next.
-func greet(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
+// printGreeting tells a person where everything is, and what to do next.
+func printGreeting(w io.Writer, s *config.Settings, addr string, demo *app.Demo, setup string) {
 	fmt.Fprintf(w,
 		"\nFrontdesk is running.\n\n  console  %s\n  API      %s/v1\n  docs     %s/docs\n  health   %s/readyz\n",
 		s.BaseURL, s.BaseURL, s.BaseURL, s.BaseURL)
@@ -141,10 +141,10 @@ type migrateCommand struct{}
 
 // Run opens the database, which migrates it.
 func (migrateCommand) Run(s *config.Settings, io *streams) error {
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		return err
 	}
-	a, err := app.Open(context.Background(), *s, logger(s, io.err))
+	a, err := app.Open(context.Background(), *s, newLogger(s, io.err))
 	if errors.Is(err, db.ErrOwned) {
 		return fmt.Errorf("a server runs on %s and migrated it when it started; stop it to migrate by hand", s.Data)
 	}

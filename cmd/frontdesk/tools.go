@@ -13,7 +13,7 @@ type toolsCommand struct {
 
 // Run prints the tools that an agent's client is told of.
 func (c toolsCommand) Run(out *streams) error {
-	text, err := app.Tools(c.Query, c.Preset)
+	text, err := app.DescribeTools(c.Query, c.Preset)
 	if err != nil {
 		return err
 	}

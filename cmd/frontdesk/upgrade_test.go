@@ -55,7 +55,7 @@ func asOf(t *testing.T, backup string, version until) string {
 		t.Fatal(err)
 	}
 	columns := map[string][]string{}
-	err = db.View(t.Context(), o, func(s *db.Snapshot) error {
+	err = db.ViewSnapshot(t.Context(), o, func(s *db.Snapshot) error {
 		for _, r := range s.Tables {
 			for _, c := range r.Columns {
 				columns[r.Name] = append(columns[r.Name], c.Name)
@@ -175,7 +175,7 @@ func TestUpgrade(t *testing.T) {
 	for _, version := range []string{firstRelease, before} {
 		old := until{migrations.FS, version}
 		backup := asOf(t, demo, old)
-		dbtest.Each(t, func(t *testing.T, e db.Engine) {
+		dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 			base := []string{"--data", t.TempDir()}
 			o := dbtest.Options(t, e, old)
 			if e == db.SQLite {
@@ -216,7 +216,7 @@ func TestUpgrade(t *testing.T) {
 			if _, err := db.Backup(t.Context(), o, after, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.SameRows(backup, asOf(t, after, old)); err != nil {
+			if err := db.CompareBackups(backup, asOf(t, after, old)); err != nil {
 				t.Errorf("after the upgrade from %s: %v", version, err)
 			}
 			sound, err := db.Examine(t.Context(), o)
@@ -232,7 +232,7 @@ func TestUpgrade(t *testing.T) {
 			if _, err := db.Backup(t.Context(), back, again, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.SameRows(backup, again); err != nil {
+			if err := db.CompareBackups(backup, again); err != nil {
 				t.Errorf("the way back: %v", err)
 			}
 		})

@@ -15,8 +15,8 @@ var (
 	releaseTime    string // of the commit, so that a build can be repeated
 )
 
-// build is what this binary was made from.
-type build struct {
+// buildInfo is what this binary was made from.
+type buildInfo struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
 	Time     string `json:"time,omitempty"`
@@ -25,9 +25,9 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-// thisBuild reads what Go noted in the binary, unless a release says otherwise.
-func thisBuild() build {
-	b := build{Version: "(development)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+// readBuildInfo reads what Go noted in the binary, unless a release says otherwise.
+func readBuildInfo() buildInfo {
+	b := buildInfo{Version: "(development)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if v := info.Main.Version; v != "" && v != "(devel)" {
 			b.Version = v
@@ -49,8 +49,8 @@ func thisBuild() build {
 	return b
 }
 
-// version is what --version prints.
-func version() string { return "frontdesk " + thisBuild().Version }
+// versionLine is what --version prints.
+func versionLine() string { return "frontdesk " + readBuildInfo().Version }
 
 type versionCommand struct {
 	JSON bool `help:"Print JSON." name:"json"`
@@ -58,7 +58,7 @@ type versionCommand struct {
 
 // Run prints what this binary was made from.
 func (c *versionCommand) Run(out *streams) error {
-	b := thisBuild()
+	b := readBuildInfo()
 	if c.JSON {
 		data, err := json.Marshal(b)
 		if err != nil {
@@ -67,7 +67,7 @@ func (c *versionCommand) Run(out *streams) error {
 		out.json = true
 		return printAnswer(out, data)
 	}
-	fmt.Fprintln(out.out, version())
+	fmt.Fprintln(out.out, versionLine())
 	if b.Commit != "" {
 		changed := ""
 		if b.Modified {

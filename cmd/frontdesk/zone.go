@@ -19,8 +19,8 @@ type domainZone struct {
 func (c *domainZone) Run(s *config.Settings, out *streams) error {
 	name := strings.TrimSuffix(strings.ToLower(c.Name), ".")
 	var data json.RawMessage
-	err := with(s, out, func(ctx context.Context, doer admin.Doer) (err error) {
-		data, err = doer.Run(ctx, "domains.zone", app.ZoneTask{Name: name}, out.say)
+	err := withAdmin(s, out, func(ctx context.Context, doer admin.CommandRunner) (err error) {
+		data, err = doer.RunTask(ctx, "domains.zone", app.ZoneTask{Name: name}, out.printProgress)
 		return err
 	})
 	if err != nil {

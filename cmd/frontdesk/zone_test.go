@@ -19,7 +19,7 @@ import (
 // A domain is registered, gets a record, and the binary answers for it on its
 // DNS port; then the operator prints the zone, beside the server and alone.
 func TestDNS(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		_, base := settings(t, e)
 		base = append(base, "--dns-nameservers", "ns1.example.net,NS2.example.net.")
 		c := cli{t, base}

@@ -68,20 +68,20 @@ type Config struct {
 // Accounts is the package's state: the database, the cached callers, and the
 // limits on wrong passwords, wrong codes, card setups and provider visits.
 type Accounts struct {
-	db      *db.DB
-	clock   *clock.Clock
-	config  Config
-	callers callerCache
-	used    lastUsed
-	tries   attempts
-	codes   attempts
-	setups  limit.Limiter[id.ID]
-	visits  limit.Limiter[string]
-	jobs    *job.Queue
+	db            *db.DB
+	clock         *clock.Clock
+	config        Config
+	callers       callerCache
+	keysUsed      lastUsed
+	passwordTries attempts
+	codeTries     attempts
+	setupLimiter  limit.Limiter[id.ID]
+	visitLimiter  limit.Limiter[string]
+	jobs          *job.Queue
 
-	strangers   *queue // for password hashes that an unknown browser causes
-	connections Connections
-	passkeys    *webauthn.WebAuthn // nil where no browser offers passkeys
+	strangerQueue *hashQueue // for password hashes that an unknown browser causes
+	connections   Connections
+	passkeys      *webauthn.WebAuthn // nil where no browser offers passkeys
 }
 
 // Notice is a mail to a user about their own account.
@@ -94,25 +94,25 @@ type Notice struct {
 type Connections interface {
 	// EndConnectionsOfAgent ends every connection that acts as an agent. The agent is deleted,
 	// deactivated or moved to another organization.
-	EndAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error
+	EndConnectionsOfAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error
 	// EndConnectionsOfUser ends every connection that acts on behalf of a user, in the call's
 	// organization or everywhere.
-	EndUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
+	EndConnectionsOfUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
 }
 
 // New returns the accounts of a database. It panics when a required field is missing.
 func New(c Config) *Accounts {
-	config.Require(c, "DB", "Clock", "Jobs", "Connections", "Seal", "Notify")
+	config.RequireFields(c, "DB", "Clock", "Jobs", "Connections", "Seal", "Notify")
 	a := &Accounts{
-		db:          c.DB,
-		clock:       c.Clock,
-		jobs:        c.Jobs,
-		connections: c.Connections,
-		config:      c,
-		strangers:   newQueue(),
+		db:            c.DB,
+		clock:         c.Clock,
+		jobs:          c.Jobs,
+		connections:   c.Connections,
+		config:        c,
+		strangerQueue: newHashQueue(),
 	}
-	a.tries.share(limit.Share(c.DB), "sign-in")
-	a.codes.share(limit.Share(c.DB), "code")
+	a.passwordTries.shareLedger(limit.NewLedger(c.DB), "sign-in")
+	a.codeTries.shareLedger(limit.NewLedger(c.DB), "code")
 	a.passkeys = newRelyingParty(c.BaseURL)
 	return a
 }
@@ -136,8 +136,8 @@ const (
 	Disabled Status = "disabled"
 )
 
-// doors offer the operations that manage the account.
-const doors = op.Console | op.Admin
+// accountDoors offer the operations that manage the account.
+const accountDoors = op.ConsoleDoor | op.AdminDoor
 
 // Operations lists the operations on accounts.
 func (a *Accounts) Operations() []*op.Op {
@@ -146,7 +146,7 @@ func (a *Accounts) Operations() []*op.Op {
 		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
 		a.colleagueOperations(),
 		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
-		a.keyOperations(), a.agentOperations(), a.askingOperations(), a.cardOperations(), a.cardSetupOperations(),
+		a.keyOperations(), a.agentOperations(), a.agentControlOperations(), a.cardOperations(), a.cardSetupOperations(),
 		a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(), a.factorOperations(),
 		a.passkeyOperations(), a.sessionListOperations(), a.providerOperations(),
 	} {
@@ -155,7 +155,7 @@ func (a *Accounts) Operations() []*op.Op {
 	return all
 }
 
-// Changed clears the cached callers when the transaction commits, before the call
+// ClearCallersOnCommit clears the cached callers when the transaction commits, before the call
 // that made the change is answered. Every change that affects what a caller may do
 // needs it.
-func (a *Accounts) Changed(c *op.Call) { c.Tx.OnCommit(a.callers.clear) }
+func (a *Accounts) ClearCallersOnCommit(c *op.Call) { c.Tx.OnCommit(a.callers.clearLogins) }

@@ -12,18 +12,19 @@ import (
 
 // Deleting the default card promotes another, as long as there is one.
 func TestDeletedDefaultCard(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		add := func(test string) id.ID {
 			t.Helper()
-			return a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "`+test+`"}`).ID("id")
+			return a.AsOperator(t, "payment_methods.create_test", "organization", a.Org,
+				`{"test": "`+test+`"}`).ID("id")
 		}
 		remove := func(card id.ID) {
 			t.Helper()
-			a.Operate(t, "payment_methods.delete", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, card))
+			a.AsOperator(t, "payment_methods.delete", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, card))
 		}
 		standard := func() (out id.ID) {
 			t.Helper()
-			list := a.Operate(t, "payment_methods.list", "organization", a.Org, `{}`)
+			list := a.AsOperator(t, "payment_methods.list", "organization", a.Org, `{}`)
 			for i := range list.Len() {
 				if row := list.At(fmt.Sprint(i)); row.At("isDefault").String() == "true" {
 					if out != "" {
@@ -60,10 +61,10 @@ func TestDeletedDefaultCard(t *testing.T) {
 // A key that the operator makes belongs to the oldest owner, or to the named
 // user. What is made with it is theirs.
 func TestKeyOfOperator(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		add := func(email, role string) id.ID {
 			t.Helper()
-			return a.Operate(t, "users.create", "organization", a.Org,
+			return a.AsOperator(t, "users.create", "organization", a.Org,
 				fmt.Sprintf(`{"email": %q, "name": "X", "role": %q, "password": "a long password"}`, email, role)).
 				ID("id")
 		}
@@ -72,13 +73,13 @@ func TestKeyOfOperator(t *testing.T) {
 		add("member@example.com", "member")
 		key := func(by string) apptest.Value {
 			t.Helper()
-			return a.Operate(t, "api_keys.create", "business", a.Business,
+			return a.AsOperator(t, "api_keys.create", "business", a.Business,
 				fmt.Sprintf(`{"businessId": %q, "name": "K", "permissions": ["*"]%s}`, a.Business, by))
 		}
 		key("").Same("createdByUserId", a.OwnerID)
 		hers := key(`, "by": "GRACE@example.com"`)
 		hers.Same("createdByUserId", grace)
-		made := a.Send(t, hers.Text("key"), "POST", "/v1/email-templates",
+		made := a.SendREST(t, hers.Text("key"), "POST", "/v1/email-templates",
 			`{"name": "N", "subject": "S", "body": "B"}`).
 			OK(t, 201)
 		made.Same("createdBy", grace)
@@ -87,19 +88,19 @@ func TestKeyOfOperator(t *testing.T) {
 				Operation: "api_keys.create", Noun: "business", Ref: string(a.Business),
 				Input: fmt.Appendf(nil, `{"businessId": %q, "name": "K", "permissions": ["*"], "by": %q}`, a.Business,
 					by)})
-			if !fault.Has(err, fault.Invalid) {
+			if !fault.IsKind(err, fault.Invalid) {
 				t.Errorf("by %s: %v", by, err)
 			}
 		}
 		// The key ends with her membership and stays dead when she returns.
-		a.Operate(t, "users.remove", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, grace))
-		a.Send(t, hers.Text("key"), "GET", "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
+		a.AsOperator(t, "users.remove", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, grace))
+		a.SendREST(t, hers.Text("key"), "GET", "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
 		// Only owners can take over what somebody made, and the operator is not one.
-		second := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
+		second := a.AsOperator(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
 		_, err := a.Admin.Do(t.Context(), admin.Request{
 			Operation: "users.remove", Noun: "organization", Ref: string(a.Org),
 			Input: fmt.Appendf(nil, `{"id": %q, "takeOver": [%q]}`, second, id.New())})
-		if !fault.Has(err, fault.Forbidden) {
+		if !fault.IsKind(err, fault.Forbidden) {
 			t.Errorf("taken over by the operator: %v", err)
 		}
 	})
@@ -108,10 +109,10 @@ func TestKeyOfOperator(t *testing.T) {
 // An address that already has a user is not added to another organization, with
 // a password or without. A link is created instead.
 func TestUserOfAnotherOrganization(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		for _, password := range []string{"", `, "password": "a new password"`} {
-			v := a.Operate(t, "users.create", "organization", a.Org,
+			v := a.AsOperator(t, "users.create", "organization", a.Org,
 				fmt.Sprintf(`{"email": %q, "name": "X", "role": "admin"%s}`, other.Owner, password))
 			v.Same("added", false)
 			v.Same("id", other.OwnerID)
@@ -119,13 +120,13 @@ func TestUserOfAnotherOrganization(t *testing.T) {
 				t.Errorf("no link: %s", v)
 			}
 		}
-		if n := a.Operate(t, "users.list", "organization", a.Org, `{}`).Len(); n != 1 {
+		if n := a.AsOperator(t, "users.list", "organization", a.Org, `{}`).Len(); n != 1 {
 			t.Errorf("%d members", n)
 		}
 		_, err := a.Admin.Do(t.Context(), admin.Request{
 			Operation: "users.create", Noun: "organization", Ref: string(a.Org),
 			Input: fmt.Appendf(nil, `{"email": %q, "name": "X"}`, a.Owner)})
-		if !fault.Has(err, fault.Invalid) {
+		if !fault.IsKind(err, fault.Invalid) {
 			t.Errorf("who belongs to it already: %v", err)
 		}
 	})

@@ -38,12 +38,12 @@ type AgentReading struct {
 }
 
 var agents = db.NewTable[Agent]("agents", db.Life{
-	Noun:      "agent",
-	Strangers: db.NobodyOutside,
+	Noun:         "agent",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("business_id", "businesses", db.Keeps),
-		db.To("guard_thread_id", "threads", db.Keeps),
-		db.To("guard_contact_id", "contacts", db.Keeps),
+		db.RefTo("business_id", "businesses", db.Keeps),
+		db.RefTo("guard_thread_id", "threads", db.Keeps),
+		db.RefTo("guard_contact_id", "contacts", db.Keeps),
 	},
 	Unexported: []string{"guard_thread_id", "guard_contact_id", "guard_others"},
 })
@@ -51,9 +51,9 @@ var agents = db.NewTable[Agent]("agents", db.Life{
 // The levels of a cell in an agent's permission table. What "ask" means is decided by
 // the agent's AskMode.
 const (
-	allow = "allow"
-	ask   = "ask"
-	deny  = "deny"
+	levelAllow = "allow"
+	levelAsk   = "ask"
+	levelDeny  = "deny"
 )
 
 // helperResources are the resources that the preset "helper" may create and update
@@ -61,22 +61,22 @@ const (
 // costs money or runs by itself.
 var helperResources = []string{"contacts", "customers", "properties", "tasks"}
 
-// Preset returns the permission table of a preset: all, helper, read or none. Any
+// PresetPermissions returns the permission table of a preset: all, helper, read or none. Any
 // other name denies everything, as none does.
-func Preset(name string) map[string]string {
+func PresetPermissions(name string) map[string]string {
 	table := map[string]string{}
 	for _, r := range op.Resources() {
 		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate, op.ActionDelete} {
-			level := deny
+			level := levelDeny
 			switch {
 			case name == "all", (name == "read" || name == "helper") && a == op.ActionRead:
-				level = allow
+				level = levelAllow
 			case name == "helper" && a != op.ActionDelete && slices.Contains(helperResources, r):
-				level = allow
+				level = levelAllow
 			case name == "helper" && r == Proposals:
-				level = deny // AllowedPermissions adds its own proposals, by AskMode
+				level = levelDeny // AllowedPermissions adds its own proposals, by AskMode
 			case name == "helper":
-				level = ask
+				level = levelAsk
 			}
 			table[r+"."+a.String()] = level
 		}
@@ -84,9 +84,9 @@ func Preset(name string) map[string]string {
 	return table
 }
 
-// Allowed returns what the agent may do without asking.
-func (g *Agent) Allowed() (p op.Permissions) {
-	p = g.cells(allow)
+// AllowedPermissions returns what the agent may do without asking.
+func (g *Agent) AllowedPermissions() (p op.Permissions) {
+	p = g.permissionsAtLevel(levelAllow)
 	if g.AskMode == AskPropose { // it reads, makes and changes its own proposals
 		for _, a := range []op.Action{op.ActionRead, op.ActionCreate, op.ActionUpdate} {
 			p = p.With(Proposals, a)
@@ -102,7 +102,7 @@ func (a *Accounts) agentOperations() []*op.Op {
 			Name:     "agents." + name,
 			Summary:  summary,
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"agent." + event},
 			Example:  example,
 		}
@@ -121,24 +121,25 @@ func (a *Accounts) agentOperations() []*op.Op {
 		"List the active agents that a client can be connected to, and whether their business accepted the agreement.",
 		"",
 		`{}`)
-	offered.Events, offered.Resource = nil, op.Free
+	offered.Events, offered.Resource = nil, op.Unrestricted
 	return []*op.Op{
-		managed(create, a.createAgent),
+		writeByManager(create, a.createAgent),
 		op.Read(list, a.listAgents),
 		op.Read(get, a.getAgent),
-		op.Read(offered, a.offerAgents),
-		managed(spec("rename", "Give an agent another name.", "updated",
+		op.Read(offered, a.listOfferedAgents),
+		writeByManager(spec("rename", "Give an agent another name.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant"}`), a.renameAgent),
-		managed(spec("set_permissions", "Set what an agent may do.", "updated",
+		writeByManager(spec("set_permissions", "Set what an agent may do.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`),
 			a.setAgentPermissions),
-		managed(spec("activate", "Activate an agent.", "activated", one), a.setAgentStatus(Active, "agent.activated")),
-		managed(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
+		writeByManager(spec("activate", "Activate an agent.", "activated", one),
+			a.setAgentStatus(Active, "agent.activated")),
+		writeByManager(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
 			a.setAgentStatus(Inactive, "agent.deactivated")),
-		managed(spec("move", "Move an agent to another business.", "moved",
+		writeByManager(spec("move", "Move an agent to another business.", "moved",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "businessId": "7f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`),
 			a.moveAgent),
-		managed(remove, a.deleteAgent),
+		writeByManager(remove, a.deleteAgent),
 	}
 }
 
@@ -150,10 +151,10 @@ type agentCreate struct {
 
 func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) (*Agent, error) {
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
-		return nil, db.Missing(err, "business")
+		return nil, db.AsNotFound(err, "business")
 	}
 	g := &Agent{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Status: Active,
-		AskMode: AskUnavailable, ToolList: ToolsAll, Permissions: Preset(in.Preset)}
+		AskMode: AskUnavailable, ToolList: ToolsAll, Permissions: PresetPermissions(in.Preset)}
 	if err := agents.Insert(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}
@@ -163,8 +164,8 @@ func (a *Accounts) createAgent(ctx context.Context, c *op.Call, in agentCreate) 
 type agentList struct{ op.Page }
 
 func (a *Accounts) listAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Agent], error) {
-	rows, err := agents.List(ctx, c.Tx, db.In(c.Org), in.DB())
-	return op.ListOf(in.Page, rows), err
+	rows, err := agents.List(ctx, c.Tx, db.InOrganization(c.Org), in.ToDBPage())
+	return op.NewList(in.Page, rows), err
 }
 
 func (a *Accounts) getAgent(ctx context.Context, c *op.Call, in byID) (*Agent, error) {
@@ -181,8 +182,8 @@ type Offer struct {
 	AskMode      string            `json:"askMode" enum:"unavailable,propose"`
 }
 
-func (a *Accounts) offerAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Offer], error) {
-	rows, err := db.All[Offer](ctx, c.Tx, `
+func (a *Accounts) listOfferedAgents(ctx context.Context, c *op.Call, in agentList) (*op.List[Offer], error) {
+	rows, err := db.QueryAll[Offer](ctx, c.Tx, `
 		SELECT a.id, a.name, b.name, EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1
 			AND g.business_id = b.id
 			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions, a.ask_mode
@@ -190,7 +191,7 @@ func (a *Accounts) offerAgents(ctx context.Context, c *op.Call, in agentList) (*
 		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL
 		ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,
 		c.Org, a.config.BusinessAgreement, in.Limit, in.Offset)
-	return op.ListOf(in.Page, rows), err
+	return op.NewList(in.Page, rows), err
 }
 
 type agentRename struct {
@@ -212,14 +213,14 @@ type agentPermissions struct {
 }
 
 func (in *agentPermissions) Prepare(context.Context, *op.Call) error {
-	known := Preset("none")
+	known := PresetPermissions("none")
 	var tree *fault.Tree
 	for cell, level := range in.Permissions {
 		if known[cell] == "" {
 			tree = tree.At([]any{"permissions", cell},
 				"Unknown; a cell is <resource>.<action> with read, create, update or delete and one of "+
 					strings.Join(op.Resources(), ", "))
-		} else if !slices.Contains([]string{allow, ask, deny}, level) {
+		} else if !slices.Contains([]string{levelAllow, levelAsk, levelDeny}, level) {
 			tree = tree.At([]any{"permissions", cell}, "Invalid option: expected one of allow, ask, deny")
 		}
 	}
@@ -243,7 +244,7 @@ func (a *Accounts) setAgentStatus(status Status, event string) func(context.Cont
 			changed := g.Status != status
 			g.Status = status
 			if changed && status != Active {
-				return changed, a.connections.EndAgent(ctx, c, g.ID, AgentDeactivated)
+				return changed, a.connections.EndConnectionsOfAgent(ctx, c, g.ID, AgentDeactivated)
 			}
 			return changed, nil
 		})
@@ -265,7 +266,7 @@ func (a *Accounts) changeAgent(ctx context.Context, c *op.Call, agent id.ID, eve
 	if err := agents.Save(ctx, c.Tx, g); err != nil {
 		return nil, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return g, c.Emit(event, g.ID, g)
 }
 
@@ -277,13 +278,13 @@ type agentMove struct {
 // moveAgent lets the operator move an agent to any business, even in another
 // organization. In the console it stays within the organization.
 func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Agent, error) {
-	to, err := db.One[id.ID](ctx, c.Tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
-		in.BusinessID)
-	if err == nil && to != c.Org && c.Door != op.Admin {
-		err = db.ErrNone
+	to, err := db.QueryOne[id.ID](ctx, c.Tx,
+		"SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL", in.BusinessID)
+	if err == nil && to != c.Org && c.Door != op.AdminDoor {
+		err = db.ErrNoRow
 	}
 	if err != nil {
-		return nil, db.Missing(err, "business")
+		return nil, db.AsNotFound(err, "business")
 	}
 	g, err := agents.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil || g.BusinessID == in.BusinessID {
@@ -297,9 +298,9 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 		c.Org, g.ID, to, in.BusinessID, c.Now); err != nil {
 		return nil, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	if to != c.Org {
-		if err := a.connections.EndAgent(ctx, c, g.ID, AgentMoved); err != nil {
+		if err := a.connections.EndConnectionsOfAgent(ctx, c, g.ID, AgentMoved); err != nil {
 			return nil, err
 		}
 		// Both organizations get the event: this one for the one it leaves, the last
@@ -315,13 +316,13 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 }
 
 func (a *Accounts) deleteAgent(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
-	g, err := agents.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	g, err := agents.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := a.connections.EndAgent(ctx, c, g.ID, AgentDeleted); err != nil {
+	if err := a.connections.EndConnectionsOfAgent(ctx, c, g.ID, AgentDeleted); err != nil {
 		return op.Nothing{}, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return op.Nothing{}, c.Emit("agent.deleted", g.ID, g)
 }

@@ -21,32 +21,32 @@ type Acceptance struct {
 }
 
 var acceptances = db.NewTable[Acceptance]("agreements", db.Life{
-	Noun:      "agreement",
-	Strangers: db.NobodyOutside,
+	Noun:         "agreement",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("business_id", "businesses", db.Keeps),
-		db.To("user_id", "users", db.Keeps),
+		db.RefTo("business_id", "businesses", db.Keeps),
+		db.RefTo("user_id", "users", db.Keeps),
 	},
 	Permanent: true,
 })
 
 func (a *Accounts) agreementOperations() []*op.Op {
 	return []*op.Op{
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "agreements.accept",
 			Summary:  "Accept the current version of an agreement for a business.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"agreement.accepted"},
 			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "kind": "business", "by": ` +
 				`"ada@example.com"}`,
-		}, a.accept),
+		}, a.acceptAgreement),
 		// Any member may see whether a missing agreement blocks them.
 		op.Read(op.Spec{
 			Name:     "agreements.list",
 			Summary:  "Show which agreements each business has accepted.",
-			Resource: op.Free,
-			Doors:    doors,
+			Resource: op.Unrestricted,
+			Doors:    accountDoors,
 			Example:  `{"kind": "business"}`,
 		}, a.listAgreements),
 	}
@@ -62,48 +62,48 @@ type agreementAccept struct {
 // DomainAgreement is the agreement that registering domains needs.
 const DomainAgreement = "domain"
 
-var withDomains = []string{DomainAgreement}
+var domainAgreements = []string{DomainAgreement}
 
-// Agreements are those that a caller's business accepted beside the business
+// AcceptedAgreements are those that a caller's business accepted beside the business
 // agreement, without which it may not act at all.
-func Agreements(domains bool) []string {
+func AcceptedAgreements(domains bool) []string {
 	if domains {
-		return withDomains
+		return domainAgreements
 	}
 	return nil
 }
 
-// version is the current version of an agreement.
-func (a *Accounts) version(kind string) string {
+// currentVersion is the current version of an agreement.
+func (a *Accounts) currentVersion(kind string) string {
 	if kind == DomainAgreement {
 		return a.config.DomainAgreement
 	}
 	return a.config.BusinessAgreement
 }
 
-// accept records the acceptance by an owner or admin in the console, or by the
+// acceptAgreement records the acceptance by an owner or admin in the console, or by the
 // operator on behalf of a named one. Accepting twice changes nothing.
-func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (*Acceptance, error) {
-	if current := a.version(in.Kind); in.Version != nil && *in.Version != current {
+func (a *Accounts) acceptAgreement(ctx context.Context, c *op.Call, in agreementAccept) (*Acceptance, error) {
+	if current := a.currentVersion(in.Kind); in.Version != nil && *in.Version != current {
 		return nil, fault.Field("version",
 			"The current version is now "+current+". Nothing was accepted; read that version first")
 	}
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
-		return nil, db.Missing(err, "business")
+		return nil, db.AsNotFound(err, "business")
 	}
-	row := &Acceptance{Record: c.NewRecord(), BusinessID: in.BusinessID, Kind: in.Kind, Version: a.version(in.Kind),
-		UserID: c.Caller.ID, Source: "console"}
-	if c.Door == op.Admin {
+	row := &Acceptance{Record: c.NewRecord(), BusinessID: in.BusinessID, Kind: in.Kind,
+		Version: a.currentVersion(in.Kind), UserID: c.Caller.ID, Source: "console"}
+	if c.Door == op.AdminDoor {
 		if in.By == nil {
 			return nil, fault.Field("by", "Required: the email of the owner or admin who accepts")
 		}
-		who, err := manager(ctx, c, *in.By, "accept an agreement")
+		who, err := findManager(ctx, c, *in.By, "accept an agreement")
 		if err != nil {
 			return nil, err
 		}
 		row.UserID, row.Source = who.ID, "cli"
 	}
-	before, err := db.All[Acceptance](ctx, c.Tx, `SELECT `+acceptances.Columns()+` FROM agreements
+	before, err := db.QueryAll[Acceptance](ctx, c.Tx, `SELECT `+acceptances.Columns()+` FROM agreements
 		WHERE organization_id = $1 AND business_id = $2 AND kind = $3 AND version = $4 AND deleted_at IS NULL`, c.Org,
 		in.BusinessID, in.Kind, row.Version)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *Accounts) accept(ctx context.Context, c *op.Call, in agreementAccept) (
 	if err := acceptances.Insert(ctx, c.Tx, row); err != nil {
 		return nil, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return row, c.Emit("agreement.accepted", row.ID, row)
 }
 
@@ -136,7 +136,7 @@ type agreementList struct {
 }
 
 func (a *Accounts) listAgreements(ctx context.Context, c *op.Call, in agreementList) (*op.List[Standing], error) {
-	rows, err := db.All[Standing](ctx, c.Tx, `
+	rows, err := db.QueryAll[Standing](ctx, c.Tx, `
 		SELECT b.id, b.name, $2, $3, g.created_at, u.name,
 			(SELECT p.version FROM agreements p WHERE p.organization_id = $1 AND p.business_id = b.id
 				AND p.kind = $2 AND p.version <> $3 AND p.deleted_at IS NULL
@@ -146,6 +146,6 @@ func (a *Accounts) listAgreements(ctx context.Context, c *op.Call, in agreementL
 			AND g.deleted_at IS NULL
 		LEFT JOIN users u ON u.id = g.user_id
 		WHERE b.organization_id = $1 AND b.deleted_at IS NULL ORDER BY b.seq LIMIT $4 OFFSET $5`,
-		c.Org, in.Kind, a.version(in.Kind), in.Limit, in.Offset)
-	return op.ListOf(in.Page, rows), err
+		c.Org, in.Kind, a.currentVersion(in.Kind), in.Limit, in.Offset)
+	return op.NewList(in.Page, rows), err
 }

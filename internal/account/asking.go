@@ -33,7 +33,7 @@ const (
 const Proposals = "proposals"
 
 // AgentsPaused refuses the calls of agents while a person has paused them all.
-var AgentsPaused = fault.Define("AGENTS_PAUSED", 403,
+var AgentsPaused = fault.DefineKind("AGENTS_PAUSED", 403,
 	"All agents of this organization are paused. A person resumes them in the console.")
 
 // Limits are what an agent may use up in a day of its business; null is no limit.
@@ -51,25 +51,25 @@ func (l *Limits) Any() bool {
 		l.DNSChanges != nil
 }
 
-// Guarded reports whether the agent is guarded against instructions in text that
+// IsGuarded reports whether the agent is guarded against instructions in text that
 // people outside wrote: every agent is, unless an owner has switched it off.
-func (g *Agent) Guarded() bool { return g.Guard == nil || *g.Guard == "on" }
+func (g *Agent) IsGuarded() bool { return g.Guard == nil || *g.Guard == "on" }
 
-// Asks returns what the agent may propose: the cells "ask", if its AskMode is
+// ProposablePermissions returns what the agent may propose: the cells "ask", if its AskMode is
 // AskPropose, and nothing otherwise.
-func (g *Agent) Asks() (p op.Permissions) {
+func (g *Agent) ProposablePermissions() (p op.Permissions) {
 	if g.AskMode != AskPropose {
 		return 0
 	}
-	return g.cells(ask)
+	return g.permissionsAtLevel(levelAsk)
 }
 
-// cells are the permissions whose cells have a level. A cell that this release does
+// permissionsAtLevel are the permissions whose cells have a level. A cell that this release does
 // not know, because a newer one runs beside it on the same database, is ignored.
-func (g *Agent) cells(level string) (p op.Permissions) {
+func (g *Agent) permissionsAtLevel(level string) (p op.Permissions) {
 	for cell, is := range g.Permissions {
 		resource, verb, _ := strings.Cut(cell, ".")
-		if a, ok := op.ActionNamed(verb); ok && is == level && slices.Contains(op.Resources(), resource) {
+		if a, ok := op.ParseAction(verb); ok && is == level && slices.Contains(op.Resources(), resource) {
 			p = p.With(resource, a)
 		}
 	}
@@ -78,49 +78,49 @@ func (g *Agent) cells(level string) (p op.Permissions) {
 
 // The rows of agent_use are written by ReserveUse in use.go, one for each agent and day.
 var _ = db.Declare("agent_use", db.Life{
-	Refs:   []db.Ref{db.To("agent_id", "agents", db.Keeps)},
+	Refs:   []db.Ref{db.RefTo("agent_id", "agents", db.Keeps)},
 	Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
 })
 
-func (a *Accounts) askingOperations() []*op.Op {
+func (a *Accounts) agentControlOperations() []*op.Op {
 	return []*op.Op{
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "agents.configure",
 			Summary:  "Set how an agent asks, its limits per day, its guard and its list of tools.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"agent.updated"},
 			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "askMode": "propose", ` +
 				`"limits": {"spendCents": 5000, "messages": null}}`,
 		}, a.configureAgent),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "agents.pause_all",
 			Summary:  "Pause all agents of the organization.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"organization.agents_paused"},
 			Example:  `{}`,
-		}, a.pauseAgents(true)),
-		managed(op.Spec{
+		}, a.setAgentsPaused(true)),
+		writeByManager(op.Spec{
 			Name:     "agents.resume_all",
 			Summary:  "Let the agents of the organization act again.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"organization.agents_resumed"},
 			Example:  `{}`,
-		}, a.pauseAgents(false)),
+		}, a.setAgentsPaused(false)),
 		op.Read(op.Spec{
 			Name:     "agents.paused",
 			Summary:  "Tell whether all agents are paused.",
-			Resource: op.Free,
-			Doors:    doors,
+			Resource: op.Unrestricted,
+			Doors:    accountDoors,
 			Example:  `{}`,
-		}, a.agentsPaused),
+		}, a.readPauseState),
 		op.Write(op.Spec{
 			Name:     "users.set_review_mail",
 			Summary:  "Say whether you want a mail when something waits for a decision.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Events:   []string{"user.review_mail_changed"},
 			Example:  `{"wanted": true}`,
 		}, a.setReviewMail),
@@ -128,12 +128,12 @@ func (a *Accounts) askingOperations() []*op.Op {
 }
 
 type agentConfigure struct {
-	ID      id.ID            `json:"id"`
-	AskMode op.Maybe[string] `json:"askMode" enum:"unavailable,propose"`
-	Guard   op.Opt[string]   `json:"guard" enum:"on,off"`
-	Limits  *limitsChange    `json:"limits"`
+	ID      id.ID               `json:"id"`
+	AskMode op.Optional[string] `json:"askMode" enum:"unavailable,propose"`
+	Guard   op.Nullable[string] `json:"guard" enum:"on,off"`
+	Limits  *limitsChange       `json:"limits"`
 	// ToolList is what its clients are told of unless they ask for others.
-	ToolList op.Maybe[string] `json:"toolList" enum:"all,compact"`
+	ToolList op.Optional[string] `json:"toolList" enum:"all,compact"`
 	// Permissions are cells to set, as set_permissions takes them.
 	Permissions map[string]string `json:"permissions" optional:"yes"`
 }
@@ -145,22 +145,22 @@ func (in *agentConfigure) Prepare(ctx context.Context, c *op.Call) error {
 
 // limitsChange sets limits; what is absent stays, and null clears.
 type limitsChange struct {
-	SpendCents    op.Opt[int64] `json:"spendCents" min:"0"`
-	Messages      op.Opt[int64] `json:"messages" min:"0"`
-	NewRecipients op.Opt[int64] `json:"newRecipients" min:"0"`
-	Deletions     op.Opt[int64] `json:"deletions" min:"0"`
-	DNSChanges    op.Opt[int64] `json:"dnsChanges" min:"0"`
+	SpendCents    op.Nullable[int64] `json:"spendCents" min:"0"`
+	Messages      op.Nullable[int64] `json:"messages" min:"0"`
+	NewRecipients op.Nullable[int64] `json:"newRecipients" min:"0"`
+	Deletions     op.Nullable[int64] `json:"deletions" min:"0"`
+	DNSChanges    op.Nullable[int64] `json:"dnsChanges" min:"0"`
 }
 
 func (a *Accounts) configureAgent(ctx context.Context, c *op.Call, in agentConfigure) (*Agent, error) {
 	return a.changeAgent(ctx, c, in.ID, "agent.updated", func(g *Agent) (bool, error) {
-		guarded := g.Guarded()
+		guarded := g.IsGuarded()
 		changed := op.Apply(g, &struct {
-			AskMode  op.Maybe[string] `json:"askMode"`
-			Guard    op.Opt[string]   `json:"guard"`
-			ToolList op.Maybe[string] `json:"toolList"`
+			AskMode  op.Optional[string] `json:"askMode"`
+			Guard    op.Nullable[string] `json:"guard"`
+			ToolList op.Optional[string] `json:"toolList"`
 		}{in.AskMode, in.Guard, in.ToolList})
-		if guarded && !g.Guarded() && c.Door != op.Admin && c.Caller.Role != "owner" {
+		if guarded && !g.IsGuarded() && c.Door != op.AdminDoor && c.Caller.Role != "owner" {
 			return false, fault.Forbidden.Say("Only an owner switches the guard of an agent off.")
 		}
 		if in.Limits != nil {
@@ -180,13 +180,13 @@ type Pause struct {
 	ReviewMail bool        `json:"reviewMail" doc:"the user wants a mail when something waits"`
 }
 
-func (a *Accounts) pauseAgents(on bool) func(context.Context, *op.Call, struct{}) (*Pause, error) {
+func (a *Accounts) setAgentsPaused(on bool) func(context.Context, *op.Call, struct{}) (*Pause, error) {
 	kind := "organization.agents_resumed"
 	if on {
 		kind = "organization.agents_paused"
 	}
 	return func(ctx context.Context, c *op.Call, _ struct{}) (*Pause, error) {
-		p, err := a.agentsPaused(ctx, c, struct{}{})
+		p, err := a.readPauseState(ctx, c, struct{}{})
 		if err != nil || (p.PausedAt != nil) == on {
 			return p, err
 		}
@@ -199,17 +199,17 @@ func (a *Accounts) pauseAgents(on bool) func(context.Context, *op.Call, struct{}
 		if err != nil {
 			return nil, err
 		}
-		a.Changed(c)
+		a.ClearCallersOnCommit(c)
 		return p, c.Emit(kind, c.Org, p)
 	}
 }
 
-func (a *Accounts) agentsPaused(ctx context.Context, c *op.Call, _ struct{}) (*Pause, error) {
-	p, err := db.One[Pause](ctx, c.Tx, `
+func (a *Accounts) readPauseState(ctx context.Context, c *op.Call, _ struct{}) (*Pause, error) {
+	p, err := db.QueryOne[Pause](ctx, c.Tx, `
 		SELECT o.agents_paused_at, EXISTS (SELECT 1 FROM memberships m WHERE m.organization_id = o.id
 			AND m.user_id = $2 AND m.review_mail AND m.deleted_at IS NULL)
-		FROM organizations o WHERE o.id = $1`, c.Org, c.Caller.UserID())
-	return &p, db.Missing(err, "organization")
+		FROM organizations o WHERE o.id = $1`, c.Org, c.Caller.UserIDOrNil())
+	return &p, db.AsNotFound(err, "organization")
 }
 
 type reviewMail struct {
@@ -224,36 +224,37 @@ func (a *Accounts) setReviewMail(ctx context.Context, c *op.Call, in reviewMail)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.agentsPaused(ctx, c, struct{}{})
+	p, err := a.readPauseState(ctx, c, struct{}{})
 	if err != nil || n == 0 {
 		return p, err
 	}
 	return p, c.Emit("user.review_mail_changed", c.Caller.User, p)
 }
 
-// ReviewMails lists the addresses of active members who want a mail when something
+// ReviewMailAddresses lists the addresses of active members who want a mail when something
 // waits for a decision.
-func ReviewMails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
-	return db.All[string](ctx, tx, `
+func ReviewMailAddresses(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
+	return db.QueryAll[string](ctx, tx, `
 		SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.review_mail AND m.deleted_at IS NULL AND u.status = 'active'
 		ORDER BY m.seq`, org)
 }
 
-// AgentMayAct refuses to carry out what an agent proposed once the agent is deleted,
+// RequireActiveAgent refuses to carry out what an agent proposed once the agent is deleted,
 // deactivated or paused. It takes a shared lock on the agent, so that it cannot be
 // deleted or deactivated before the transaction ends. The caller must have locked the
 // organization, which does the same for the pause.
-func AgentMayAct(ctx context.Context, tx *db.Tx, org, agent id.ID) error {
-	paused, err := db.One[bool](ctx, tx, "SELECT agents_paused_at IS NOT NULL FROM organizations WHERE id = $1", org)
+func RequireActiveAgent(ctx context.Context, tx *db.Tx, org, agent id.ID) error {
+	paused, err := db.QueryOne[bool](ctx, tx, "SELECT agents_paused_at IS NOT NULL FROM organizations WHERE id = $1",
+		org)
 	if err != nil {
 		return err
 	}
 	if paused {
 		return AgentsPaused.New()
 	}
-	err = db.Share(ctx, tx, "agents", org, agent)
-	if errors.Is(err, db.ErrNone) {
+	err = db.LockShared(ctx, tx, "agents", org, agent)
+	if errors.Is(err, db.ErrNoRow) {
 		return fault.Unauthorized.Say("The agent that made it was deleted or moved.")
 	}
 	if err != nil {

@@ -22,30 +22,30 @@ const BrowserPrefix = "fdb_"
 const (
 	// BrowserLifetime is how long a browser stays known after a sign-in, which is
 	// as long as browsers keep a cookie.
-	BrowserLifetime = 400 * 24 * time.Hour
-	maxBrowsers     = 20 // per user; the oldest is forgotten
+	BrowserLifetime  = 400 * 24 * time.Hour
+	maxKnownBrowsers = 20 // per user; the oldest is forgotten
 )
 
-// isKnown reports whether a user has signed in with the browser that has this token.
-func isKnown(ctx context.Context, tx *db.Tx, user id.ID, browser string, now clock.Time) (bool, error) {
-	if !secret.WellFormed(BrowserPrefix, browser) {
+// isKnownBrowser reports whether a user has signed in with the browser that has this token.
+func isKnownBrowser(ctx context.Context, tx *db.Tx, user id.ID, browser string, now clock.Time) (bool, error) {
+	if !secret.IsWellFormed(BrowserPrefix, browser) {
 		return false, nil
 	}
-	hash := secret.Hash(browser)
-	_, err := db.One[int](ctx, tx, "SELECT 1 FROM known_browsers WHERE hash = $1 AND user_id = $2 AND expires_at > $3",
-		hash[:], user, now)
-	if errors.Is(err, db.ErrNone) {
+	hash := secret.HashToken(browser)
+	_, err := db.QueryOne[int](ctx, tx,
+		"SELECT 1 FROM known_browsers WHERE hash = $1 AND user_id = $2 AND expires_at > $3", hash[:], user, now)
+	if errors.Is(err, db.ErrNoRow) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// knowBrowser makes the browser known for a user who has signed in. Its token
+// rememberBrowser makes the browser known for a user who has signed in. Its token
 // is new each time, so that a planted or copied one becomes worthless. All users
 // of the browser share the token: those known by the old one stay known by the new.
-func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token string, err error) {
+func rememberBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token string, err error) {
 	token = secret.NewToken(BrowserPrefix)
-	hash, before := secret.Hash(token), secret.Hash(old)
+	hash, before := secret.HashToken(token), secret.HashToken(old)
 	for _, s := range []struct {
 		text string
 		args []any
@@ -59,7 +59,7 @@ func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token
 		{`
 			DELETE FROM known_browsers WHERE user_id = $1 AND seq <=
 				(SELECT seq FROM known_browsers WHERE user_id = $1 ORDER BY seq DESC LIMIT 1 OFFSET $2)`,
-			[]any{user, maxBrowsers}},
+			[]any{user, maxKnownBrowsers}},
 	} {
 		if _, err := db.Exec(ctx, c.Tx, s.text, s.args...); err != nil {
 			return "", err
@@ -71,7 +71,7 @@ func knowBrowser(ctx context.Context, c *op.Call, user id.ID, old string) (token
 // forgetBrowsers forgets all browsers of a user except keep, which may be
 // empty.
 func forgetBrowsers(ctx context.Context, tx *db.Tx, user id.ID, keep string) error {
-	hash := secret.Hash(keep)
+	hash := secret.HashToken(keep)
 	_, err := db.Exec(ctx, tx, "DELETE FROM known_browsers WHERE user_id = $1 AND hash <> $2", user, hash[:])
 	return err
 }

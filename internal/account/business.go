@@ -41,8 +41,8 @@ type Stationery struct {
 	BIC                 *string `json:"bic" format:"bic"`
 }
 
-// Tidy writes IBAN and BIC as banks store them.
-func (s *Stationery) Tidy() {
+// NormalizeBankDetails writes IBAN and BIC as banks store them.
+func (s *Stationery) NormalizeBankDetails() {
 	for _, field := range []**string{&s.IBAN, &s.BIC} {
 		if *field != nil {
 			text := strings.ToUpper(strings.ReplaceAll(**field, " ", ""))
@@ -51,19 +51,19 @@ func (s *Stationery) Tidy() {
 	}
 }
 
-// Users are what acts for a business: its API keys that still work, and its agents. A
+// BusinessActors are what acts for a business: its API keys that still work, and its agents. A
 // business that has any cannot be deleted.
-type Users struct {
+type BusinessActors struct {
 	APIKeys []id.ID `json:"apiKeyIds"`
 	Agents  []id.ID `json:"agentIds"`
 }
 
 // None reports whether nothing acts for the business.
-func (u *Users) None() bool { return len(u.APIKeys)+len(u.Agents) == 0 }
+func (u *BusinessActors) None() bool { return len(u.APIKeys)+len(u.Agents) == 0 }
 
-// UsersOf finds what acts for a business, at most a hundred of each.
-func UsersOf(ctx context.Context, c *op.Call, business id.ID) (u Users, err error) {
-	u.APIKeys, err = db.All[id.ID](ctx, c.Tx, `
+// FindBusinessActors finds what acts for a business, at most a hundred of each.
+func FindBusinessActors(ctx context.Context, c *op.Call, business id.ID) (u BusinessActors, err error) {
+	u.APIKeys, err = db.QueryAll[id.ID](ctx, c.Tx, `
 		SELECT id FROM api_keys
 		WHERE organization_id = $1 AND business_id = $2 AND revoked_at IS NULL
 			AND (expires_at IS NULL OR expires_at > $3)
@@ -71,15 +71,15 @@ func UsersOf(ctx context.Context, c *op.Call, business id.ID) (u Users, err erro
 	if err != nil {
 		return u, err
 	}
-	u.Agents, err = db.All[id.ID](ctx, c.Tx, `
+	u.Agents, err = db.QueryAll[id.ID](ctx, c.Tx, `
 		SELECT id FROM agents WHERE organization_id = $1 AND business_id = $2 AND deleted_at IS NULL
 		ORDER BY seq LIMIT 100`, c.Org, business)
 	return u, err
 }
 
-// BusinessOf reads a business, even a deleted one, or returns db.ErrNone.
-func BusinessOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Business, error) {
-	b, err := db.One[Business](ctx, tx, "SELECT "+Businesses.Columns()+
+// LoadBusinessEvenDeleted reads a business, even a deleted one, or returns db.ErrNone.
+func LoadBusinessEvenDeleted(ctx context.Context, tx *db.Tx, org, business id.ID) (*Business, error) {
+	b, err := db.QueryOne[Business](ctx, tx, "SELECT "+Businesses.Columns()+
 		" FROM businesses WHERE organization_id = $1 AND id = $2",
 		org, business)
 	return &b, err
@@ -88,27 +88,27 @@ func BusinessOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Business,
 // OldestBusiness finds the oldest live business of an organization, or returns
 // db.ErrNone.
 func OldestBusiness(ctx context.Context, tx *db.Tx, org id.ID) (id.ID, error) {
-	return db.One[id.ID](ctx, tx, `
+	return db.QueryOne[id.ID](ctx, tx, `
 		SELECT id FROM businesses
 		WHERE organization_id = $1 AND deleted_at IS NULL
 		ORDER BY created_at, seq LIMIT 1`, org)
 }
 
-// BusinessOwner finds the organization of a live business, or returns db.ErrNone.
-func BusinessOwner(ctx context.Context, tx *db.Tx, business id.ID) (id.ID, error) {
-	return db.One[id.ID](ctx, tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
+// OrganizationOfBusiness finds the organization of a live business, or returns db.ErrNone.
+func OrganizationOfBusiness(ctx context.Context, tx *db.Tx, business id.ID) (id.ID, error) {
+	return db.QueryOne[id.ID](ctx, tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
 		business)
 }
 
-// FirstBusiness finds the oldest live business of all organizations.
-func FirstBusiness(ctx context.Context, tx *db.Tx) (id.ID, error) {
-	return db.One[id.ID](ctx, tx, "SELECT id FROM businesses WHERE deleted_at IS NULL ORDER BY seq LIMIT 1")
+// OldestBusinessOfAll finds the oldest live business of all organizations.
+func OldestBusinessOfAll(ctx context.Context, tx *db.Tx) (id.ID, error) {
+	return db.QueryOne[id.ID](ctx, tx, "SELECT id FROM businesses WHERE deleted_at IS NULL ORDER BY seq LIMIT 1")
 }
 
 // Businesses is the table of businesses.
 var Businesses = db.NewTable[Business]("businesses", db.Life{
-	Noun:      "business",
-	Strangers: db.NobodyOutside,
-	Refs:      []db.Ref{db.To("logo_file_id", "files")},
-	Permanent: true, // keys and agreements refer to deleted ones
+	Noun:         "business",
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("logo_file_id", "files")},
+	Permanent:    true, // keys and agreements refer to deleted ones
 })

@@ -29,37 +29,37 @@ func (l *Login) Refused() error {
 	case l.Disabled:
 		return fault.AccountDisabled.New()
 	case !l.Agreed:
-		return fault.AgreementNeeded.With(map[string]string{"url": l.Caller.AgreementURL})
+		return fault.AgreementNeeded.WithDetails(map[string]string{"url": l.Caller.AgreementURL})
 	}
 	return nil
 }
 
-// ByKey finds the caller behind an API key. A key that is malformed, unknown,
+// LoginByKey finds the caller behind an API key. A key that is malformed, unknown,
 // revoked, expired or of a deleted business is Unauthorized.
-func (a *Accounts) ByKey(ctx context.Context, token string) (*Login, error) {
-	hash := secret.Hash(token)
+func (a *Accounts) LoginByKey(ctx context.Context, token string) (*Login, error) {
+	hash := secret.HashToken(token)
 	l := a.callers.get(hash)
 	if l == nil {
-		if !secret.WellFormed(KeyPrefix, token) {
+		if !secret.IsWellFormed(KeyPrefix, token) {
 			return nil, fault.Unauthorized.New()
 		}
 		// Taken before the read: a change in between keeps the login out of the cache.
 		generation := a.callers.generation()
 		var err error
-		if l, err = a.lookUp(ctx, hash); err != nil {
+		if l, err = a.loginByKeyHash(ctx, hash); err != nil {
 			return nil, err
 		}
 		// On PostgreSQL another process may revoke a key, so it is looked
 		// up at every request.
 		if a.db.Engine() == db.SQLite {
-			a.callers.put(hash, l, generation)
+			a.callers.putIfUnchanged(hash, l, generation)
 		}
 	}
 	now := a.clock.Now()
 	if l.expiresAt != nil && *l.expiresAt <= now {
 		return nil, fault.Unauthorized.Say("This API key has expired.")
 	}
-	a.used.note(l.Caller.ID, now)
+	a.keysUsed.recordUse(l.Caller.ID, now)
 	return l, nil
 }
 
@@ -78,18 +78,18 @@ type keyRow struct {
 	Rights                  // of its maker
 }
 
-// lookUp finds the key with a hash.
-func (a *Accounts) lookUp(ctx context.Context, hash [32]byte) (*Login, error) {
-	return a.keyLogin(ctx, "k.hash = $3", hash[:])
+// loginByKeyHash finds the key with a hash.
+func (a *Accounts) loginByKeyHash(ctx context.Context, hash [32]byte) (*Login, error) {
+	return a.loadKeyLogin(ctx, "k.hash = $3", hash[:])
 }
 
-// keyLogin reads a key and everything that decides what it may do, in one statement,
+// loadKeyLogin reads a key and everything that decides what it may do, in one statement,
 // so that a request costs one round trip. which is the condition that finds the key;
 // its arguments begin with $3.
-func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Login, error) {
+func (a *Accounts) loadKeyLogin(ctx context.Context, which string, args ...any) (*Login, error) {
 	var row keyRow
-	err := a.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
-		row, err = db.One[keyRow](ctx, tx, `
+	err := a.db.Read(db.WithSingleStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
+		row, err = db.QueryOne[keyRow](ctx, tx, `
 			SELECT k.id, k.organization_id, k.business_id, k.created_by_user_id, k.permissions, k.expires_at,
 				o.plan, o.status, m.role,
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = k.organization_id
@@ -107,7 +107,7 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 			append([]any{a.config.BusinessAgreement, a.config.DomainAgreement}, args...)...)
 		return err
 	})
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.Unauthorized.New()
 	}
 	if err != nil {
@@ -118,9 +118,9 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 		return nil, err
 	}
 	l := &Login{
-		Caller: &op.Caller{Kind: op.API, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan,
+		Caller: &op.Caller{Kind: op.APIActor, ID: row.ID, Organization: row.Org, Business: row.Business, Plan: row.Plan,
 			Permissions: grants,
-			Agreements:  Agreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"},
+			Agreements:  AcceptedAgreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"},
 		Disabled:  row.Status != Active || row.CreatedBy != nil && row.Role == nil,
 		Agreed:    row.Agreed,
 		expiresAt: row.ExpiresAt,
@@ -132,10 +132,10 @@ func (a *Accounts) keyLogin(ctx context.Context, which string, args ...any) (*Lo
 	if row.Role != nil {
 		role = *row.Role
 	}
-	if isManager(role) && slices.Contains(row.Permissions, everything) {
+	if isManager(role) && slices.Contains(row.Permissions, allPermissions) {
 		l.Caller.Permissions = grants.With(op.Account, op.ActionUpdate) // so that it can call members.update
 	}
-	row.Bound(l.Caller, role) // never more than its maker may do now
+	row.LimitCaller(l.Caller, role) // never more than its maker may do now
 	return l, nil
 }
 
@@ -162,9 +162,9 @@ func (c *callerCache) generation() int64 {
 	return c.gen
 }
 
-// put stores a login, unless the cache was cleared since the given generation:
+// putIfUnchanged stores a login, unless the cache was cleared since the given generation:
 // then what was read may be out of date.
-func (c *callerCache) put(hash [32]byte, l *Login, generation int64) {
+func (c *callerCache) putIfUnchanged(hash [32]byte, l *Login, generation int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gen != generation {
@@ -176,7 +176,7 @@ func (c *callerCache) put(hash [32]byte, l *Login, generation int64) {
 	c.logins[hash] = l
 }
 
-func (c *callerCache) clear() {
+func (c *callerCache) clearLogins() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.logins, c.gen = nil, c.gen+1
@@ -189,7 +189,7 @@ type lastUsed struct {
 	at map[id.ID]clock.Time
 }
 
-func (u *lastUsed) note(key id.ID, now clock.Time) {
+func (u *lastUsed) recordUse(key id.ID, now clock.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.at == nil {
@@ -198,7 +198,7 @@ func (u *lastUsed) note(key id.ID, now clock.Time) {
 	u.at[key] = now
 }
 
-func (u *lastUsed) take() map[id.ID]clock.Time {
+func (u *lastUsed) takeRecorded() map[id.ID]clock.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	at := u.at
@@ -206,9 +206,9 @@ func (u *lastUsed) take() map[id.ID]clock.Time {
 	return at
 }
 
-// FlushUsed writes when keys were last used to the database.
-func (a *Accounts) FlushUsed(ctx context.Context) error {
-	at := a.used.take()
+// FlushLastUsed writes when keys were last used to the database.
+func (a *Accounts) FlushLastUsed(ctx context.Context) error {
+	at := a.keysUsed.takeRecorded()
 	if len(at) == 0 {
 		return nil
 	}
@@ -224,5 +224,5 @@ func (a *Accounts) FlushUsed(ctx context.Context) error {
 	})
 }
 
-// FlushEvery is how often FlushLastUsed should run.
-const FlushEvery = 30 * time.Second
+// FlushInterval is how often FlushLastUsed should run.
+const FlushInterval = 30 * time.Second

@@ -23,7 +23,7 @@ type Card struct {
 	ProviderCustomer *string `json:"-" db:"provider_customer"`
 }
 
-var cards = db.NewTable[Card]("payment_methods", db.Life{Noun: "payment method", Strangers: db.NobodyOutside})
+var cards = db.NewTable[Card]("payment_methods", db.Life{Noun: "payment method", ExternalText: db.NoExternalText})
 
 // sandboxCards are the cards of the built-in payment provider, with their last
 // four digits. The name says what happens when a card is charged.
@@ -33,7 +33,7 @@ var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insuff
 const maxCards = 20
 
 // TooManyCards refuses a card beyond maxCards.
-var TooManyCards = fault.Define("PAYMENT_METHOD_LIMIT_REACHED", 409,
+var TooManyCards = fault.DefineKind("PAYMENT_METHOD_LIMIT_REACHED", 409,
 	"An organization has at most 20 saved cards. Delete one first.")
 
 // CardProvider is the part of a real payment provider that saves cards. The
@@ -43,14 +43,14 @@ type CardProvider interface {
 	// Card reads a card that a customer saved at the provider.
 	Card(ctx context.Context, customer, card string) (*Card, error)
 	// CreateCustomer creates a customer to save cards for.
-	Customer(ctx context.Context, key, name string) (string, error)
+	CreateCustomer(ctx context.Context, key, name string) (string, error)
 	// OpenCardPage creates a page on which a card can be saved. It returns
 	// ErrNoCustomer when the provider does not know the customer.
 	OpenCardPage(ctx context.Context, key string, q CardPageRequest) (*CardPage, error)
 	// ReadCardPage reads the outcome of a page.
-	CardPage(ctx context.Context, page string) (*CardPageState, error)
+	ReadCardPage(ctx context.Context, page string) (*CardPageState, error)
 	// DetachCard makes a card unusable. Detaching it again is no error.
-	Detach(ctx context.Context, card string) error
+	DetachCard(ctx context.Context, card string) error
 }
 
 // CardPageRequest says whom a page is for and where it returns to.
@@ -64,12 +64,12 @@ type CardPageRequest struct {
 func (a *Accounts) cardOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "payment_methods.create_test",
 			Spends:   true,
 			Summary:  "Save a sandbox card and make it the default.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Status:   201,
 			Events:   []string{"payment_method.created"},
 			Errors:   []*fault.Kind{TooManyCards},
@@ -80,33 +80,33 @@ func (a *Accounts) cardOperations() []*op.Op {
 			Spends:   true,
 			Summary:  "Save a card that the payment provider knows, and make it the default.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Status:   201,
 			Events:   []string{"payment_method.created"},
 			Errors:   []*fault.Kind{TooManyCards},
 			Example:  `{"customer": "cus_NffrFeUfNV2Hib", "card": "pm_1MqLiJLkdIwHu7ixUEgbFdYF"}`,
-		}, a.addCard),
+		}, a.addProviderCard),
 		op.Read(op.Spec{
 			Name:     "payment_methods.list",
 			Summary:  "List the saved cards.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{}`,
 		}, a.listCards),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "payment_methods.set_default",
 			Spends:   true,
 			Summary:  "Make a saved card the default, the one that is charged.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"payment_method.updated"},
 			Example:  one,
 		}, a.setDefaultCard),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "payment_methods.delete",
 			Summary:  "Delete a saved card. If it was the default, the newest remaining card becomes the default.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Status:   204,
 			Events:   []string{"payment_method.deleted", "payment_method.updated"},
 			Example:  one,
@@ -145,7 +145,7 @@ func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Car
 }
 
 func checkCardLimit(ctx context.Context, tx *db.Tx, org id.ID) error {
-	n, err := cards.Count(ctx, tx, db.In(org))
+	n, err := cards.Count(ctx, tx, db.InOrganization(org))
 	if err == nil && n >= maxCards {
 		return TooManyCards.New()
 	}
@@ -157,7 +157,7 @@ type cardAdd struct {
 	Card     string `json:"card" min:"1" doc:"the provider's id of the card"`
 }
 
-func (a *Accounts) addCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, error) {
+func (a *Accounts) addProviderCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, error) {
 	if a.config.Cards == nil {
 		return nil, fault.Field("card", "No payment provider is configured; choose one with --payments-provider")
 	}
@@ -179,7 +179,7 @@ func (a *Accounts) addCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, 
 // so that two calls at once do not leave it with two defaults.
 func clearDefaultCard(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return db.Missing(err, "organization")
+		return db.AsNotFound(err, "organization")
 	}
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE payment_methods
@@ -204,22 +204,22 @@ func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Ca
 }
 
 func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
-	card, err := cards.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	card, err := cards.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := a.detachLater(ctx, c.Tx, card); err != nil {
+	if err := a.enqueueCardDetach(ctx, c.Tx, card); err != nil {
 		return op.Nothing{}, err
 	}
 	if err := c.Emit("payment_method.deleted", card.ID, card); err != nil || !card.IsDefault {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, nextDefaultCard(ctx, c)
+	return op.Nothing{}, promoteNewestCard(ctx, c)
 }
 
-// nextDefaultCard makes the newest card the default, if there is one.
-func nextDefaultCard(ctx context.Context, c *op.Call) error {
-	rows, err := cards.List(ctx, c.Tx, db.In(c.Org), db.Page{Limit: 1})
+// promoteNewestCard makes the newest card the default, if there is one.
+func promoteNewestCard(ctx context.Context, c *op.Call) error {
+	rows, err := cards.List(ctx, c.Tx, db.InOrganization(c.Org), db.Page{Limit: 1})
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -233,8 +233,8 @@ func nextDefaultCard(ctx context.Context, c *op.Call) error {
 
 // DefaultCard returns the card that is charged, or nil.
 func DefaultCard(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
-	card, err := cards.Find(ctx, tx, db.In(org).And("is_default"))
-	if fault.Has(err, fault.NotFound) {
+	card, err := cards.Find(ctx, tx, db.InOrganization(org).And("is_default"))
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil
 	}
 	return card, err
@@ -243,6 +243,6 @@ func DefaultCard(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
 type cardList struct{ op.Page }
 
 func (a *Accounts) listCards(ctx context.Context, c *op.Call, in cardList) (*op.List[Card], error) {
-	rows, err := cards.List(ctx, c.Tx, db.In(c.Org), in.DB())
-	return op.ListOf(in.Page, rows), err
+	rows, err := cards.List(ctx, c.Tx, db.InOrganization(c.Org), in.ToDBPage())
+	return op.NewList(in.Page, rows), err
 }

@@ -24,20 +24,20 @@ import (
 
 var (
 	// PaymentProviderDown refuses what needs the payment provider while that fails.
-	ProviderDown = fault.Define("PAYMENT_PROVIDER_UNAVAILABLE", 503,
+	PaymentProviderDown = fault.DefineKind("PAYMENT_PROVIDER_UNAVAILABLE", 503,
 		"The payment provider does not answer as it should. Nothing was saved. Try again in a moment.")
 	// CardSetupIncomplete refuses to finish a setup in which no card was saved.
-	SetupOpen = fault.Define("CARD_SETUP_INCOMPLETE", 409,
+	CardSetupIncomplete = fault.DefineKind("CARD_SETUP_INCOMPLETE", 409,
 		"No card was saved at the payment provider. Start again from the cards page.")
 	// CardSetupUsed refuses to save a card again that has been deleted since.
-	SetupUsed = fault.Define("CARD_SETUP_USED", 409,
+	CardSetupUsed = fault.DefineKind("CARD_SETUP_USED", 409,
 		"This card was saved and has been deleted since. Start again to save it once more.")
 )
 
 // How often an organization may open the provider's page.
 const (
-	setupsAtOnce = 20
-	setupsWindow = 10 * time.Minute
+	setupsPerWindow = 20
+	setupWindow     = 10 * time.Minute
 )
 
 // ErrNoCustomer means that the provider does not know the customer, or no
@@ -84,11 +84,11 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 			Spends:   true,
 			Summary:  "Open a page of the payment provider on which a card can be saved.",
 			Resource: op.Account,
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"payment_method.setup_started"},
-			Errors:   []*fault.Kind{TooManyCards, ProviderDown},
+			Errors:   []*fault.Kind{TooManyCards, PaymentProviderDown},
 			Example:  `{}`,
 		}, a.startCardSetup),
 		op.Flow(op.Spec{
@@ -96,26 +96,26 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 			Spends:   true,
 			Summary:  "Save the card entered on the provider's page and make it the default.",
 			Resource: op.Account,
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Status:   201,
 			Events:   []string{"payment_method.created"},
-			Errors:   []*fault.Kind{TooManyCards, ProviderDown, SetupOpen, SetupUsed},
+			Errors:   []*fault.Kind{TooManyCards, PaymentProviderDown, CardSetupIncomplete, CardSetupUsed},
 			Example:  `{"page": "cs_test_a1Ae6ClgOkjygKwrf9B3L6ITtUuZW4Xx9FivL6DZYoYFdfAefQxsYpJJd3"}`,
 		}, a.finishCardSetup),
 	}
 }
 
-// providerFailed passes a fault on and turns any other error into PaymentProviderDown.
-func providerFailed(err error) error {
+// asProviderFault passes a fault on and turns any other error into PaymentProviderDown.
+func asProviderFault(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		return err
 	}
-	return ProviderDown.Because(err)
+	return PaymentProviderDown.Because(err)
 }
 
-// customer is the organization as the provider knows it.
-type customer struct {
+// providerCustomer is the organization as the provider knows it.
+type providerCustomer struct {
 	ID         id.ID   `db:"id"`
 	ProviderID *string `db:"provider_id"`
 }
@@ -126,15 +126,15 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 		return nil,
 			fault.BadInput.Say("Cards are saved in the sandbox here, because no payment provider is configured.")
 	}
-	if v := a.setups.Spend(c.Org, setupsAtOnce, setupsWindow, c.Now.Std()); !v.OK {
-		f := fault.RateLimited.Say("Too many card setups were started. Try again in %s.", inWords(v.Retry))
+	if v := a.setupLimiter.Spend(c.Org, setupsPerWindow, setupWindow, c.Now.Std()); !v.OK {
+		f := fault.RateLimited.Say("Too many card setups were started. Try again in %s.", waitInWords(v.Retry))
 		f.RetryAfter = v.Retry
 		return nil, f
 	}
 	s := &OpenCardSetup{CardSetup: CardSetup{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org,
 		Provider: provider.Name()}}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lockManaged(ctx, c); err != nil {
+		if err := lockAndRequireManager(ctx, c); err != nil {
 			return err
 		}
 		if err := checkCardLimit(ctx, tx, c.Org); err != nil {
@@ -143,7 +143,7 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO card_setups (id, organization_id, created_at, user_id, provider)
 			VALUES ($1, $2, $3, $4, $5)`,
-			s.ID, c.Org, c.Now, c.Caller.ActorID(), s.Provider)
+			s.ID, c.Org, c.Now, c.Caller.ActorIDOrNil(), s.Provider)
 		return err
 	})
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetup) (who string, page *CardPage,
 	err error) {
 	for attempt := 1; ; attempt++ {
-		known, err := a.cardCustomer(ctx, c)
+		known, err := a.ensureCardCustomer(ctx, c)
 		if err != nil {
 			return "", nil, err
 		}
@@ -184,7 +184,7 @@ func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetu
 			return *known.ProviderID, page, nil
 		}
 		if !errors.Is(err, ErrNoCustomer) || attempt > 1 {
-			return "", nil, providerFailed(err)
+			return "", nil, asProviderFault(err)
 		}
 		err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, `
@@ -199,9 +199,9 @@ func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetu
 	}
 }
 
-// cardCustomer finds or creates the organization's customer. Concurrent calls
+// ensureCardCustomer finds or creates the organization's customer. Concurrent calls
 // create only one, because the row's id is the provider's idempotency key.
-func (a *Accounts) cardCustomer(ctx context.Context, c *op.Call) (known customer, err error) {
+func (a *Accounts) ensureCardCustomer(ctx context.Context, c *op.Call) (known providerCustomer, err error) {
 	name, provider := "", a.config.Cards
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
@@ -212,21 +212,21 @@ func (a *Accounts) cardCustomer(ctx context.Context, c *op.Call) (known customer
 		if err != nil {
 			return err
 		}
-		if known, err = db.One[customer](ctx, tx, `
+		if known, err = db.QueryOne[providerCustomer](ctx, tx, `
 			SELECT id, provider_id
 			FROM payment_customers
 			WHERE organization_id = $1 AND provider = $2 AND deleted_at IS NULL`, c.Org, provider.Name()); err != nil {
 			return err
 		}
-		name, err = db.One[string](ctx, tx, "SELECT name FROM organizations WHERE id = $1", c.Org)
+		name, err = db.QueryOne[string](ctx, tx, "SELECT name FROM organizations WHERE id = $1", c.Org)
 		return err
 	})
 	if err != nil || known.ProviderID != nil {
 		return known, err
 	}
-	made, err := provider.Customer(ctx, string(known.ID), name)
+	made, err := provider.CreateCustomer(ctx, string(known.ID), name)
 	if err != nil {
-		return known, providerFailed(err)
+		return known, asProviderFault(err)
 	}
 	known.ProviderID = &made
 	return known, c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -242,58 +242,58 @@ type cardSetupFinish struct {
 	Page string `json:"page" min:"1" doc:"the provider's id of its page"`
 }
 
-// setupRow is a stored setup.
-type setupRow struct {
+// cardSetupRow is a stored setup.
+type cardSetupRow struct {
 	ID       id.ID   `db:"id"`
 	Customer *string `db:"provider_customer"`
 	Card     *id.ID  `db:"payment_method_id"`
 }
 
-const setupOf = `
+const cardSetupQuery = `
 	SELECT id, provider_customer, payment_method_id
 	FROM card_setups
 	WHERE organization_id = $1 AND provider = $2 AND provider_id = $3`
 
-// noSetup is the same answer for a page that nobody opened, that another
+// setupNotFound is the same answer for a page that nobody opened, that another
 // organization opened, and that the provider describes differently.
-func noSetup() error {
+func setupNotFound() error {
 	return fault.NotFound.Say("No card setup was started here with this address. Start again from the cards page.")
 }
 
 func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetupFinish) (*SavedCard, error) {
 	provider := a.config.Cards
 	if provider == nil {
-		return nil, noSetup()
+		return nil, setupNotFound()
 	}
-	var row setupRow
+	var row cardSetupRow
 	var saved *SavedCard
 	find := func(ctx context.Context, tx *db.Tx) (err error) {
 		saved = nil
-		row, err = db.One[setupRow](ctx, tx, setupOf, c.Org, provider.Name(), in.Page)
-		if errors.Is(err, db.ErrNone) {
-			return noSetup()
+		row, err = db.QueryOne[cardSetupRow](ctx, tx, cardSetupQuery, c.Org, provider.Name(), in.Page)
+		if errors.Is(err, db.ErrNoRow) {
+			return setupNotFound()
 		}
 		if err != nil || row.Card == nil {
 			return err
 		}
-		saved, err = savedCard(ctx, tx, c.Org, *row.Card)
+		saved, err = loadSavedCard(ctx, tx, c.Org, *row.Card)
 		return err
 	}
 	if err := c.Read(ctx, find); err != nil || saved != nil {
 		return saved, err
 	}
-	page, err := provider.CardPage(ctx, in.Page)
+	page, err := provider.ReadCardPage(ctx, in.Page)
 	if err != nil {
-		return nil, providerFailed(err)
+		return nil, asProviderFault(err)
 	}
 	if page.Setup != row.ID || row.Customer == nil || page.Customer != *row.Customer {
-		return nil, noSetup()
+		return nil, setupNotFound()
 	}
 	if page.Card == nil {
-		return nil, SetupOpen.New()
+		return nil, CardSetupIncomplete.New()
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*SavedCard, error) {
-		if err := lockManaged(ctx, c); err != nil {
+		if err := lockAndRequireManager(ctx, c); err != nil {
 			return nil, err
 		}
 		// Look again under the lock: the browser may have come back twice at once.
@@ -317,11 +317,11 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 	})
 }
 
-// savedCard reads the card that a setup saved before.
-func savedCard(ctx context.Context, tx *db.Tx, org, card id.ID) (*SavedCard, error) {
+// loadSavedCard reads the card that a setup saved before.
+func loadSavedCard(ctx context.Context, tx *db.Tx, org, card id.ID) (*SavedCard, error) {
 	v, err := cards.Get(ctx, tx, org, card)
-	if fault.Has(err, fault.NotFound) {
-		return nil, SetupUsed.New()
+	if fault.IsKind(err, fault.NotFound) {
+		return nil, CardSetupUsed.New()
 	}
 	if err != nil {
 		return nil, err

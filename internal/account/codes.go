@@ -21,53 +21,53 @@ type NewCodes struct {
 	URL    string `json:"url" max:"2048" doc:"for the picture"`
 }
 
-// codePlace is what a user's secret is sealed for: sealed bytes that are copied into
+// codeSecretPlace is what a user's secret is sealed for: sealed bytes that are copied into
 // another user's row do not open. tables.go declares the same text in SQL.
-func codePlace(user id.ID) string { return "code_secrets/" + string(user) }
+func codeSecretPlace(user id.ID) string { return "code_secrets/" + string(user) }
 
-// beginCodes creates a secret, in place of one that was never confirmed. One that is
+// beginCodeApp creates a secret, in place of one that was never confirmed. One that is
 // younger than confirmationLifetime stays, so that a page that is loaded again shows
 // the same QR code.
-func (a *Accounts) beginCodes(ctx context.Context, c *op.Call, in ofSession) (*NewCodes, error) {
-	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
+func (a *Accounts) beginCodeApp(ctx context.Context, c *op.Call, in ofSession) (*NewCodes, error) {
+	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	key, err := a.unconfirmedKey(ctx, c)
+	key, err := a.loadUnconfirmedSecret(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if key == nil {
-		if key, err = a.newKey(ctx, c); err != nil {
+		if key, err = a.insertCodeSecret(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	email, err := db.One[string](ctx, c.Tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)
+	email, err := db.QueryOne[string](ctx, c.Tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &NewCodes{plainBase32.EncodeToString(key), codeURL(a.issuerName(), email, key)}, nil
+	return &NewCodes{plainBase32.EncodeToString(key), codeAppURL(a.issuerName(), email, key)}, nil
 }
 
-// unconfirmedKey is the secret that the user was shown in the last minutes and has not
+// loadUnconfirmedSecret is the secret that the user was shown in the last minutes and has not
 // confirmed, or nil.
-func (a *Accounts) unconfirmedKey(ctx context.Context, c *op.Call) ([]byte, error) {
-	sealed, err := db.One[[]byte](ctx, c.Tx, `
+func (a *Accounts) loadUnconfirmedSecret(ctx context.Context, c *op.Call) ([]byte, error) {
+	sealed, err := db.QueryOne[[]byte](ctx, c.Tx, `
 		SELECT secret FROM code_secrets
-		WHERE user_id = $1 AND confirmed_at IS NULL AND created_at > $2`, c.Caller.ID, c.Now.Add(-confirmedFor))
-	if errors.Is(err, db.ErrNone) {
+		WHERE user_id = $1 AND confirmed_at IS NULL AND created_at > $2`, c.Caller.ID, c.Now.Add(-confirmationLifetime))
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return a.config.Seal.Open(sealed, codePlace(c.Caller.ID))
+	return a.config.Seal.Open(sealed, codeSecretPlace(c.Caller.ID))
 }
 
-// newKey stores a new secret. It refuses a user who has a confirmed one.
-func (a *Accounts) newKey(ctx context.Context, c *op.Call) ([]byte, error) {
+// insertCodeSecret stores a new secret. It refuses a user who has a confirmed one.
+func (a *Accounts) insertCodeSecret(ctx context.Context, c *op.Call) ([]byte, error) {
 	key := make([]byte, 20) // as long as the hash, RFC 4226 §4
 	rand.Read(key)
-	sealed, err := a.config.Seal.Seal(key, codePlace(c.Caller.ID))
+	sealed, err := a.config.Seal.Seal(key, codeSecretPlace(c.Caller.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -101,13 +101,13 @@ type RecoveryCodes struct {
 	Codes []string `json:"codes" doc:"empty when the user has some already"`
 }
 
-// addCodes makes the app a factor once it shows the right code. Guessing is
+// addCodeApp makes the app a factor once it shows the right code. Guessing is
 // pointless here: the secret is the caller's own.
-func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*RecoveryCodes, error) {
-	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
+func (a *Accounts) addCodeApp(ctx context.Context, c *op.Call, in codesAdd) (*RecoveryCodes, error) {
+	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	ok, err := a.acceptCode(ctx, c, c.Caller.ID, tidyCode(in.Code), "confirmed_at IS NULL")
+	ok, err := a.acceptOneTimeCode(ctx, c, c.Caller.ID, normalizeCode(in.Code), "confirmed_at IS NULL")
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*Reco
 		return nil, fault.Field("code", "This is not the code that the app should show now. Check the clock of the "+
 			"device, and type the code while it is shown")
 	}
-	others, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+	others, err := userHasFactor(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -123,26 +123,26 @@ func (a *Accounts) addCodes(ctx context.Context, c *op.Call, in codesAdd) (*Reco
 	if err != nil {
 		return nil, err
 	}
-	codes, err := a.added(ctx, c, in.Token, !others, ByCode, "An app for one-time codes")
+	codes, err := a.recordFactorAdded(ctx, c, in.Token, !others, ByCode, "An app for one-time codes")
 	return &RecoveryCodes{codes}, err
 }
 
-// acceptCode reports whether a code is the right one. last_step only grows: a code works
+// acceptOneTimeCode reports whether a code is the right one. last_step only grows: a code works
 // once, and one of an earlier step no longer works after it. which is the SQL condition
 // for a confirmed or an unconfirmed secret.
-func (a *Accounts) acceptCode(ctx context.Context, c *op.Call, user id.ID, code, which string) (bool, error) {
-	sealed, err := db.One[[]byte](ctx, c.Tx, "SELECT secret FROM code_secrets WHERE user_id = $1 AND "+which, user)
-	if errors.Is(err, db.ErrNone) {
+func (a *Accounts) acceptOneTimeCode(ctx context.Context, c *op.Call, user id.ID, code, which string) (bool, error) {
+	sealed, err := db.QueryOne[[]byte](ctx, c.Tx, "SELECT secret FROM code_secrets WHERE user_id = $1 AND "+which, user)
+	if errors.Is(err, db.ErrNoRow) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	key, err := a.config.Seal.Open(sealed, codePlace(user))
+	key, err := a.config.Seal.Open(sealed, codeSecretPlace(user))
 	if err != nil {
 		return false, err
 	}
-	step, ok := stepOf(key, code, c.Now.Std())
+	step, ok := findCodeStep(key, code, c.Now.Std())
 	if !ok {
 		return false, nil
 	}
@@ -152,8 +152,8 @@ func (a *Accounts) acceptCode(ctx context.Context, c *op.Call, user id.ID, code,
 	return n == 1, err
 }
 
-// tidyCode drops what people type between the digits and letters of a code.
-func tidyCode(code string) string {
+// normalizeCode drops what people type between the digits and letters of a code.
+func normalizeCode(code string) string {
 	return strings.ToUpper(strings.Map(func(r rune) rune {
 		if r == ' ' || r == '-' || r == '\u00a0' {
 			return -1
@@ -162,22 +162,22 @@ func tidyCode(code string) string {
 	}, code))
 }
 
-// useCode accepts a one-time code or a recovery code of a user, who is locked. The
+// acceptAnyCode accepts a one-time code or a recovery code of a user, who is locked. The
 // length tells them apart.
-func (a *Accounts) useCode(ctx context.Context, c *op.Call, user id.ID, code string) (Factor, error) {
-	code = tidyCode(code)
+func (a *Accounts) acceptAnyCode(ctx context.Context, c *op.Call, user id.ID, code string) (Factor, error) {
+	code = normalizeCode(code)
 	if len(code) != codeDigits {
-		return ByRecovery, a.useRecovery(ctx, c, user, code)
+		return ByRecovery, a.acceptRecoveryCode(ctx, c, user, code)
 	}
-	ok, err := a.acceptCode(ctx, c, user, code, "confirmed_at IS NOT NULL")
+	ok, err := a.acceptOneTimeCode(ctx, c, user, code, "confirmed_at IS NOT NULL")
 	if err == nil && !ok {
 		err = WrongFactor.New()
 	}
 	return ByCode, err
 }
 
-func (a *Accounts) removeCodes(ctx context.Context, c *op.Call, in ofSession) (*Factors, error) {
-	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
+func (a *Accounts) removeCodeApp(ctx context.Context, c *op.Call, in ofSession) (*Factors, error) {
+	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
 	n, err := db.Exec(ctx, c.Tx, "DELETE FROM code_secrets WHERE user_id = $1", c.Caller.ID)
@@ -187,13 +187,13 @@ func (a *Accounts) removeCodes(ctx context.Context, c *op.Call, in ofSession) (*
 	if n == 0 {
 		return nil, fault.NotFound.Say("You have no app for one-time codes.")
 	}
-	return a.removed(ctx, c, ByCode, "The app for one-time codes")
+	return a.recordFactorRemoved(ctx, c, ByCode, "The app for one-time codes")
 }
 
 // A recovery code is 80 random bits: 16 letters of base32, in four groups of four.
 const (
-	recoveryCodes  = 10
-	recoveryLength = 16
+	recoveryCodeCount  = 10
+	recoveryCodeLength = 16
 )
 
 // newRecoveryCodes replaces a user's recovery codes.
@@ -201,10 +201,10 @@ func newRecoveryCodes(ctx context.Context, c *op.Call, user id.ID) ([]string, er
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM recovery_codes WHERE user_id = $1", user); err != nil {
 		return nil, err
 	}
-	out := make([]string, recoveryCodes)
+	out := make([]string, recoveryCodeCount)
 	for i := range out {
-		text := rand.Text()[:recoveryLength] // base32, 5 bits each
-		hash := secret.Hash(text)
+		text := rand.Text()[:recoveryCodeLength] // base32, 5 bits each
+		hash := secret.HashToken(text)
 		if _, err := db.Exec(ctx, c.Tx, `
 			INSERT INTO recovery_codes (user_id, created_at, hash) VALUES ($1, $2, $3)`,
 			user, c.Now, hash[:]); err != nil {
@@ -215,11 +215,11 @@ func newRecoveryCodes(ctx context.Context, c *op.Call, user id.ID) ([]string, er
 	return out, nil
 }
 
-func (a *Accounts) renewRecovery(ctx context.Context, c *op.Call, in ofSession) (*RecoveryCodes, error) {
-	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
+func (a *Accounts) renewRecoveryCodes(ctx context.Context, c *op.Call, in ofSession) (*RecoveryCodes, error) {
+	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	has, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+	has, err := userHasFactor(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -230,16 +230,17 @@ func (a *Accounts) renewRecovery(ctx context.Context, c *op.Call, in ofSession) 
 	if err != nil {
 		return nil, err
 	}
-	return &RecoveryCodes{codes}, a.changed(ctx, c, "user.recovery_codes_created", c.Caller.ID, ByRecovery, Notice{
-		Subject: "New recovery codes were created for your account",
-		Text:    []string{"Ten new recovery codes were created. The earlier ones do not work any more."},
-	})
+	return &RecoveryCodes{codes}, a.announceAccountChange(ctx, c, "user.recovery_codes_created", c.Caller.ID,
+		ByRecovery, Notice{
+			Subject: "New recovery codes were created for your account",
+			Text:    []string{"Ten new recovery codes were created. The earlier ones do not work any more."},
+		})
 }
 
-// useRecovery accepts a recovery code. Removing it from those that work and the
+// acceptRecoveryCode accepts a recovery code. Removing it from those that work and the
 // mail about it are one transaction.
-func (a *Accounts) useRecovery(ctx context.Context, c *op.Call, user id.ID, code string) error {
-	hash := secret.Hash(code)
+func (a *Accounts) acceptRecoveryCode(ctx context.Context, c *op.Call, user id.ID, code string) error {
+	hash := secret.HashToken(code)
 	n, err := db.Exec(ctx, c.Tx, `
 		UPDATE recovery_codes SET used_at = $3
 		WHERE user_id = $1 AND hash = $2 AND used_at IS NULL`, user, hash[:], c.Now)
@@ -248,14 +249,14 @@ func (a *Accounts) useRecovery(ctx context.Context, c *op.Call, user id.ID, code
 	}
 	has := n == 1
 	if has { // without a factor left, recovery codes are worth nothing
-		if has, err = hasFactor(ctx, c.Tx, user); err != nil {
+		if has, err = userHasFactor(ctx, c.Tx, user); err != nil {
 			return err
 		}
 	}
 	if !has {
 		return WrongFactor.New()
 	}
-	return a.changed(ctx, c, "user.recovery_code_used", user, ByRecovery, Notice{
+	return a.announceAccountChange(ctx, c, "user.recovery_code_used", user, ByRecovery, Notice{
 		Subject: "A recovery code was used for your account",
 		Text: []string{"Somebody used one of your recovery codes to show that they are you. " +
 			"It does not work again."},

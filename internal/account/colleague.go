@@ -19,10 +19,10 @@ type Colleague struct {
 	Role  string `json:"role" enum:"owner,admin,member"`
 	Rights
 
-	op.OwnWords
+	op.NoExternalText
 }
 
-func colleagueOf(m *Member) *Colleague {
+func colleagueFromMember(m *Member) *Colleague {
 	return &Colleague{ID: m.ID, Name: m.Name, Email: m.Email, Role: m.Role, Rights: m.Rights}
 }
 
@@ -36,14 +36,14 @@ func (a *Accounts) colleagueOperations() []*op.Op {
 			Resource:    "tasks",
 			Example:     `{"query": "ada"}`,
 		}, listColleagues),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:    "members.update",
 			Route:   "PATCH /v1/members/{id}",
 			Summary: "Set what a member may do: spend, decide what agents propose, and the permissions.",
 			Description: "For owners and admins, and for API keys with the permission * that one of them made. " +
 				"Owners and admins always may do everything, so nothing can be set for them.",
 			Resource: op.Account,
-			Doors:    op.REST | op.Console | op.Admin,
+			Doors:    op.RESTDoor | op.ConsoleDoor | op.AdminDoor,
 			Events:   []string{"user.rights_changed"},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "maySpend": true}`,
 		}, a.updateMember),
@@ -61,7 +61,7 @@ const maxColleagues = 10_000
 // listColleagues reads all members and filters them here: there are few, and no index
 // ignores case and accents as db.SearchText does.
 func listColleagues(ctx context.Context, c *op.Call, in colleagueList) (*op.List[Colleague], error) {
-	rows, err := db.All[Colleague](ctx, c.Tx, `
+	rows, err := db.QueryAll[Colleague](ctx, c.Tx, `
 		SELECT u.id, u.name, u.email, m.role, `+RightsColumns+`
 		FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.deleted_at IS NULL AND u.status = 'active'
@@ -71,18 +71,18 @@ func listColleagues(ctx context.Context, c *op.Call, in colleagueList) (*op.List
 		return nil, err
 	}
 	if in.Query != nil {
-		rows = slices.DeleteFunc(rows, func(v Colleague) bool { return !v.matches(*in.Query) })
+		rows = slices.DeleteFunc(rows, func(v Colleague) bool { return !v.matchesQuery(*in.Query) })
 	}
 	if in.SortOrder == "asc" {
 		slices.Reverse(rows)
 	}
 	total := len(rows)
 	rows = rows[min(in.Offset, total):]
-	return op.ListUnder(in.Page, rows[:min(in.Limit, len(rows))], total), nil
+	return op.NewCountedList(in.Page, rows[:min(in.Limit, len(rows))], total), nil
 }
 
-// matches reports whether every word is part of the name or the email.
-func (v *Colleague) matches(query string) bool {
+// matchesQuery reports whether every word is part of the name or the email.
+func (v *Colleague) matchesQuery(query string) bool {
 	text := db.SearchText(&v.Name, &v.Email)
 	for _, word := range strings.Fields(db.SearchText(&query)) {
 		if !strings.Contains(text, word) {

@@ -13,11 +13,11 @@ import (
 func TestMembers(t *testing.T) {
 	apptest.EachDoorAlone(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		a.NewTenant(t, "free")
-		ada := a.Operate(t, "users.create", "organization", a.Org,
+		ada := a.AsOperator(t, "users.create", "organization", a.Org,
 			`{"email": "Ada@Engines.example", "name": "Ada Lovelace", "password": "a long password"}`).Text("id")
-		a.Operate(t, "users.create", "organization", a.Org,
+		a.AsOperator(t, "users.create", "organization", a.Org,
 			`{"email": "gone@engines.example", "name": "Ada Gone", "password": "a long password"}`)
-		a.Operate(t, "users.disable", "", "", `{"email": "gone@engines.example"}`)
+		a.AsOperator(t, "users.disable", "", "", `{"email": "gone@engines.example"}`)
 
 		all := call(t, "members.list", `{}`)
 		all.Page(t).Same("total", 2)
@@ -47,9 +47,9 @@ func TestMembers(t *testing.T) {
 }
 
 func TestMembersNeedTasks(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		key, _ := a.NewKey(t, a.Tenant, "contacts:read")
-		a.Send(t, key, "GET", "/v1/members", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
+		a.SendREST(t, key, "GET", "/v1/members", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
 			Same("details.permission", "tasks:read")
 	})
 }
@@ -74,7 +74,7 @@ func TestMeTellsPlaceAndTime(t *testing.T) {
 }
 
 func TestMeTellsLimits(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("agent", a.NewTenant(t, "starter"))
 		limits := call(t, "me.get", `{}`).OK(t, 200).At("limits")
 		limits.Same("perMinute", 30)

@@ -24,8 +24,8 @@ type console struct {
 }
 
 func eachConsole(t *testing.T, fn func(t *testing.T, c *console)) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		fn(t, &console{t, a, action.New(a.Runner, a.Catalog, op.Console)})
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		fn(t, &console{t, a, action.New(a.Runner, a.Catalog, op.ConsoleDoor)})
 	})
 }
 
@@ -33,13 +33,13 @@ func eachConsole(t *testing.T, fn func(t *testing.T, c *console)) {
 func (c *console) do(session, operation, input string) (apptest.Value, error) {
 	c.t.Helper()
 	call := action.Call{Operation: operation, Input: []byte(input), RequestID: string(id.New())}
-	call.Caller = &op.Caller{Kind: op.User} // nobody
+	call.Caller = &op.Caller{Kind: op.UserActor} // nobody
 	if session != "" {
-		s, err := c.Accounts.BySession(c.t.Context(), session)
+		s, err := c.Accounts.SessionByToken(c.t.Context(), session)
 		if err != nil {
 			c.t.Fatalf("%s: %v", operation, err)
 		}
-		call.Caller = account.UserCaller(s)
+		call.Caller = account.CallerOfSession(s)
 	}
 	answer, err := c.door.Do(c.t.Context(), call)
 	if err != nil || len(answer.Body) == 0 {
@@ -60,7 +60,7 @@ func (c *console) ok(session, operation, input string) apptest.Value {
 
 func (c *console) refused(kind *fault.Kind, session, operation, input string) {
 	c.t.Helper()
-	if _, err := c.do(session, operation, input); !fault.Has(err, kind) {
+	if _, err := c.do(session, operation, input); !fault.IsKind(err, kind) {
 		c.t.Errorf("%s: %v, want %s", operation, err, kind.Code)
 	}
 }
@@ -78,7 +78,7 @@ func (c *console) signIn(email, password string) string {
 func (c *console) signedOut(tokens ...string) {
 	c.t.Helper()
 	for _, token := range tokens {
-		if _, err := c.Accounts.BySession(c.t.Context(), token); !fault.Has(err, fault.Unauthorized) {
+		if _, err := c.Accounts.SessionByToken(c.t.Context(), token); !fault.IsKind(err, fault.Unauthorized) {
 			c.t.Errorf("a session that ended: %v", err)
 		}
 	}

@@ -52,7 +52,7 @@ type DeparturesConfig struct {
 // NewDepartures returns the operations that remove members. It panics when a required
 // field is missing.
 func NewDepartures(c DeparturesConfig) *Departures {
-	config.Require(c, "Accounts", "Keepers")
+	config.RequireFields(c, "Accounts", "Keepers")
 	return &Departures{accounts: c.Accounts, keepers: c.Keepers}
 }
 
@@ -64,15 +64,15 @@ func (d *Departures) Operations() []*op.Op {
 			Name:     "users.holdings",
 			Summary:  "List the webhooks and automations that act for a member and stop when the member is removed.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  one,
 		}, d.listHoldings),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name: "users.remove",
 			Summary: "Remove a member from the organization. Their API keys, connected clients and invitations end " +
 				"for good. Their webhooks and automations stop, except those that the caller, an owner, takes over.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Status:   204,
 			Events: []string{"user.removed", "api_key.revoked", "invite.revoked", "webhook.updated",
 				"automation.updated"},
@@ -83,13 +83,13 @@ func (d *Departures) Operations() []*op.Op {
 }
 
 func (d *Departures) listHoldings(ctx context.Context, c *op.Call, in byID) ([]Holding, error) {
-	if _, err := member(ctx, c.Tx, c.Org, in.ID); err != nil {
+	if _, err := findMember(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return nil, err
 	}
-	return d.holdings(ctx, c.Tx, c.Org, in.ID)
+	return d.gatherHoldings(ctx, c.Tx, c.Org, in.ID)
 }
 
-func (d *Departures) holdings(ctx context.Context, tx *db.Tx, org, user id.ID) ([]Holding, error) {
+func (d *Departures) gatherHoldings(ctx context.Context, tx *db.Tx, org, user id.ID) ([]Holding, error) {
 	out := []Holding{}
 	for _, k := range d.keepers {
 		rows, err := k.MadeBy(ctx, tx, org, user)
@@ -111,28 +111,28 @@ func (d *Departures) removeMember(ctx context.Context, c *op.Call, in memberRemo
 	if in.TakeOver != nil {
 		kept = *in.TakeOver
 	}
-	if len(kept) > 0 && (c.Caller.Kind != op.User || c.Caller.Role != "owner" || c.Caller.ID == in.ID) {
+	if len(kept) > 0 && (c.Caller.Kind != op.UserActor || c.Caller.Role != "owner" || c.Caller.ID == in.ID) {
 		return op.Nothing{}, fault.Forbidden.Say("Only another owner can take over what a member made.")
 	}
 	m, err := lockMember(ctx, c, in.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := onlyOwners(c, m.Role); err != nil {
+	if err := onlyOwnersChangeOwners(c, m.Role); err != nil {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, d.remove(ctx, c, in.ID, kept)
+	return op.Nothing{}, d.removeAndEndAccess(ctx, c, in.ID, kept)
 }
 
-// Leave removes a member of the call's organization because the identity provider
+// RemoveForProvider removes a member of the call's organization because the identity provider
 // says so. Nobody takes over what acts for them.
-func (d *Departures) Leave(ctx context.Context, c *op.Call, user id.ID) error {
-	return d.remove(ctx, c, user, nil)
+func (d *Departures) RemoveForProvider(ctx context.Context, c *op.Call, user id.ID) error {
+	return d.removeAndEndAccess(ctx, c, user, nil)
 }
 
-// remove ends a membership and everything that acts for the user in the organization.
+// removeAndEndAccess ends a membership and everything that acts for the user in the organization.
 // The caller takes over the holdings in kept.
-func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
+func (d *Departures) removeAndEndAccess(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
 	m, err := lockMember(ctx, c, user)
 	if err != nil {
 		return err
@@ -148,23 +148,23 @@ func (d *Departures) remove(ctx context.Context, c *op.Call, user id.ID, kept []
 			return err
 		}
 	}
-	if err := requireOwner(ctx, c); err != nil {
+	if err := requireRemainingOwner(ctx, c); err != nil {
 		return err
 	}
 	if err := d.endAccess(ctx, c, m.ID, kept); err != nil {
 		return err
 	}
-	d.accounts.Changed(c)
+	d.accounts.ClearCallersOnCommit(c)
 	return c.Emit("user.removed", m.ID, m)
 }
 
 // endAccess ends whatever acts for a user in the organization, except for the
 // kept holdings, which the caller takes over.
 func (d *Departures) endAccess(ctx context.Context, c *op.Call, user id.ID, kept []id.ID) error {
-	if err := d.accounts.revokeKeysOf(ctx, c, user); err != nil {
+	if err := d.accounts.revokeKeysOfUser(ctx, c, user); err != nil {
 		return err
 	}
-	if err := revokeInvitesOf(ctx, c, user); err != nil {
+	if err := revokeInvitesOfUser(ctx, c, user); err != nil {
 		return err
 	}
 	for _, k := range d.keepers {
@@ -182,12 +182,12 @@ func (d *Departures) endAccess(ctx context.Context, c *op.Call, user id.ID, kept
 			}
 		}
 	}
-	return d.accounts.connections.EndUser(ctx, c, user, false, MemberLeft)
+	return d.accounts.connections.EndConnectionsOfUser(ctx, c, user, false, MemberLeft)
 }
 
-// revokeKeysOf ends the API keys that a user made in the organization.
-func (a *Accounts) revokeKeysOf(ctx context.Context, c *op.Call, user id.ID) error {
-	rows, err := db.All[id.ID](ctx, c.Tx, `
+// revokeKeysOfUser ends the API keys that a user made in the organization.
+func (a *Accounts) revokeKeysOfUser(ctx context.Context, c *op.Call, user id.ID) error {
+	rows, err := db.QueryAll[id.ID](ctx, c.Tx, `
 		SELECT id FROM api_keys
 		WHERE organization_id = $1 AND created_by_user_id = $2 AND revoked_at IS NULL AND deleted_at IS NULL
 		ORDER BY seq`, c.Org, user)
@@ -195,38 +195,38 @@ func (a *Accounts) revokeKeysOf(ctx context.Context, c *op.Call, user id.ID) err
 		return err
 	}
 	for _, row := range rows {
-		if _, err := a.revokeKey(ctx, c, byID{row}); err != nil {
+		if _, err := a.revokeAPIKey(ctx, c, byID{row}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// managed declares an op.Write for those who manage the account. It begins with
+// writeByManager declares an op.Write for those who manage the account. It begins with
 // lockAndRequireManager.
-func managed[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
+func writeByManager[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
 	return op.Write(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		if err := lockManaged(ctx, c); err != nil {
+		if err := lockAndRequireManager(ctx, c); err != nil {
 			return out, err
 		}
 		return fn(ctx, c, in)
 	})
 }
 
-// lockManaged locks the organization, which every change of a membership does too, and
+// lockAndRequireManager locks the organization, which every change of a membership does too, and
 // checks again that the caller still is a manager. A user who was removed, disabled or
 // demoted since the request began is refused: otherwise they could still make a key or
 // an invitation that outlives their membership.
-func lockManaged(ctx context.Context, c *op.Call) error {
+func lockAndRequireManager(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return db.Missing(err, "organization")
+		return db.AsNotFound(err, "organization")
 	}
-	if c.Caller.User == "" || c.Door == op.Admin {
+	if c.Caller.User == "" || c.Door == op.AdminDoor {
 		return nil
 	}
-	m, err := member(ctx, c.Tx, c.Org, c.Caller.User)
+	m, err := findMember(ctx, c.Tx, c.Org, c.Caller.User)
 	switch {
-	case fault.Has(err, fault.NotFound):
+	case fault.IsKind(err, fault.NotFound):
 		return fault.Forbidden.New()
 	case err != nil:
 		return err

@@ -32,21 +32,23 @@ const (
 
 // Refusals about factors.
 var (
-	WrongFactor = fault.Define("WRONG_SECOND_FACTOR", 401,
+	WrongFactor = fault.DefineKind("WRONG_SECOND_FACTOR", 401,
 		"That code is wrong, was already used, or has expired. Wait for the next one and try again.")
-	WrongPasskey = fault.Define("WRONG_PASSKEY", 401, "That passkey was not accepted. Try again, or use another way.")
-	SignInFirst  = fault.Define("SIGN_IN_FIRST", 409,
+	WrongPasskey = fault.DefineKind("WRONG_PASSKEY", 401,
+		"That passkey was not accepted. Try again, or use another way.")
+	SignInFirst = fault.DefineKind("SIGN_IN_FIRST", 409,
 		"This address has a second factor. Sign in first, then open the invitation again.")
-	NotConfirmed = fault.Define("CONFIRMATION_REQUIRED", 403, "Confirm that it is you first.")
-	FactorExists = fault.Define("FACTOR_EXISTS", 409, "You already have an app for one-time codes. Remove it first.")
-	NoPasskeys   = fault.Define("PASSKEYS_UNAVAILABLE", 409,
+	NotConfirmed = fault.DefineKind("CONFIRMATION_REQUIRED", 403, "Confirm that it is you first.")
+	FactorExists = fault.DefineKind("FACTOR_EXISTS", 409,
+		"You already have an app for one-time codes. Remove it first.")
+	NoPasskeys = fault.DefineKind("PASSKEYS_UNAVAILABLE", 409,
 		"Browsers offer passkeys only over https, and for a host name, not an IP address.")
-	OwnFactorFirst = fault.Define("OWN_FACTOR_FIRST", 409, "Add a second factor of your own first.")
+	OwnFactorFirst = fault.DefineKind("OWN_FACTOR_FIRST", 409, "Add a second factor of your own first.")
 )
 
-// confirmedFor is how long a user may change factors after confirming who they are. A
+// confirmationLifetime is how long a user may change factors after confirming who they are. A
 // secret for an app that nobody confirmed is shown again for as long.
-const confirmedFor = 10 * time.Minute
+const confirmationLifetime = 10 * time.Minute
 
 // Factors is what a user has.
 type Factors struct {
@@ -89,8 +91,8 @@ func (a *Accounts) factorOperations() []*op.Op {
 		s := op.Spec{
 			Name:     "factors." + name,
 			Summary:  summary,
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Errors:   []*fault.Kind{NotConfirmed},
 			Example:  `{` + token + example + `}`,
 		}
@@ -109,29 +111,29 @@ func (a *Accounts) factorOperations() []*op.Op {
 	recovery.Secret, recovery.Events = true, []string{"user.recovery_codes_created"}
 	return []*op.Op{
 		op.Read(list, a.listFactors),
-		op.Write(begin, a.beginCodes),
-		op.Write(add, a.addCodes),
-		op.Write(own("remove_codes", "Remove your app for one-time codes.", "removed", ""), a.removeCodes),
+		op.Write(begin, a.beginCodeApp),
+		op.Write(add, a.addCodeApp),
+		op.Write(own("remove_codes", "Remove your app for one-time codes.", "removed", ""), a.removeCodeApp),
 		op.Write(own("remove_passkey", "Remove one of your passkeys.", "removed",
 			`, "id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`), a.removePasskey),
-		op.Write(recovery, a.renewRecovery),
+		op.Write(recovery, a.renewRecoveryCodes),
 		op.Write(op.Spec{
 			Name:     "users.reset_factors",
 			Summary:  "Remove all second factors of a user who lost them; all of the user's sessions end.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Events:   []string{"user.factors_reset"},
 			Example:  `{"email": "ada@example.com"}`,
 		}, a.resetFactors),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "organizations.require_factor",
 			Summary:  "Say whether owners and admins need a second factor.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"organization.updated"},
 			Errors:   []*fault.Kind{OwnFactorFirst},
 			Example:  `{"required": true}`,
-		}, a.requireFactor),
+		}, a.setFactorRequired),
 	}
 }
 
@@ -140,18 +142,18 @@ type ofSession struct {
 	Token string `json:"token" doc:"the session's"`
 }
 
-// hasFactor reports whether a user has a second factor.
-func hasFactor(ctx context.Context, tx *db.Tx, user id.ID) (bool, error) {
-	return db.One[bool](ctx, tx, `
+// userHasFactor reports whether a user has a second factor.
+func userHasFactor(ctx context.Context, tx *db.Tx, user id.ID) (bool, error) {
+	return db.QueryOne[bool](ctx, tx, `
 		SELECT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1)
 			OR EXISTS (SELECT 1 FROM code_secrets WHERE user_id = $1 AND confirmed_at IS NOT NULL)`, user)
 }
 
-// factorsOf reads what a user has. listFactors adds what depends on the session, the
+// loadFactors reads what a user has. listFactors adds what depends on the session, the
 // organization and the server.
-func factorsOf(ctx context.Context, tx *db.Tx, user id.ID) (*Factors, error) {
+func loadFactors(ctx context.Context, tx *db.Tx, user id.ID) (*Factors, error) {
 	out := &Factors{}
-	apps, err := db.All[CodeApp](ctx, tx, `
+	apps, err := db.QueryAll[CodeApp](ctx, tx, `
 		SELECT created_at, used_at FROM code_secrets
 		WHERE user_id = $1 AND confirmed_at IS NOT NULL`, user)
 	if err != nil {
@@ -160,29 +162,29 @@ func factorsOf(ctx context.Context, tx *db.Tx, user id.ID) (*Factors, error) {
 	if len(apps) > 0 {
 		out.Codes = &apps[0]
 	}
-	out.Passkeys, err = db.All[Passkey](ctx, tx, `
+	out.Passkeys, err = db.QueryAll[Passkey](ctx, tx, `
 		SELECT id, created_at, used_at, name FROM passkeys
 		WHERE user_id = $1 ORDER BY seq LIMIT $2`, user, maxPasskeys)
 	if err != nil {
 		return nil, err
 	}
-	out.Recovery, err = db.One[int](ctx, tx,
+	out.Recovery, err = db.QueryOne[int](ctx, tx,
 		"SELECT count(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL", user)
 	return out, err
 }
 
 func (a *Accounts) listFactors(ctx context.Context, c *op.Call, in ofSession) (*Factors, error) {
-	out, err := factorsOf(ctx, c.Tx, c.Caller.ID)
+	out, err := loadFactors(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
 	out.Offered = a.passkeys != nil
-	if out.Password, err = db.One[bool](ctx, c.Tx, "SELECT password_hash IS NOT NULL FROM users WHERE id = $1",
+	if out.Password, err = db.QueryOne[bool](ctx, c.Tx, "SELECT password_hash IS NOT NULL FROM users WHERE id = $1",
 		c.Caller.ID); err != nil {
 		return nil, err
 	}
-	out.Password = out.Password && a.passwordsOff() == nil
-	if out.Linked, err = db.One[bool](ctx, c.Tx, "SELECT EXISTS (SELECT 1 FROM identities WHERE user_id = $1)",
+	out.Password = out.Password && a.checkPasswordsAllowed() == nil
+	if out.Linked, err = db.QueryOne[bool](ctx, c.Tx, "SELECT EXISTS (SELECT 1 FROM identities WHERE user_id = $1)",
 		c.Caller.ID); err != nil {
 		return nil, err
 	}
@@ -191,7 +193,7 @@ func (a *Accounts) listFactors(ctx context.Context, c *op.Call, in ofSession) (*
 	}
 	err = requireConfirmed(ctx, c, in.Token)
 	out.Confirmed = err == nil
-	if fault.Has(err, NotConfirmed) {
+	if fault.IsKind(err, NotConfirmed) {
 		err = nil
 	}
 	return out, err
@@ -199,7 +201,7 @@ func (a *Accounts) listFactors(ctx context.Context, c *op.Call, in ofSession) (*
 
 // requiresFactor reports whether an organization requires a factor of a user.
 func requiresFactor(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, error) {
-	return db.One[bool](ctx, tx, `
+	return db.QueryOne[bool](ctx, tx, `
 		SELECT EXISTS (SELECT 1 FROM memberships m JOIN organizations o ON o.id = m.organization_id
 			WHERE m.organization_id = $1 AND m.user_id = $2 AND m.deleted_at IS NULL AND m.role IN ('owner', 'admin')
 				AND o.requires_factor)`, org, user)
@@ -215,20 +217,20 @@ func requireConfirmed(ctx context.Context, c *op.Call, token string) error {
 		Factor    Factor      `db:"factor"`
 		Confirmed *clock.Time `db:"confirmed_at"`
 	}
-	hash := secret.Hash(token)
-	s, err := db.One[row](ctx, c.Tx, `
+	hash := secret.HashToken(token)
+	s, err := db.QueryOne[row](ctx, c.Tx, `
 		SELECT created_at, factor, confirmed_at FROM sessions
 		WHERE hash = $1 AND user_id = $2`, hash[:], c.Caller.ID)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return fault.Unauthorized.New()
 	}
 	if err != nil {
 		return err
 	}
-	if s.Confirmed != nil && c.Now.Sub(*s.Confirmed) < confirmedFor {
+	if s.Confirmed != nil && c.Now.Sub(*s.Confirmed) < confirmationLifetime {
 		return nil
 	}
-	if s.Factor == "" && c.Now.Sub(s.Created) < confirmedFor {
+	if s.Factor == "" && c.Now.Sub(s.Created) < confirmationLifetime {
 		required, err := requiresFactor(ctx, c.Tx, c.Org, c.Caller.ID)
 		if err != nil || required {
 			return err
@@ -237,19 +239,19 @@ func requireConfirmed(ctx context.Context, c *op.Call, token string) error {
 	return NotConfirmed.New()
 }
 
-// mayChangeFactors begins every change of a factor: the caller confirmed who they
+// beginFactorChange begins every change of a factor: the caller confirmed who they
 // are, and nobody else changes their factors meanwhile.
-func mayChangeFactors(ctx context.Context, c *op.Call, token string) error {
+func beginFactorChange(ctx context.Context, c *op.Call, token string) error {
 	if err := requireConfirmed(ctx, c, token); err != nil {
 		return err
 	}
-	return lockUser(ctx, c.Tx, c.Caller.ID)
+	return lockActiveUser(ctx, c.Tx, c.Caller.ID)
 }
 
-// lockUser locks a user until the transaction ends, and refuses one who is disabled.
+// lockActiveUser locks a user until the transaction ends, and refuses one who is disabled.
 // The update changes nothing; it takes the row lock on both engines. Whoever adds,
 // uses or removes a factor begins with it, so that they take turns.
-func lockUser(ctx context.Context, tx *db.Tx, user id.ID) error {
+func lockActiveUser(ctx context.Context, tx *db.Tx, user id.ID) error {
 	n, err := db.Exec(ctx, tx, "UPDATE users SET updated_at = updated_at WHERE id = $1 AND status = 'active'", user)
 	if err == nil && n == 0 {
 		return UserDisabled.New()
@@ -257,10 +259,10 @@ func lockUser(ctx context.Context, tx *db.Tx, user id.ID) error {
 	return err
 }
 
-// endSessions ends the sessions of a user, and the sign-ins that wait for a second
+// endSessionsExcept ends the sessions of a user, and the sign-ins that wait for a second
 // factor. The session with the token keep stays; an empty keep spares none.
-func endSessions(ctx context.Context, tx *db.Tx, user id.ID, keep string) error {
-	hash := secret.Hash(keep)
+func endSessionsExcept(ctx context.Context, tx *db.Tx, user id.ID, keep string) error {
+	hash := secret.HashToken(keep)
 	for _, text := range []string{
 		"DELETE FROM sessions WHERE user_id = $1 AND hash <> $2",
 		"DELETE FROM sign_ins WHERE user_id = $1 AND hash <> $2",
@@ -273,12 +275,12 @@ func endSessions(ctx context.Context, tx *db.Tx, user id.ID, keep string) error 
 	return nil
 }
 
-// added completes a new factor: the session that added it counts as having proven it.
+// recordFactorAdded completes a new factor: the session that added it counts as having proven it.
 // With the first factor come recovery codes, which it returns, and the user's other
 // sessions end, because they have proven none. what names the factor in the mail.
-func (a *Accounts) added(ctx context.Context, c *op.Call, token string, first bool, f Factor, what string) ([]string,
-	error) {
-	hash := secret.Hash(token)
+func (a *Accounts) recordFactorAdded(ctx context.Context, c *op.Call, token string, first bool, f Factor,
+	what string) ([]string, error) {
+	hash := secret.HashToken(token)
 	_, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = $3 WHERE hash = $1 AND user_id = $2 AND factor = ''",
 		hash[:], c.Caller.ID, f)
 	if err != nil {
@@ -286,31 +288,31 @@ func (a *Accounts) added(ctx context.Context, c *op.Call, token string, first bo
 	}
 	var codes []string
 	if first {
-		if err := endSessions(ctx, c.Tx, c.Caller.ID, token); err != nil {
+		if err := endSessionsExcept(ctx, c.Tx, c.Caller.ID, token); err != nil {
 			return nil, err
 		}
 		if codes, err = newRecoveryCodes(ctx, c, c.Caller.ID); err != nil {
 			return nil, err
 		}
 	}
-	return codes, a.changed(ctx, c, "user.factor_added", c.Caller.ID, f, Notice{
+	return codes, a.announceAccountChange(ctx, c, "user.factor_added", c.Caller.ID, f, Notice{
 		Subject: "A second factor was added to your account",
 		Text:    []string{what + " was added. Signing in asks for it from now on."},
 	})
 }
 
-// removed completes the removal of a factor. When it was the last one, the recovery
+// recordFactorRemoved completes the removal of a factor. When it was the last one, the recovery
 // codes are deleted, and the user's sessions no longer count as having proven a factor,
 // unless the identity provider vouched for them.
-func (a *Accounts) removed(ctx context.Context, c *op.Call, f Factor, what string) (*Factors, error) {
-	left, err := factorsOf(ctx, c.Tx, c.Caller.ID)
+func (a *Accounts) recordFactorRemoved(ctx context.Context, c *op.Call, f Factor, what string) (*Factors, error) {
+	left, err := loadFactors(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
 	text := []string{what + " was removed."}
 	if !left.Any() {
 		text = append(text, "Your account has no second factor any more, so the password alone signs in.")
-		if err := forgetFactors(ctx, c.Tx, c.Caller.ID); err != nil {
+		if err := deleteFactors(ctx, c.Tx, c.Caller.ID); err != nil {
 			return nil, err
 		}
 		if _, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = '' WHERE user_id = $1 AND factor <> $2",
@@ -319,15 +321,16 @@ func (a *Accounts) removed(ctx context.Context, c *op.Call, f Factor, what strin
 		}
 		left.Recovery = 0
 	}
-	return left, a.changed(ctx, c, "user.factor_removed", c.Caller.ID, f,
+	return left, a.announceAccountChange(ctx, c, "user.factor_removed", c.Caller.ID, f,
 		Notice{Subject: "A second factor was removed from your account", Text: text})
 }
 
-// changed writes the event to every organization of a user, and mails the user. The
+// announceAccountChange writes the event to every organization of a user, and mails the user. The
 // mail is a message of the user's first organization; a user who belongs to none gets
 // no mail.
-func (a *Accounts) changed(ctx context.Context, c *op.Call, event string, user id.ID, f Factor, n Notice) error {
-	all, err := membersOf(ctx, c.Tx, user)
+func (a *Accounts) announceAccountChange(ctx context.Context, c *op.Call, event string, user id.ID, f Factor,
+	n Notice) error {
+	all, err := membersOfUser(ctx, c.Tx, user)
 	if err != nil {
 		return err
 	}
@@ -346,9 +349,9 @@ func (a *Accounts) changed(ctx context.Context, c *op.Call, event string, user i
 	return a.config.Notify(ctx, c.Tx, all[0].OrganizationID, all[0].Email, n)
 }
 
-// forgetFactors deletes everything that could be a second factor of a user, with
+// deleteFactors deletes everything that could be a second factor of a user, with
 // recovery codes and pending challenges.
-func forgetFactors(ctx context.Context, tx *db.Tx, user id.ID) error {
+func deleteFactors(ctx context.Context, tx *db.Tx, user id.ID) error {
 	for _, text := range []string{
 		"DELETE FROM passkeys WHERE user_id = $1",
 		"DELETE FROM code_secrets WHERE user_id = $1",
@@ -365,7 +368,7 @@ func forgetFactors(ctx context.Context, tx *db.Tx, user id.ID) error {
 // resetFactors is the operator's help for a user who lost all factors and recovery
 // codes. It unlocks the account, so the operator must know the person.
 func (a *Accounts) resetFactors(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
-	user, err := findUser(ctx, c.Tx, in.Email)
+	user, err := findUserByEmail(ctx, c.Tx, in.Email)
 	if err != nil {
 		return nil, err
 	}
@@ -375,13 +378,13 @@ func (a *Accounts) resetFactors(ctx context.Context, c *op.Call, in userByEmail)
 	if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET updated_at = $2 WHERE id = $1", user.ID, c.Now); err != nil {
 		return nil, err
 	}
-	if err := forgetFactors(ctx, c.Tx, user.ID); err != nil {
+	if err := deleteFactors(ctx, c.Tx, user.ID); err != nil {
 		return nil, err
 	}
-	if err := endSessions(ctx, c.Tx, user.ID, ""); err != nil {
+	if err := endSessionsExcept(ctx, c.Tx, user.ID, ""); err != nil {
 		return nil, err
 	}
-	err = a.changed(ctx, c, "user.factors_reset", user.ID, "", Notice{
+	err = a.announceAccountChange(ctx, c, "user.factors_reset", user.ID, "", Notice{
 		Subject: "Your second factors were removed",
 		Text: []string{"Whoever runs the server removed all second factors of your account, and signed you out " +
 			"everywhere."},
@@ -389,7 +392,7 @@ func (a *Accounts) resetFactors(ctx context.Context, c *op.Call, in userByEmail)
 	if err != nil {
 		return nil, err
 	}
-	all, err := membersOf(ctx, c.Tx, user.ID)
+	all, err := membersOfUser(ctx, c.Tx, user.ID)
 	if len(all) > 0 {
 		return &all[0], err
 	}
@@ -400,12 +403,12 @@ type factorRequire struct {
 	Required bool `json:"required"`
 }
 
-// requireFactor takes effect at the next page that an owner or admin opens.
+// setFactorRequired takes effect at the next page that an owner or admin opens.
 // Whoever asks for it in the console has a factor, so that they do not shut
 // themselves out.
-func (a *Accounts) requireFactor(ctx context.Context, c *op.Call, in factorRequire) (*Organization, error) {
-	if in.Required && c.Caller.Kind == op.User {
-		has, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+func (a *Accounts) setFactorRequired(ctx context.Context, c *op.Call, in factorRequire) (*Organization, error) {
+	if in.Required && c.Caller.Kind == op.UserActor {
+		has, err := userHasFactor(ctx, c.Tx, c.Caller.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -413,7 +416,7 @@ func (a *Accounts) requireFactor(ctx context.Context, c *op.Call, in factorRequi
 			return nil, OwnFactorFirst.New()
 		}
 	}
-	if c.Door == op.Console && c.Caller.Role != "owner" {
+	if c.Door == op.ConsoleDoor && c.Caller.Role != "owner" {
 		return nil, fault.Forbidden.Say("Only an owner can change this.")
 	}
 	_, err := db.Exec(ctx, c.Tx, "UPDATE organizations SET requires_factor = $2, updated_at = $3 WHERE id = $1",
@@ -425,6 +428,6 @@ func (a *Accounts) requireFactor(ctx context.Context, c *op.Call, in factorRequi
 	if err != nil {
 		return nil, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return org, c.Emit("organization.updated", org.ID, org)
 }

@@ -60,7 +60,7 @@ func (v *victim) from() string { return fmt.Sprintf("198.51.100.%d", senders.Add
 func lying(change func(k *apptest.Authenticator)) func(v *victim) error {
 	return func(v *victim) error {
 		pending, options := v.asked()
-		k := v.key.Copy()
+		k := v.key.Clone()
 		change(k)
 		return v.try(pending, k.Get(v.t, options))
 	}
@@ -113,14 +113,14 @@ var factorAttacks = []struct {
 	{"somebody else's handle", account.WrongPasskey, lying(func(k *apptest.Authenticator) {
 		k.Handle = []byte("eve")
 	})},
-	{"forged signature", account.WrongPasskey, lying(func(k *apptest.Authenticator) { k.Forge() })},
+	{"forged signature", account.WrongPasskey, lying(func(k *apptest.Authenticator) { k.ReplaceSecret() })},
 	{"the attacker's own passkey", account.WrongPasskey, func(v *victim) error {
 		eve := v.console.victim(v.NewTenant(v.t, "free"))
 		pending, options := v.asked()
 		return v.try(pending, eve.key.Get(v.t, options))
 	}},
 	{"counter going back", account.WrongPasskey, func(v *victim) error {
-		clone := v.key.Copy()
+		clone := v.key.Clone()
 		pending, options := v.asked()
 		if err := v.try(pending, v.key.Get(v.t, options)); err != nil {
 			v.t.Errorf("the victim cannot sign in: %v", err)
@@ -150,7 +150,7 @@ var factorAttacks = []struct {
 		eve := v.console.victim(v.NewTenant(v.t, "free"))
 		options := eve.ok(eve.token, "factors.begin_passkey", with(eve.token)).Text("options")
 		_, err := v.do(eve.token, "factors.add_passkey",
-			with(eve.token, "name", "Mine", "credential", v.key.Copy().Create(v.t, options)))
+			with(eve.token, "name", "Mine", "credential", v.key.Clone().Create(v.t, options)))
 		return err
 	}},
 	{"replayed code", account.WrongFactor, func(v *victim) error {
@@ -194,7 +194,7 @@ var factorAttacks = []struct {
 		return err
 	}},
 	{"sign-in in place of a session", fault.Unauthorized, func(v *victim) error {
-		_, err := v.Accounts.BySession(v.t.Context(), v.pending(v.email))
+		_, err := v.Accounts.SessionByToken(v.t.Context(), v.pending(v.email))
 		return err
 	}},
 	{"made-up sign-in", account.SignInExpired, func(v *victim) error {
@@ -218,7 +218,7 @@ var factorAttacks = []struct {
 	}},
 	{"factor skipped by an invitation", account.SignInFirst, func(v *victim) error {
 		other := v.NewTenant(v.t, "free")
-		url := v.Operate(v.t, "invites.create", "organization", other.Org,
+		url := v.AsOperator(v.t, "invites.create", "organization", other.Org,
 			fmt.Sprintf(`{"email": %q, "role": "member"}`, v.email)).Text("url")
 		_, err := v.do("", "invites.accept", object("token", url[strings.LastIndexByte(url, '/')+1:], "name", "Eve",
 			"password", password, "address", v.from()))
@@ -257,7 +257,7 @@ func TestAttackSecondFactor(t *testing.T) {
 				inner := *c
 				inner.t = t
 				v := inner.victim(inner.NewTenant(t, "free"))
-				if err := attack.try(v); !fault.Has(err, attack.want) {
+				if err := attack.try(v); !fault.IsKind(err, attack.want) {
 					t.Errorf("%v, want %s", err, attack.want.Code)
 				}
 			})
@@ -276,7 +276,7 @@ func TestAttackGuessedCodes(t *testing.T) {
 		pending := c.pending(v.email)
 		right := c.code(v.secret)
 		var checked, limited atomic.Int32
-		apptest.AtOnce(40, func(i int) {
+		apptest.RunAtOnce(40, func(i int) {
 			code := fmt.Sprintf("%06d", (i+1)*7)
 			if code == right {
 				code = "999999"
@@ -284,9 +284,9 @@ func TestAttackGuessedCodes(t *testing.T) {
 			_, err := c.do("", "sessions.confirm", object("pending", pending, "code", code, "address",
 				fmt.Sprintf("203.0.113.%d", i)))
 			switch {
-			case fault.Has(err, account.WrongFactor):
+			case fault.IsKind(err, account.WrongFactor):
 				checked.Add(1)
-			case fault.Has(err, fault.RateLimited):
+			case fault.IsKind(err, fault.RateLimited):
 				limited.Add(1)
 			default:
 				t.Errorf("a guess: %v", err)
@@ -306,11 +306,11 @@ func TestAttackFactorByLink(t *testing.T) {
 	eachSite(t, func(t *testing.T, c *console) {
 		v := c.victim(c.Tenant)
 		tail := func(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
-		link := c.Operate(t, "users.link_password", "", "", fmt.Sprintf(`{"email": %q}`, v.email)).Text("url")
+		link := c.AsOperator(t, "users.link_password", "", "", fmt.Sprintf(`{"email": %q}`, v.email)).Text("url")
 		c.ok("", "users.reset_password", object("token", tail(link), "password", password))
 		c.signedOut(v.token)
 		c.pending(v.email)
-		link = c.Operate(t, "users.link_sign_in", "", "", fmt.Sprintf(`{"email": %q}`, v.email)).Text("url")
+		link = c.AsOperator(t, "users.link_sign_in", "", "", fmt.Sprintf(`{"email": %q}`, v.email)).Text("url")
 		c.refused(fault.NotFound, "", "users.reset_password", object("token", tail(link), "password", password))
 		if s := c.ok("", "sessions.create_by_link", object("token", tail(link))); s.Text("token") != "" ||
 			s.Text("pending") == "" {
@@ -318,7 +318,7 @@ func TestAttackFactorByLink(t *testing.T) {
 		}
 		// A user who is disabled while a sign-in waits gets no further.
 		pending := c.pending(v.email)
-		c.Operate(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, v.email))
+		c.AsOperator(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, v.email))
 		c.refused(account.SignInExpired, "", "sessions.confirm", object("pending", pending, "code", c.code(v.secret)))
 	})
 }

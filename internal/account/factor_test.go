@@ -21,11 +21,11 @@ const site = "http://localhost:8080" // where a browser offers passkeys
 
 // eachSite is eachConsole at an address that has passkeys.
 func eachSite(t *testing.T, fn func(t *testing.T, c *console)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.BaseURL = site
 		a := apptest.StartWith(t, s)
-		fn(t, &console{t, a, action.New(a.Runner, a.Catalog, op.Console)})
+		fn(t, &console{t, a, action.New(a.Runner, a.Catalog, op.ConsoleDoor)})
 	})
 }
 
@@ -92,7 +92,7 @@ func (c *console) pending(email string) string {
 func (c *console) mails(email string) (out []string) {
 	c.t.Helper()
 	err := c.DB.Read(c.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = db.All[string](ctx, tx, `
+		out, err = db.QueryAll[string](ctx, tx, `
 			SELECT subject FROM messages
 			WHERE organization_id = $1 AND CAST(to_addresses AS TEXT) LIKE $2 ORDER BY seq`, c.Org, "%"+email+"%")
 		return err
@@ -131,7 +131,7 @@ func TestOneTimeCodes(t *testing.T) {
 		used := c.code(secret)
 		s := c.ok("", "sessions.confirm", object("pending", c.pending(c.Owner), "code", used[:3]+" "+used[3:]))
 		s.Same("factor", "code")
-		if _, err := c.Accounts.BySession(t.Context(), s.Text("token")); err != nil {
+		if _, err := c.Accounts.SessionByToken(t.Context(), s.Text("token")); err != nil {
 			t.Error(err)
 		}
 		// A code works once, also in another sign-in.
@@ -139,7 +139,7 @@ func TestOneTimeCodes(t *testing.T) {
 
 		// The database has no secret in the clear.
 		err := c.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			sealed, err := db.One[[]byte](ctx, tx, "SELECT secret FROM code_secrets WHERE user_id = $1", c.OwnerID)
+			sealed, err := db.QueryOne[[]byte](ctx, tx, "SELECT secret FROM code_secrets WHERE user_id = $1", c.OwnerID)
 			if len(sealed) < 40 {
 				t.Errorf("%d bytes are not sealed", len(sealed))
 			}
@@ -150,7 +150,7 @@ func TestOneTimeCodes(t *testing.T) {
 		}
 
 		// A new sealing key loses nothing.
-		if _, err := c.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{Retire: true}, nil); err != nil {
+		if _, err := c.Admin.RunTask(t.Context(), "secrets.rotate", app.RotateTask{Retire: true}, nil); err != nil {
 			t.Fatal(err)
 		}
 		c.ok("", "sessions.confirm", object("pending", c.pending(c.Owner), "code", c.code(secret)))
@@ -224,7 +224,7 @@ func TestRecoveryCodes(t *testing.T) {
 			pendings = append(pendings, c.pending(c.Owner))
 		}
 		var in atomic.Int32
-		apptest.AtOnce(4, func(i int) {
+		apptest.RunAtOnce(4, func(i int) {
 			if _, err := c.do("", "sessions.confirm", object("pending", pendings[i], "code", codes[1])); err == nil {
 				in.Add(1)
 			}
@@ -240,7 +240,7 @@ func TestRecoveryCodes(t *testing.T) {
 		// Whoever lost everything asks the operator.
 		before := c.ok("", "sessions.confirm", object("pending", c.pending(c.Owner), "code",
 			c.ok(token, "factors.renew_recovery", with(token)).Text("codes.3"), "address", "192.0.2.8")).Text("token")
-		c.Operate(t, "users.reset_factors", "", "", fmt.Sprintf(`{"email": %q}`, strings.ToUpper(c.Owner))).
+		c.AsOperator(t, "users.reset_factors", "", "", fmt.Sprintf(`{"email": %q}`, strings.ToUpper(c.Owner))).
 			Same("id", c.OwnerID)
 		c.signedOut(before, token)
 		c.signIn(c.Owner, password)
@@ -256,7 +256,7 @@ func TestRecoveryCodes(t *testing.T) {
 func TestRequiredFactor(t *testing.T) {
 	eachSite(t, func(t *testing.T, c *console) {
 		add := func(email, role string) {
-			c.Operate(t, "users.create", "organization", c.Org, fmt.Sprintf(
+			c.AsOperator(t, "users.create", "organization", c.Org, fmt.Sprintf(
 				`{"email": %q, "name": "X", "role": %q, "password": %q}`, email, role, password))
 		}
 		add("admin@example.com", "admin")
@@ -270,7 +270,7 @@ func TestRequiredFactor(t *testing.T) {
 		c.ok(owner, "organizations.require_factor", `{"required": true}`)
 		must := func(token string, want bool) {
 			t.Helper()
-			s, err := c.Accounts.BySession(t.Context(), token)
+			s, err := c.Accounts.SessionByToken(t.Context(), token)
 			if err != nil || s.MustEnroll() != want {
 				t.Errorf("%v %v, want %v", s, err, want)
 			}
@@ -340,7 +340,7 @@ func TestSessionList(t *testing.T) {
 			t.Errorf("%d are left", n)
 		}
 		c.signedOut(two, three)
-		if _, err := c.Accounts.BySession(t.Context(), theirs); err != nil {
+		if _, err := c.Accounts.SessionByToken(t.Context(), theirs); err != nil {
 			t.Errorf("a neighbour was signed out: %v", err)
 		}
 		if got := c.Events(t, "session.deleted"); got != "session.deleted session.deleted" {
@@ -356,7 +356,7 @@ func TestJoiningKeepsTheFactor(t *testing.T) {
 		token := c.signIn(c.Owner, password)
 		c.codes(token)
 		other := c.NewTenant(t, "free")
-		url := c.Operate(t, "invites.create", "organization", other.Org,
+		url := c.AsOperator(t, "invites.create", "organization", other.Org,
 			fmt.Sprintf(`{"email": %q, "role": "admin"}`, c.Owner)).Text("url")
 		c.ok("", "invites.accept", object("token", url[strings.LastIndexByte(url, '/')+1:], "session", token)).
 			Same("factor", "code")

@@ -57,18 +57,18 @@ type NewInvite struct {
 }
 
 var invites = db.NewTable[Invite]("invites", db.Life{
-	Noun:      "invitation",
-	Strangers: db.NobodyOutside,
-	Refs:      []db.Ref{db.To("invited_by_user_id", "users", db.Keeps)},
+	Noun:         "invitation",
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("invited_by_user_id", "users", db.Keeps)},
 })
 
 func (a *Accounts) inviteOperations() []*op.Op {
 	return []*op.Op{
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "invites.create",
 			Summary:  "Invite somebody to the organization with a link.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"invite.created"},
@@ -79,14 +79,14 @@ func (a *Accounts) inviteOperations() []*op.Op {
 			Name:     "invites.list",
 			Summary:  "List the pending invitations.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{}`,
 		}, a.listInvites),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "invites.revoke",
 			Summary:  "Revoke an invitation; its link stops working.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Status:   204,
 			Events:   []string{"invite.revoked"},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
@@ -94,13 +94,13 @@ func (a *Accounts) inviteOperations() []*op.Op {
 		op.Flow(op.Spec{
 			Name:     "invites.accept",
 			Summary:  "Join an organization with an invitation, and sign in.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"invite.accepted", "user.created", "session.created"},
-			Errors:   []*fault.Kind{UserExists, Unproven, SignInFirst},
+			Errors:   []*fault.Kind{UserExists, AddressUnproven, SignInFirst},
 			Example: `{"token": "fdi_0000000000000000000000000000000000000000", "name": "Grace Hopper", "password": ` +
 				`"a long ` +
 				`sentence", "address": "192.0.2.7"}`,
@@ -114,12 +114,12 @@ type inviteCreate struct {
 }
 
 func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate) (*NewInvite, error) {
-	if err := onlyOwners(c, in.Role); err != nil {
+	if err := onlyOwnersChangeOwners(c, in.Role); err != nil {
 		return nil, err
 	}
 	// An organization's members are no secret within it.
-	members, err := db.All[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org,
-		db.Fold(in.Email))
+	members, err := db.QueryAll[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2",
+		c.Org, db.FoldText(in.Email))
 	if err != nil {
 		return nil, err
 	}
@@ -134,9 +134,9 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 		return nil, err
 	}
 	token := secret.NewToken(InvitePrefix)
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	v := &NewInvite{Invite{Record: c.NewRecord(), Email: in.Email, Role: in.Role, Hash: hash[:],
-		InvitedByUserID: c.Caller.ActorID(), ExpiresAt: c.Now.Add(inviteLifetime)},
+		InvitedByUserID: c.Caller.ActorIDOrNil(), ExpiresAt: c.Now.Add(inviteLifetime)},
 		a.config.BaseURL + "/join/" + token}
 	if err := invites.Insert(ctx, c.Tx, &v.Invite); err != nil {
 		return nil, err
@@ -147,12 +147,12 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 type inviteList struct{ op.Page }
 
 func (a *Accounts) listInvites(ctx context.Context, c *op.Call, in inviteList) (*op.List[Invite], error) {
-	rows, err := invites.List(ctx, c.Tx, db.In(c.Org).And("expires_at > ?", c.Now), in.DB())
-	return op.ListOf(in.Page, rows), err
+	rows, err := invites.List(ctx, c.Tx, db.InOrganization(c.Org).And("expires_at > ?", c.Now), in.ToDBPage())
+	return op.NewList(in.Page, rows), err
 }
 
 func (a *Accounts) revokeInvite(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
-	v, err := invites.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	v, err := invites.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
@@ -168,18 +168,18 @@ type Invitation struct {
 	Role         string `db:"role"`
 }
 
-// Invitation finds the invitation behind a link.
-func (a *Accounts) Invitation(ctx context.Context, token string) (v *Invitation, err error) {
+// FindInvitation finds the invitation behind a link.
+func (a *Accounts) FindInvitation(ctx context.Context, token string) (v *Invitation, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err = a.invitation(ctx, tx, token)
+		v, err = a.loadInvitation(ctx, tx, token)
 		return err
 	})
 	return v, err
 }
 
-func (a *Accounts) invitation(ctx context.Context, tx *db.Tx, token string) (*Invitation, error) {
-	hash := secret.Hash(token)
-	v, err := db.One[Invitation](ctx, tx, `
+func (a *Accounts) loadInvitation(ctx context.Context, tx *db.Tx, token string) (*Invitation, error) {
+	hash := secret.HashToken(token)
+	v, err := db.QueryOne[Invitation](ctx, tx, `
 		SELECT i.id, i.organization_id, o.name, i.email, i.role
 		FROM invites i JOIN organizations o ON o.id = i.organization_id
 		WHERE i.hash = $1 AND i.deleted_at IS NULL AND i.expires_at > $2
@@ -189,7 +189,7 @@ func (a *Accounts) invitation(ctx context.Context, tx *db.Tx, token string) (*In
 					AND m.deleted_at IS NULL AND u.status = 'active'
 					AND (m.role = 'owner' OR m.role = 'admin' AND i.role <> 'owner')))`,
 		hash[:], a.clock.Now())
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.NotFound.Say("This invitation was used or revoked, or has expired. Ask for a new one.")
 	}
 	return &v, err
@@ -204,35 +204,35 @@ type inviteAccept struct {
 }
 
 func (a *Accounts) acceptInvite(ctx context.Context, c *op.Call, in inviteAccept) (*NewSession, error) {
-	v, err := a.Invitation(ctx, in.Token)
+	v, err := a.FindInvitation(ctx, in.Token)
 	if err != nil {
 		return nil, err
 	}
-	who, err := a.guestFor(ctx, c, v, in)
+	who, err := a.identifyGuest(ctx, c, v, in)
 	if err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
 		if err := db.LockOrganization(ctx, c.Tx, v.Org); err != nil {
-			return nil, db.Missing(err, "organization")
+			return nil, db.AsNotFound(err, "organization")
 		}
 		// The maker may have been removed in the meantime.
-		if _, err := a.invitation(ctx, c.Tx, in.Token); err != nil {
+		if _, err := a.loadInvitation(ctx, c.Tx, in.Token); err != nil {
 			return nil, err
 		}
 		// Removing the row claims the invitation.
-		row, err := invites.Remove(ctx, c.Tx, v.Org, v.ID, c.Now)
+		row, err := invites.SoftDelete(ctx, c.Tx, v.Org, v.ID, c.Now)
 		if err != nil {
 			return nil, err
 		}
-		c.Org, c.Caller = v.Org, &op.Caller{Kind: op.User, ID: who.user, Organization: v.Org}
-		if err := who.admit(ctx, c, v, in); err != nil {
+		c.Org, c.Caller = v.Org, &op.Caller{Kind: op.UserActor, ID: who.user, Organization: v.Org}
+		if err := who.insertOrRecheck(ctx, c, v, in); err != nil {
 			return nil, err
 		}
 		if err := c.Emit("invite.accepted", row.ID, row); err != nil {
 			return nil, err
 		}
-		if _, err := a.join(ctx, c, who.user, v.Role); err != nil {
+		if _, err := a.joinOrganization(ctx, c, who.user, v.Role); err != nil {
 			return nil, err
 		}
 		return a.beginSession(ctx, c, who.user, in.Origin, who.factor)
@@ -249,17 +249,17 @@ type guest struct {
 	hash    string       // of a new user's password
 }
 
-// admit inserts a new user, or checks under the lock that an existing one's proof still
+// insertOrRecheck inserts a new user, or checks under the lock that an existing one's proof still
 // holds: a password that was changed in the meantime means that its owner took the
 // account back, and a session may have ended.
-func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
+func (g *guest) insertOrRecheck(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) error {
 	switch {
 	case g.known != nil:
-		if err := g.known.recheck(ctx, c.Tx); err != nil {
+		if err := g.known.recheckAndLock(ctx, c.Tx); err != nil {
 			return err
 		}
 		// The password alone does not sign in whoever has a second factor.
-		has, err := hasFactor(ctx, c.Tx, g.user)
+		has, err := userHasFactor(ctx, c.Tx, g.user)
 		if err == nil && has {
 			return SignInFirst.New()
 		}
@@ -269,12 +269,12 @@ func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteA
 		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET updated_at = updated_at WHERE id = $1", g.user); err != nil {
 			return err
 		}
-		hash := secret.Hash(*in.Session)
+		hash := secret.HashToken(*in.Session)
 		var err error
-		g.factor, err = db.One[Factor](ctx, c.Tx, `
+		g.factor, err = db.QueryOne[Factor](ctx, c.Tx, `
 			SELECT factor FROM sessions
 			WHERE hash = $1 AND user_id = $2 AND expires_at > $3`, hash[:], g.user, c.Now)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			return fault.Unauthorized.New()
 		}
 		return err
@@ -282,59 +282,59 @@ func (g *guest) admit(ctx context.Context, c *op.Call, v *Invitation, in inviteA
 	return insertUser(ctx, c, g.user, v.Email, *in.Name, &g.hash, &v.Org)
 }
 
-// guestFor finds who accepts an invitation: the user with its address, proven
+// identifyGuest finds who accepts an invitation: the user with its address, proven
 // by a session or a password, or a new user.
-func (a *Accounts) guestFor(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) (*guest, error) {
+func (a *Accounts) identifyGuest(ctx context.Context, c *op.Call, v *Invitation, in inviteAccept) (*guest, error) {
 	if in.Session != nil {
-		s, err := a.BySession(ctx, *in.Session)
-		if err == nil && db.Fold(s.Email) == db.Fold(v.Email) {
+		s, err := a.SessionByToken(ctx, *in.Session)
+		if err == nil && db.FoldText(s.Email) == db.FoldText(v.Email) {
 			return &guest{user: s.User, session: true}, nil
 		}
-		if err != nil && !fault.Has(err, fault.Unauthorized) {
+		if err != nil && !fault.IsKind(err, fault.Unauthorized) {
 			return nil, err
 		}
 	}
-	if err := a.passwordsOff(); err != nil {
+	if err := a.checkPasswordsAllowed(); err != nil {
 		return nil, err
 	}
 	var tree *fault.Tree
 	if in.Name == nil {
-		tree = tree.At([]any{"name"}, fault.Missing)
+		tree = tree.At([]any{"name"}, fault.MissingIssue)
 	}
 	if in.Password == nil {
-		tree = tree.At([]any{"password"}, fault.Missing)
+		tree = tree.At([]any{"password"}, fault.MissingIssue)
 	}
 	if tree != nil {
 		return nil, tree.Fault(fault.Invalid)
 	}
 	var known *credentials
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		known, err = findUser(ctx, tx, v.Email)
+		known, err = findUserByEmail(ctx, tx, v.Email)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	if known != nil {
-		if known, err = a.verify(ctx, c, v.Email, *in.Password, sender{in.Address, in.Browser}); err != nil {
+		if known, err = a.verifyPassword(ctx, c, v.Email, *in.Password, sender{in.Address, in.Browser}); err != nil {
 			return nil, err
 		}
 		return &guest{user: known.ID, known: known}, nil
 	}
-	hash, err := a.choosePassword(ctx, *in.Password)
+	hash, err := a.hashStrangersPassword(ctx, *in.Password)
 	return &guest{user: id.New(), hash: hash}, err
 }
 
-// revokeInvitesOf ends the invitations that a user made in the organization.
-func revokeInvitesOf(ctx context.Context, c *op.Call, user id.ID) error {
-	rows, err := db.All[id.ID](ctx, c.Tx, `
+// revokeInvitesOfUser ends the invitations that a user made in the organization.
+func revokeInvitesOfUser(ctx context.Context, c *op.Call, user id.ID) error {
+	rows, err := db.QueryAll[id.ID](ctx, c.Tx, `
 		SELECT id FROM invites
 		WHERE organization_id = $1 AND invited_by_user_id = $2 AND deleted_at IS NULL ORDER BY seq`, c.Org, user)
 	if err != nil {
 		return err
 	}
 	for _, row := range rows {
-		v, err := invites.Remove(ctx, c.Tx, c.Org, row, c.Now)
+		v, err := invites.SoftDelete(ctx, c.Tx, c.Org, row, c.Now)
 		if err != nil {
 			return err
 		}

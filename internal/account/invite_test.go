@@ -28,11 +28,11 @@ func TestInvitations(t *testing.T) {
 	eachConsole(t, func(t *testing.T, c *console) {
 		owner := c.signIn(c.Owner, password)
 		token, _ := c.invite(owner, "grace@example.com", "admin")
-		if v, err := c.Accounts.Invitation(t.Context(), token); err != nil || v.Org != c.Org || v.Role != "admin" {
+		if v, err := c.Accounts.FindInvitation(t.Context(), token); err != nil || v.Org != c.Org || v.Role != "admin" {
 			t.Errorf("%+v %v", v, err)
 		}
 		grace := c.ok("", "invites.accept", acceptance(token, "grace's password")).Text("token")
-		s, err := c.Accounts.BySession(t.Context(), grace)
+		s, err := c.Accounts.SessionByToken(t.Context(), grace)
 		if err != nil || s.Org != c.Org || s.Role != "admin" || s.Email != "grace@example.com" {
 			t.Errorf("%+v %v", s, err)
 		}

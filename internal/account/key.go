@@ -35,11 +35,11 @@ type NewKey struct {
 }
 
 var keys = db.NewTable[Key]("api_keys", db.Life{
-	Noun:      "API key",
-	Strangers: db.NobodyOutside,
+	Noun:         "API key",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("business_id", "businesses", db.Keeps),
-		db.To("created_by_user_id", "users", db.Keeps),
+		db.RefTo("business_id", "businesses", db.Keeps),
+		db.RefTo("created_by_user_id", "users", db.Keeps),
 	},
 	Permanent: true,
 })
@@ -47,39 +47,39 @@ var keys = db.NewTable[Key]("api_keys", db.Life{
 func (a *Accounts) keyOperations() []*op.Op {
 	const example = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "api_keys.create",
 			Summary:  "Create an API key for a business.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"api_key.created"},
 			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Web shop", "permissions": ` +
 				`["contacts:read", "contacts:write"]}`,
-		}, a.createKey),
+		}, a.createAPIKey),
 		op.Read(op.Spec{
 			Name:     "api_keys.list",
 			Summary:  "List the organization's API keys.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{}`,
-		}, a.listKeys),
+		}, a.listAPIKeys),
 		op.Read(op.Spec{
 			Name:     "api_keys.get",
 			Summary:  "Show an API key, without its secret.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  example,
-		}, a.getKey),
-		managed(op.Spec{
+		}, a.getAPIKey),
+		writeByManager(op.Spec{
 			Name:     "api_keys.revoke",
 			Summary:  "Revoke an API key; it stops working with the next request.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"api_key.revoked"},
 			Example:  example,
-		}, a.revokeKey),
+		}, a.revokeAPIKey),
 	}
 }
 
@@ -101,16 +101,16 @@ func (in *keyCreate) Prepare(_ context.Context, c *op.Call) error {
 	return nil
 }
 
-func (a *Accounts) createKey(ctx context.Context, c *op.Call, in keyCreate) (*NewKey, error) {
+func (a *Accounts) createAPIKey(ctx context.Context, c *op.Call, in keyCreate) (*NewKey, error) {
 	if err := db.Lock(ctx, c.Tx, "businesses", c.Org, in.BusinessID); err != nil {
-		return nil, db.Missing(err, "business")
+		return nil, db.AsNotFound(err, "business")
 	}
 	token := secret.NewToken(KeyPrefix)
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	k := &NewKey{Key{Record: c.NewRecord(), BusinessID: in.BusinessID, Name: in.Name, Permissions: in.Permissions,
 		Hint: token[:len(KeyPrefix)+6], Hash: hash[:], ExpiresAt: in.ExpiresAt}, token}
 	var err error
-	if k.CreatedByUserID, err = keyOwner(ctx, c, in.By); err != nil {
+	if k.CreatedByUserID, err = chooseKeyOwner(ctx, c, in.By); err != nil {
 		return nil, err
 	}
 	if err := keys.Insert(ctx, c.Tx, &k.Key); err != nil {
@@ -120,23 +120,23 @@ func (a *Accounts) createKey(ctx context.Context, c *op.Call, in keyCreate) (*Ne
 	return k, c.Emit("api_key.created", k.ID, &k.Key)
 }
 
-// keyOwner finds the user a new key belongs to. What the key makes is theirs,
+// chooseKeyOwner finds the user a new key belongs to. What the key makes is theirs,
 // and the key ends with their membership. The operator may name them. Without an
 // active owner in the organization, the operator's key belongs to nobody.
-func keyOwner(ctx context.Context, c *op.Call, by *string) (*id.ID, error) {
+func chooseKeyOwner(ctx context.Context, c *op.Call, by *string) (*id.ID, error) {
 	switch {
-	case c.Caller.Kind == op.User && by != nil:
+	case c.Caller.Kind == op.UserActor && by != nil:
 		return nil, fault.Field("by", "Only the operator can name the key's owner")
-	case c.Caller.Kind == op.User:
+	case c.Caller.Kind == op.UserActor:
 		return &c.Caller.ID, nil
 	case by != nil:
-		m, err := manager(ctx, c, *by, "have an API key")
+		m, err := findManager(ctx, c, *by, "have an API key")
 		if err != nil {
 			return nil, err
 		}
 		return &m.ID, nil
 	}
-	owners, err := db.All[id.ID](ctx, c.Tx, `
+	owners, err := db.QueryAll[id.ID](ctx, c.Tx, `
 		SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
 		ORDER BY m.seq LIMIT 1`, c.Org)
@@ -148,20 +148,20 @@ func keyOwner(ctx context.Context, c *op.Call, by *string) (*id.ID, error) {
 
 type keyList struct{ op.Page }
 
-func (a *Accounts) listKeys(ctx context.Context, c *op.Call, in keyList) (*op.List[Key], error) {
-	rows, err := keys.List(ctx, c.Tx, db.In(c.Org), in.DB())
-	return op.ListOf(in.Page, rows), err
+func (a *Accounts) listAPIKeys(ctx context.Context, c *op.Call, in keyList) (*op.List[Key], error) {
+	rows, err := keys.List(ctx, c.Tx, db.InOrganization(c.Org), in.ToDBPage())
+	return op.NewList(in.Page, rows), err
 }
 
 type byID struct {
 	ID id.ID `json:"id"`
 }
 
-func (a *Accounts) getKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {
+func (a *Accounts) getAPIKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {
 	return keys.Get(ctx, c.Tx, c.Org, in.ID)
 }
 
-func (a *Accounts) revokeKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {
+func (a *Accounts) revokeAPIKey(ctx context.Context, c *op.Call, in byID) (*Key, error) {
 	k, err := keys.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil || k.RevokedAt != nil {
 		return k, err
@@ -170,13 +170,13 @@ func (a *Accounts) revokeKey(ctx context.Context, c *op.Call, in byID) (*Key, er
 	if err := keys.Save(ctx, c.Tx, k); err != nil {
 		return nil, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return k, c.Emit("api_key.revoked", k.ID, k)
 }
 
-// KeysNamed lists the keys with a name that are not revoked, in all organizations.
-func KeysNamed(ctx context.Context, tx *db.Tx, name string) ([]id.ID, error) {
-	return db.All[id.ID](ctx, tx, `
+// LiveKeysNamed lists the keys with a name that are not revoked, in all organizations.
+func LiveKeysNamed(ctx context.Context, tx *db.Tx, name string) ([]id.ID, error) {
+	return db.QueryAll[id.ID](ctx, tx, `
 		SELECT id
 		FROM api_keys
 		WHERE name = $1 AND revoked_at IS NULL AND deleted_at IS NULL`,

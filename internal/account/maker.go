@@ -10,19 +10,19 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Maker returns the caller who once made something that acts by itself, with
+// MakerAsCaller returns the caller who once made something that acts by itself, with
 // the permissions they have now. A maker who may no longer act is refused with
 // the reason.
-func (a *Accounts) Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error) {
+func (a *Accounts) MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error) {
 	var l *Login
 	var err error
 	switch kind {
-	case op.API:
-		l, err = a.keyMaker(ctx, org, maker)
+	case op.APIActor:
+		l, err = a.loadKeyMaker(ctx, org, maker)
 	case op.AgentActor:
-		l, err = a.agentMaker(ctx, org, maker)
-	case op.User, op.SystemActor:
-		l, err = a.userMaker(ctx, org, kind, maker)
+		l, err = a.loadAgentMaker(ctx, org, maker)
+	case op.UserActor, op.SystemActor:
+		l, err = a.loadUserMaker(ctx, org, kind, maker)
 	default:
 		err = fault.Unauthorized.Say("Its maker cannot be found.")
 	}
@@ -32,9 +32,9 @@ func (a *Accounts) Maker(ctx context.Context, org id.ID, kind op.ActorKind, make
 	return l.Caller, l.Refused()
 }
 
-func (a *Accounts) keyMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
-	l, err := a.keyLogin(ctx, "k.organization_id = $3 AND k.id = $4", org, maker)
-	if fault.Has(err, fault.Unauthorized) {
+func (a *Accounts) loadKeyMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
+	l, err := a.loadKeyLogin(ctx, "k.organization_id = $3 AND k.id = $4", org, maker)
+	if fault.IsKind(err, fault.Unauthorized) {
 		return nil, fault.Unauthorized.Say("The API key that made it was revoked, or its business was deleted.")
 	}
 	if err == nil && l.expiresAt != nil && *l.expiresAt <= a.clock.Now() {
@@ -64,51 +64,52 @@ type makerRow struct {
 // agentReadingColumns are the columns of AgentReading for the agent a, and
 // emptyReadingColumns the same columns for a maker who is no agent.
 const (
-	readingOf = `a.outside_read_at AS outside_read_at, a.guard_thread_id AS guard_thread_id, ` +
+	agentReadingColumns = `a.outside_read_at AS outside_read_at, a.guard_thread_id AS guard_thread_id, ` +
 		`a.guard_contact_id AS guard_contact_id, a.guard_others AS guard_others, `
-	noReading = `NULL AS outside_read_at, NULL AS guard_thread_id, NULL AS guard_contact_id, ` +
+	emptyReadingColumns = `NULL AS outside_read_at, NULL AS guard_thread_id, NULL AS guard_contact_id, ` +
 		`FALSE AS guard_others, `
 )
 
-// agreedTo are the columns for both agreements of the business b.
-const agreedTo = `
+// agreementColumns are the columns for both agreements of the business b.
+const agreementColumns = `
 	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
 		AND g.kind = 'business' AND g.version = $3 AND g.deleted_at IS NULL) AS agreed,
 	EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = $1 AND g.business_id = b.id
 		AND g.kind = 'domain' AND g.version = $4 AND g.deleted_at IS NULL) AS domains`
 
-// noRights are the columns of Rights for a maker who is no member. They allow
+// unlimitedRights are the columns of Rights for a maker who is no member. They allow
 // everything: an agent is bounded by its own permission table, and the operator by
 // nothing.
-const noRights = `, TRUE AS may_spend, TRUE AS may_approve, '["*"]' AS member_permissions`
+const unlimitedRights = `, TRUE AS may_spend, TRUE AS may_approve, '["*"]' AS member_permissions`
 
-// makerRow runs one of the queries for makers. $1 is the organization, $2 the maker,
+// loadMakerRow runs one of the queries for makers. $1 is the organization, $2 the maker,
 // $3 and $4 are the current versions of the agreements.
-func (a *Accounts) makerRow(ctx context.Context, org, maker id.ID, text string) (row makerRow, err error) {
+func (a *Accounts) loadMakerRow(ctx context.Context, org, maker id.ID, text string) (row makerRow, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		row, err = db.One[makerRow](ctx, tx, text, org, maker, a.config.BusinessAgreement, a.config.DomainAgreement)
+		row, err = db.QueryOne[makerRow](ctx, tx, text, org, maker, a.config.BusinessAgreement,
+			a.config.DomainAgreement)
 		return err
 	})
 	return row, err
 }
 
-func (row *makerRow) login(a *Accounts, org, maker id.ID, kind op.ActorKind, p op.Permissions) *Login {
+func (row *makerRow) toLogin(a *Accounts, org, maker id.ID, kind op.ActorKind, p op.Permissions) *Login {
 	return &Login{Disabled: row.OrgStatus != Active, Agreed: row.Agreed,
 		Caller: &op.Caller{Kind: kind, ID: maker, Organization: org, Business: row.Business, Plan: row.Plan,
 			Role: row.Role, Permissions: p, MaySpend: row.MaySpend, MayApprove: row.MayApprove,
-			Agreements: Agreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"}}
+			Agreements: AcceptedAgreements(row.Domains), AgreementURL: a.config.BaseURL + "/agreements"}}
 }
 
-func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
-	row, err := a.makerRow(ctx, org, maker, `
+func (a *Accounts) loadAgentMaker(ctx context.Context, org, maker id.ID) (*Login, error) {
+	row, err := a.loadMakerRow(ctx, org, maker, `
 		SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, a.status AS status, '' AS role,
 			a.permissions AS permissions, a.ask_mode AS ask_mode, o.agents_paused_at IS NOT NULL AS paused,
-			a.guard AS guard, a.limits AS limits, `+readingOf+agreedTo+noRights+`
+			a.guard AS guard, a.limits AS limits, `+agentReadingColumns+agreementColumns+unlimitedRights+`
 		FROM agents a
 		JOIN organizations o ON o.id = a.organization_id AND o.deleted_at IS NULL
 		JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
 		WHERE a.organization_id = $1 AND a.id = $2 AND a.deleted_at IS NULL`)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.Unauthorized.Say("The agent that made it was deleted or moved.")
 	}
 	if err != nil {
@@ -122,9 +123,9 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 	}
 	g := Agent{Permissions: row.Permissions, AskMode: row.AskMode, Guard: row.Guard, AgentReading: row.AgentReading}
 	g.ID, g.Limits = maker, *row.Limits
-	l := row.login(a, org, maker, op.AgentActor, g.Allowed())
-	l.Caller.Asks = g.Asks()
-	g.Meter(l.Caller, a.clock.Now())
+	l := row.toLogin(a, org, maker, op.AgentActor, g.AllowedPermissions())
+	l.Caller.Proposable = g.ProposablePermissions()
+	g.MeterCaller(l.Caller, a.clock.Now())
 	return l, nil
 }
 
@@ -132,29 +133,29 @@ func (a *Accounts) agentMaker(ctx context.Context, org, maker id.ID) (*Login, er
 // users act. operatorMakerQuery reads the operator, who has no row: the maker's id is
 // empty, and the role is that of an owner.
 const (
-	firstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
+	joinFirstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
-	memberOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
+	memberMakerQuery = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
 		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
-		`NULL AS guard, NULL AS limits, ` + noReading + agreedTo + `, ` + RightsColumns + `
+		`NULL AS guard, NULL AS limits, ` + emptyReadingColumns + agreementColumns + `, ` + RightsColumns + `
 		FROM organizations o
-		JOIN ` + firstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
+		JOIN ` + joinFirstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
 		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
-	operatorOf = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
+	operatorMakerQuery = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
 		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
-		`NULL AS guard, NULL AS limits, ` + noReading + agreedTo + noRights + `
+		`NULL AS guard, NULL AS limits, ` + emptyReadingColumns + agreementColumns + unlimitedRights + `
 		FROM organizations o
-		JOIN ` + firstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
+		JOIN ` + joinFirstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`
 )
 
-func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*Login, error) {
-	text := memberOf
+func (a *Accounts) loadUserMaker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*Login, error) {
+	text := memberMakerQuery
 	if kind == op.SystemActor {
-		text = operatorOf
+		text = operatorMakerQuery
 	}
-	row, err := a.makerRow(ctx, org, maker, text)
-	if errors.Is(err, db.ErrNone) {
+	row, err := a.loadMakerRow(ctx, org, maker, text)
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.Unauthorized.Say("The user who made it is no longer a member.")
 	}
 	if err != nil {
@@ -164,9 +165,9 @@ func (a *Accounts) userMaker(ctx context.Context, org id.ID, kind op.ActorKind, 
 		return nil, fault.AccountDisabled.Say("The user who made it is disabled.")
 	}
 	if kind == op.SystemActor {
-		return row.login(a, org, maker, kind, op.Everything().With(op.Account, op.ActionRead)), nil
+		return row.toLogin(a, org, maker, kind, op.Everything().With(op.Account, op.ActionRead)), nil
 	}
-	l := row.login(a, org, maker, kind, row.allowed(row.Role))
+	l := row.toLogin(a, org, maker, kind, row.permissionsForRole(row.Role))
 	l.Caller.User = maker
 	return l, nil
 }

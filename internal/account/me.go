@@ -25,7 +25,7 @@ type Me struct {
 	Limits       *MeLimits      `json:"limits" doc:"an agent's allowance; null for others, whose headers tell it"`
 	Daily        *Daily         `json:"daily" doc:"an agent's limits per day and what it has used; null for others"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // MeLimits is what is left of the organization's allowance of tool calls.
@@ -57,28 +57,29 @@ func (a *Accounts) meOperations() []*op.Op {
 			Summary: "Show who the caller acts for: organization, business, plan and permissions.",
 			Description: "Also tells the business's timezone, locale and currency, the service's time, and an " +
 				"agent's limits with their use.",
-			Resource: op.Free,
+			Resource: op.Unrestricted,
 			Example:  `{}`,
-		}, a.me),
+		}, a.describeCaller),
 	}
 }
 
-func (a *Accounts) me(ctx context.Context, c *op.Call, _ struct{}) (*Me, error) {
-	me := &Me{Plan: c.Caller.Plan, Permissions: c.Caller.Permissions.Grants(), ActorKind: string(c.Caller.Kind),
-		ActorID: c.Caller.ActorID(), Now: c.Now}
-	org, err := db.One[MeOrganization](ctx, c.Tx, "SELECT id, name, status FROM organizations WHERE id = $1", c.Org)
+func (a *Accounts) describeCaller(ctx context.Context, c *op.Call, _ struct{}) (*Me, error) {
+	me := &Me{Plan: c.Caller.Plan, Permissions: c.Caller.Permissions.FormatGrants(), ActorKind: string(c.Caller.Kind),
+		ActorID: c.Caller.ActorIDOrNil(), Now: c.Now}
+	org, err := db.QueryOne[MeOrganization](ctx, c.Tx, "SELECT id, name, status FROM organizations WHERE id = $1",
+		c.Org)
 	if err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
 	me.Organization = org
-	b, err := BusinessOf(ctx, c.Tx, c.Org, c.Caller.Business)
+	b, err := LoadBusinessEvenDeleted(ctx, c.Tx, c.Org, c.Caller.Business)
 	if err != nil {
-		return nil, db.Missing(err, "business")
+		return nil, db.AsNotFound(err, "business")
 	}
 	me.Business = MeBusiness{ID: b.ID, Name: b.Name}
 	me.Timezone, me.Locale, me.Currency = b.Timezone, b.Locale, b.Currency
 	if c.Caller.Kind == op.AgentActor {
-		if me.Daily, err = DailyOf(ctx, c.Tx, c.Org, c.Caller.ID, c.Caller.Business, c.Now); err != nil {
+		if me.Daily, err = LoadDailyUse(ctx, c.Tx, c.Org, c.Caller.ID, c.Caller.Business, c.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +89,7 @@ func (a *Accounts) me(ctx context.Context, c *op.Call, _ struct{}) (*Me, error) 
 			return nil, err
 		}
 		me.Limits = &MeLimits{PerMinute: left.Limit, Used: left.Limit - left.Remaining, Remaining: left.Remaining,
-			ResetSeconds: limit.Seconds(left.Reset)}
+			ResetSeconds: limit.CeilSeconds(left.Reset)}
 	}
 	return me, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // OwnerLast refuses to leave an organization without an owner.
-var OwnerLast = fault.Define("OWNER_LAST", 409,
+var OwnerLast = fault.DefineKind("OWNER_LAST", 409,
 	"An organization needs at least one active owner. Make somebody else an owner first.")
 
 func (a *Accounts) memberOperations() []*op.Op {
@@ -21,23 +21,23 @@ func (a *Accounts) memberOperations() []*op.Op {
 			Name:     "users.get",
 			Summary:  "Show a member of the organization.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  one,
 		}, a.getMember),
-		managed(op.Spec{
+		writeByManager(op.Spec{
 			Name:     "users.set_role",
 			Summary:  "Change a member's role.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Events:   []string{"user.role_changed", "invite.revoked"},
 			Errors:   []*fault.Kind{OwnerLast},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`,
-		}, a.changeRole),
+		}, a.changeMemberRole),
 		op.Flow(op.Spec{
 			Name:     "users.change_password",
 			Summary:  "Change your own password; your other sessions end.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Events:   []string{"user.password_changed"},
 			Example: `{"token": "fds_0000000000000000000000000000000000000000", "current": "a long sentence", ` +
 				`"password": ` +
@@ -47,14 +47,14 @@ func (a *Accounts) memberOperations() []*op.Op {
 }
 
 func (a *Accounts) getMember(ctx context.Context, c *op.Call, in byID) (*Member, error) {
-	return member(ctx, c.Tx, c.Org, in.ID)
+	return findMember(ctx, c.Tx, c.Org, in.ID)
 }
 
-// IsActive reports whether a user is a member of the organization and not
+// IsActiveMember reports whether a user is a member of the organization and not
 // disabled, so that they can be given work.
-func IsActive(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, error) {
-	m, err := member(ctx, tx, org, user)
-	if fault.Has(err, fault.NotFound) {
+func IsActiveMember(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, error) {
+	m, err := findMember(ctx, tx, org, user)
+	if fault.IsKind(err, fault.NotFound) {
 		return false, nil
 	}
 	return err == nil && m.Status == Active, err
@@ -65,20 +65,20 @@ type userRole struct {
 	Role string `json:"role" enum:"owner,admin,member"`
 }
 
-func (a *Accounts) changeRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
+func (a *Accounts) changeMemberRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
 	m, err := lockMember(ctx, c, in.ID)
 	if err != nil || m.Role == in.Role {
 		return m, err
 	}
-	if err := onlyOwners(c, m.Role, in.Role); err != nil {
+	if err := onlyOwnersChangeOwners(c, m.Role, in.Role); err != nil {
 		return nil, err
 	}
-	return a.setRole(ctx, c, in)
+	return a.setMemberRole(ctx, c, in)
 }
 
-// setRole changes a member's role without asking who may: for changeMemberRole, which
+// setMemberRole changes a member's role without asking who may: for changeMemberRole, which
 // did, and for the identity provider, whose groups the operator mapped to roles.
-func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
+func (a *Accounts) setMemberRole(ctx context.Context, c *op.Call, in userRole) (*Member, error) {
 	m, err := lockMember(ctx, c, in.ID)
 	if err != nil || m.Role == in.Role {
 		return m, err
@@ -92,18 +92,18 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 	if err != nil {
 		return nil, err
 	}
-	if m, err = member(ctx, c.Tx, c.Org, m.ID); err != nil {
+	if m, err = findMember(ctx, c.Tx, c.Org, m.ID); err != nil {
 		return nil, err
 	}
-	if err := requireOwner(ctx, c); err != nil {
+	if err := requireRemainingOwner(ctx, c); err != nil {
 		return nil, err
 	}
 	if m.Role == "member" {
-		if err := revokeInvitesOf(ctx, c, m.ID); err != nil {
+		if err := revokeInvitesOfUser(ctx, c, m.ID); err != nil {
 			return nil, err
 		}
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return m, c.Emit("user.role_changed", m.ID, m)
 }
 
@@ -111,15 +111,15 @@ func (a *Accounts) setRole(ctx context.Context, c *op.Call, in userRole) (*Membe
 // two owners who demote each other at once must not both succeed.
 func lockMember(ctx context.Context, c *op.Call, user id.ID) (*Member, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
-	return member(ctx, c.Tx, c.Org, user)
+	return findMember(ctx, c.Tx, c.Org, user)
 }
 
-// requireOwner refuses a change that left the organization without an active owner. It
+// requireRemainingOwner refuses a change that left the organization without an active owner. It
 // runs after the change, in its transaction.
-func requireOwner(ctx context.Context, c *op.Call) error {
-	n, err := db.One[int](ctx, c.Tx, `
+func requireRemainingOwner(ctx context.Context, c *op.Call) error {
+	n, err := db.QueryOne[int](ctx, c.Tx, `
 		SELECT count(*) FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'`, c.Org)
 	if err == nil && n == 0 {
@@ -140,34 +140,34 @@ type passwordChange struct {
 // changePassword requires the current password: an unattended screen must not
 // be enough to take over an account.
 func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordChange) (*Member, error) {
-	if err := a.passwordsOff(); err != nil {
+	if err := a.checkPasswordsAllowed(); err != nil {
 		return nil, err
 	}
 	var m *Member
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		m, err = member(ctx, tx, c.Org, c.Caller.ID)
+		m, err = findMember(ctx, tx, c.Org, c.Caller.ID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	wrong := func(err error) error {
-		if fault.Has(err, WrongPassword) {
+		if fault.IsKind(err, WrongPassword) {
 			return fault.Field("current", "This is not your current password")
 		}
 		return err
 	}
-	known, err := a.verify(ctx, c, m.Email, in.Current, sender{in.Address, in.Browser})
+	known, err := a.verifyPassword(ctx, c, m.Email, in.Current, sender{in.Address, in.Browser})
 	if err != nil {
 		return nil, wrong(err)
 	}
-	hash, err := newPassword(ctx, in.Password)
+	hash, err := hashNewPassword(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Member, error) {
 		// A password that changed in the meantime means that its owner took the account back.
-		if err := known.recheck(ctx, c.Tx); err != nil {
+		if err := known.recheckAndLock(ctx, c.Tx); err != nil {
 			return nil, wrong(err)
 		}
 		if _, err := db.Exec(ctx, c.Tx, "UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1", m.ID,
@@ -175,14 +175,14 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 			c.Now); err != nil {
 			return nil, err
 		}
-		if err := endSessions(ctx, c.Tx, m.ID, in.Token); err != nil {
+		if err := endSessionsExcept(ctx, c.Tx, m.ID, in.Token); err != nil {
 			return nil, err
 		}
 		if err := forgetBrowsers(ctx, c.Tx, m.ID, in.Browser); err != nil {
 			return nil, err
 		}
 		if in.Disconnect {
-			if err := a.connections.EndUser(ctx, c, m.ID, true, PasswordChanged); err != nil {
+			if err := a.connections.EndConnectionsOfUser(ctx, c, m.ID, true, PasswordChanged); err != nil {
 				return nil, err
 			}
 		}
@@ -193,8 +193,9 @@ func (a *Accounts) changePassword(ctx context.Context, c *op.Call, in passwordCh
 // OperatorOrganization is the one that was made first: that of whoever runs the server.
 // It returns an empty id when there is none.
 func OperatorOrganization(ctx context.Context, tx *db.Tx) (id.ID, error) {
-	org, err := db.One[id.ID](ctx, tx, "SELECT id FROM organizations WHERE deleted_at IS NULL ORDER BY seq LIMIT 1")
-	if errors.Is(err, db.ErrNone) {
+	org, err := db.QueryOne[id.ID](ctx, tx,
+		"SELECT id FROM organizations WHERE deleted_at IS NULL ORDER BY seq LIMIT 1")
+	if errors.Is(err, db.ErrNoRow) {
 		return "", nil
 	}
 	return org, err
@@ -203,7 +204,7 @@ func OperatorOrganization(ctx context.Context, tx *db.Tx) (id.ID, error) {
 // OwnerEmails lists the addresses of an organization's owners, who are notified
 // of what concerns the whole organization.
 func OwnerEmails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
-	return db.All[string](ctx, tx, `
+	return db.QueryAll[string](ctx, tx, `
 		SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
 		ORDER BY m.seq`, org)

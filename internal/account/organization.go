@@ -31,28 +31,28 @@ func (a *Accounts) organizationOperations() []*op.Op {
 			Name:     "organizations.create",
 			Summary:  "Create an organization with its first business.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Status:   201,
 			Events:   []string{"organization.created", "business.created"},
 			Example:  `{"name": "Analytical Engines", "plan": "starter"}`,
 
-			Exceptions: []string{"businessName"}, // of its first business
+			FieldExceptions: []string{"businessName"}, // of its first business
 		}, a.createOrganization),
 		op.Write(op.Spec{
 			Name:     "organizations.update",
 			Summary:  "Change an organization's name, plan or status.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Events:   []string{"organization.updated"},
 			Example:  `{"plan": "professional"}`,
 
-			Exceptions: []string{"status"}, // a new one is active
+			FieldExceptions: []string{"status"}, // a new one is active
 		}, a.updateOrganization),
 		op.Read(op.Spec{
 			Name:     "organizations.get",
 			Summary:  "Show the organization.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{}`,
 		}, a.getOrganization),
 	}
@@ -99,14 +99,14 @@ func (a *Accounts) createOrganization(ctx context.Context, c *op.Call, in organi
 }
 
 type organizationUpdate struct {
-	Name   op.Maybe[string] `json:"name" min:"1"`
-	Plan   op.Maybe[string] `json:"plan" enum:"free,starter,professional,enterprise"`
-	Status op.Maybe[Status] `json:"status" enum:"active,disabled"`
+	Name   op.Optional[string] `json:"name" min:"1"`
+	Plan   op.Optional[string] `json:"plan" enum:"free,starter,professional,enterprise"`
+	Status op.Optional[Status] `json:"status" enum:"active,disabled"`
 }
 
 func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organizationUpdate) (*Organization, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
 	org, err := a.getOrganization(ctx, c, struct{}{})
 	if err != nil || !op.Apply(org, &in) {
@@ -120,31 +120,31 @@ func (a *Accounts) updateOrganization(ctx context.Context, c *op.Call, in organi
 		c.Org, org.Name, org.Plan, org.Status, c.Now); err != nil {
 		return nil, err
 	}
-	a.Changed(c)
+	a.ClearCallersOnCommit(c)
 	return org, c.Emit("organization.updated", org.ID, org)
 }
 
 func (a *Accounts) getOrganization(ctx context.Context, c *op.Call, _ struct{}) (*Organization, error) {
-	org, err := OrganizationOf(ctx, c.Tx, c.Org)
-	return org, db.Missing(err, "organization")
+	org, err := LoadOrganization(ctx, c.Tx, c.Org)
+	return org, db.AsNotFound(err, "organization")
 }
 
-// OrganizationOf reads an organization, or returns db.ErrNone.
-func OrganizationOf(ctx context.Context, tx *db.Tx, org id.ID) (*Organization, error) {
-	v, err := db.One[Organization](ctx, tx, "SELECT "+organizationColumns+" FROM organizations WHERE id = $1", org)
+// LoadOrganization reads an organization, or returns db.ErrNone.
+func LoadOrganization(ctx context.Context, tx *db.Tx, org id.ID) (*Organization, error) {
+	v, err := db.QueryOne[Organization](ctx, tx, "SELECT "+organizationColumns+" FROM organizations WHERE id = $1", org)
 	return &v, err
 }
 
-// ActiveOrganization returns the SQL condition that the organization whose id
+// ActiveOrganizationSQL returns the SQL condition that the organization whose id
 // the column holds is active.
-func ActiveOrganization(column string) string {
+func ActiveOrganizationSQL(column string) string {
 	return "EXISTS (SELECT 1 FROM organizations o WHERE o.id = " + column +
 		" AND o.status = 'active' AND o.deleted_at IS NULL)"
 }
 
-// Find returns the organization that a thing belongs to, by the thing's noun and id. It
+// OwningOrganization returns the organization that a thing belongs to, by the thing's noun and id. It
 // serves the operator, whose commands name things and not organizations.
-func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID, err error) {
+func (a *Accounts) OwningOrganization(ctx context.Context, noun string, ref id.ID) (org id.ID, err error) {
 	statement := map[string]string{
 		"organization": "SELECT id FROM organizations WHERE id = $1",
 		"business":     "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
@@ -153,23 +153,23 @@ func (a *Accounts) Find(ctx context.Context, noun string, ref id.ID) (org id.ID,
 	}[noun]
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if statement != "" {
-			org, err = db.One[id.ID](ctx, tx, statement, ref)
+			org, err = db.QueryOne[id.ID](ctx, tx, statement, ref)
 			return err
 		}
 		// Deleted rows count too, and so do rows known only to the event log: they can be erased.
-		if org, err = db.Owner(ctx, tx, noun, ref); errors.Is(err, db.ErrNone) {
-			org, err = event.Owner(ctx, tx, noun, ref)
+		if org, err = db.OrganizationOf(ctx, tx, noun, ref); errors.Is(err, db.ErrNoRow) {
+			org, err = event.FindOrganization(ctx, tx, noun, ref)
 		}
 		return err
 	})
-	return org, db.Missing(err, noun)
+	return org, db.AsNotFound(err, noun)
 }
 
-// Census reports whether there is no organization yet, and whether this is a
+// IsEmptyOrDemo reports whether there is no organization yet, and whether this is a
 // demo database: one whose first organization is the demo.
-func (a *Accounts) Census(ctx context.Context) (empty, demo bool, err error) {
+func (a *Accounts) IsEmptyOrDemo(ctx context.Context) (empty, demo bool, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		first, err := db.All[bool](ctx, tx, "SELECT is_demo FROM organizations ORDER BY seq LIMIT 1")
+		first, err := db.QueryAll[bool](ctx, tx, "SELECT is_demo FROM organizations ORDER BY seq LIMIT 1")
 		empty, demo = len(first) == 0, len(first) > 0 && first[0]
 		return err
 	})

@@ -38,21 +38,21 @@ func (a *Accounts) overviewOperations() []*op.Op {
 			Name:     "organizations.usage",
 			Summary:  "Count what belongs to the account.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{}`,
-		}, a.usage),
+		}, a.countUsage),
 		op.Read(op.Spec{
 			Name:     "organizations.activity",
 			Summary:  "List what happened most recently, and who did it.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{"limit": 5}`,
-		}, a.activity),
+		}, a.listActivity),
 		op.Read(op.Spec{
 			Name:     "actors.list",
 			Summary:  "Name the users, agents and API keys that ids stand for.",
 			Resource: "webhooks", // whoever reads the event log sees their ids
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Example:  `{"ids": ["6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"]}`,
 		}, a.listActors),
 	}
@@ -70,18 +70,18 @@ type actorList struct {
 }
 
 func (a *Accounts) listActors(ctx context.Context, c *op.Call, in actorList) (*op.List[Actor], error) {
-	names, err := namesOf(ctx, c, in.IDs)
+	names, err := loadActorNames(ctx, c, in.IDs)
 	out := []Actor{}
 	for _, ref := range in.IDs {
 		if name := names[ref]; name != nil {
 			out = append(out, Actor{ref, *name})
 		}
 	}
-	return op.ListOf(in.Page, out), err
+	return op.NewList(in.Page, out), err
 }
 
-func (a *Accounts) usage(ctx context.Context, c *op.Call, _ struct{}) (*Usage, error) {
-	u, err := db.One[Usage](ctx, c.Tx, `
+func (a *Accounts) countUsage(ctx context.Context, c *op.Call, _ struct{}) (*Usage, error) {
+	u, err := db.QueryOne[Usage](ctx, c.Tx, `
 		SELECT
 			(SELECT count(*) FROM businesses WHERE organization_id = $1 AND deleted_at IS NULL),
 			(SELECT count(*) FROM memberships WHERE organization_id = $1 AND deleted_at IS NULL),
@@ -94,44 +94,44 @@ func (a *Accounts) usage(ctx context.Context, c *op.Call, _ struct{}) (*Usage, e
 
 type activityList struct{ op.Page }
 
-func (a *Accounts) activity(ctx context.Context, c *op.Call, in activityList) (*op.List[Activity], error) {
-	events, err := event.Newest(ctx, c.Tx, c.Org, in.Limit, in.Offset)
+func (a *Accounts) listActivity(ctx context.Context, c *op.Call, in activityList) (*op.List[Activity], error) {
+	events, err := event.ListPage(ctx, c.Tx, c.Org, in.Limit, in.Offset)
 	if err != nil {
 		return nil, err
 	}
-	names, err := actorNames(ctx, c, events)
+	names, err := namesOfEventActors(ctx, c, events)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Activity, len(events))
 	for i, e := range events {
-		out[i] = Activity{CreatedAt: e.At, Type: e.Type, ActorKind: e.ActorKind, Name: nameIn(e.Data)}
+		out[i] = Activity{CreatedAt: e.At, Type: e.Type, ActorKind: e.ActorKind, Name: nameInEventData(e.Data)}
 		if e.ActorID != nil {
 			out[i].ActorName = names[*e.ActorID]
 		}
 	}
-	return op.ListOf(in.Page, out), nil
+	return op.NewList(in.Page, out), nil
 }
 
-// actorNames finds the names of the users, agents and keys that caused events.
-func actorNames(ctx context.Context, c *op.Call, events []event.Event) (map[id.ID]*string, error) {
+// namesOfEventActors finds the names of the users, agents and keys that caused events.
+func namesOfEventActors(ctx context.Context, c *op.Call, events []event.Event) (map[id.ID]*string, error) {
 	var actors []id.ID
 	for _, e := range events {
 		if e.ActorID != nil {
 			actors = append(actors, *e.ActorID)
 		}
 	}
-	return namesOf(ctx, c, actors)
+	return loadActorNames(ctx, c, actors)
 }
 
-// namesOf finds the names of users, agents and keys. A user of another
+// loadActorNames finds the names of users, agents and keys. A user of another
 // organization has none here, unless they once were a member.
-func namesOf(ctx context.Context, c *op.Call, actors []id.ID) (map[id.ID]*string, error) {
+func loadActorNames(ctx context.Context, c *op.Call, actors []id.ID) (map[id.ID]*string, error) {
 	type named struct {
 		ID   id.ID  `db:"id"`
 		Name string `db:"name"`
 	}
-	rows, err := db.All[named](ctx, c.Tx, `
+	rows, err := db.QueryAll[named](ctx, c.Tx, `
 		SELECT u.id, u.name FROM users u
 			WHERE u.id = ANY($2) AND EXISTS (SELECT 1 FROM memberships m
 				WHERE m.organization_id = $1 AND m.user_id = u.id)
@@ -144,9 +144,9 @@ func namesOf(ctx context.Context, c *op.Call, actors []id.ID) (map[id.ID]*string
 	return out, err
 }
 
-// nameIn finds a name for the thing that an event is about: the first of the fields
+// nameInEventData finds a name for the thing that an event is about: the first of the fields
 // below that its data has.
-func nameIn(data []byte) *string {
+func nameInEventData(data []byte) *string {
 	var v struct {
 		Name         *string `json:"name"`
 		FirstName    *string `json:"firstName"`

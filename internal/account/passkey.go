@@ -31,9 +31,9 @@ const (
 
 // What a challenge is for.
 const (
-	toEnroll    = "enroll"
-	toSignIn    = "sign_in"
-	toReconfirm = "reconfirm"
+	purposeEnroll    = "enroll"
+	purposeSignIn    = "sign_in"
+	purposeReconfirm = "reconfirm"
 )
 
 // newRelyingParty is nil where no browser offers passkeys: they need a host name,
@@ -55,26 +55,26 @@ func newRelyingParty(base string) *webauthn.WebAuthn {
 	return w
 }
 
-// holder is a user as the webauthn library sees them.
-type holder struct {
+// passkeyHolder is a user as the webauthn library sees them.
+type passkeyHolder struct {
 	user        id.ID
 	email, name string
 	credentials []webauthn.Credential
 }
 
-func (h *holder) WebAuthnID() []byte                         { return []byte(h.user) }
-func (h *holder) WebAuthnName() string                       { return h.email }
-func (h *holder) WebAuthnDisplayName() string                { return h.name }
-func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
+func (h *passkeyHolder) WebAuthnID() []byte                         { return []byte(h.user) }
+func (h *passkeyHolder) WebAuthnName() string                       { return h.email }
+func (h *passkeyHolder) WebAuthnDisplayName() string                { return h.name }
+func (h *passkeyHolder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
 
-// holderOf reads a user and their passkeys. The column sign_count has the counter: the
+// loadPasskeyHolder reads a user and their passkeys. The column sign_count has the counter: the
 // stored credential keeps the one of its registration.
-func holderOf(ctx context.Context, tx *db.Tx, user id.ID) (*holder, error) {
+func loadPasskeyHolder(ctx context.Context, tx *db.Tx, user id.ID) (*passkeyHolder, error) {
 	type person struct {
 		Email string `db:"email"`
 		Name  string `db:"name"`
 	}
-	p, err := db.One[person](ctx, tx, "SELECT email, name FROM users WHERE id = $1", user)
+	p, err := db.QueryOne[person](ctx, tx, "SELECT email, name FROM users WHERE id = $1", user)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func holderOf(ctx context.Context, tx *db.Tx, user id.ID) (*holder, error) {
 		Credential []byte `db:"credential"`
 		SignCount  int64  `db:"sign_count"`
 	}
-	rows, err := db.All[row](ctx, tx, `
+	rows, err := db.QueryAll[row](ctx, tx, `
 		SELECT credential, sign_count FROM passkeys
 		WHERE user_id = $1 ORDER BY seq LIMIT $2`, user, maxPasskeys)
 	if err != nil {
 		return nil, err
 	}
-	h := &holder{user: user, email: p.Email, name: p.Name}
+	h := &passkeyHolder{user: user, email: p.Email, name: p.Name}
 	for _, r := range rows {
 		var k webauthn.Credential
 		if err := json.Unmarshal(r.Credential, &k); err != nil {
@@ -112,16 +112,16 @@ func (a *Accounts) passkeyOperations() []*op.Op {
 		op.Write(op.Spec{
 			Name:     "factors.begin_passkey",
 			Summary:  "Ask the browser for a new passkey.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Errors:   []*fault.Kind{NotConfirmed, NoPasskeys},
 			Example:  session + `}`,
 		}, a.beginPasskey),
 		op.Write(op.Spec{
 			Name:     "factors.add_passkey",
 			Summary:  "Add the passkey that the browser made; from then on signing in asks for a second factor.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Secret:   true,
 			Events:   []string{"user.factor_added"},
 			Errors:   []*fault.Kind{NotConfirmed, NoPasskeys, WrongPasskey},
@@ -130,17 +130,17 @@ func (a *Accounts) passkeyOperations() []*op.Op {
 		op.Write(op.Spec{
 			Name:     "sessions.ask_passkey",
 			Summary:  "Ask the browser for a passkey that completes a sign-in.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Errors:   []*fault.Kind{SignInExpired, NoPasskeys},
 			Example:  pending + `}`,
-		}, a.askSignIn),
+		}, a.challengeForSignIn),
 		op.Flow(op.Spec{
 			Name:     "sessions.confirm_passkey",
 			Summary:  "Complete a sign-in with a passkey.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
@@ -151,28 +151,28 @@ func (a *Accounts) passkeyOperations() []*op.Op {
 		op.Write(op.Spec{
 			Name:     "sessions.ask_reconfirm",
 			Summary:  "Ask the browser for a passkey that confirms that it is still you.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Errors:   []*fault.Kind{NoPasskeys},
 			Example:  session + `}`,
-		}, a.askReconfirm),
+		}, a.challengeForReconfirm),
 		op.Flow(op.Spec{
 			Name:     "sessions.reconfirm_passkey",
 			Summary:  "Confirm with a passkey that it is still you.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Status:   204,
 			Events:   []string{"session.confirmed"},
 			Errors:   []*fault.Kind{NoPasskeys, WrongPasskey},
 			Example:  session + `, "credential": "{}", "address": "192.0.2.7"}`,
-		}, a.reconfirmPasskey),
+		}, a.reconfirmByPasskey),
 	}
 }
 
-// challenge stores what the library needs to check the browser's answer, and returns
+// storeChallenge stores what the library needs to check the browser's answer, and returns
 // the options for the browser. There is one challenge for each token and purpose; a
 // new one replaces it.
-func challenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string, options any,
+func storeChallenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string, options any,
 	s *webauthn.SessionData) (*PasskeyOptions, error) {
 	s.Expires = time.Time{} // the row has the time, by the service's own clock
 	data, err := json.Marshal(s)
@@ -186,7 +186,7 @@ func challenge(ctx context.Context, c *op.Call, user id.ID, token, purpose strin
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM passkey_challenges WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	_, err = db.Exec(ctx, c.Tx, `
 		INSERT INTO passkey_challenges (hash, purpose, user_id, data, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
@@ -201,12 +201,12 @@ func challenge(ctx context.Context, c *op.Call, user id.ID, token, purpose strin
 // refusal later in the transaction brings it back.
 func takeChallenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string) (s webauthn.SessionData,
 	err error) {
-	hash := secret.Hash(token)
-	data, err := db.One[[]byte](ctx, c.Tx, `
+	hash := secret.HashToken(token)
+	data, err := db.QueryOne[[]byte](ctx, c.Tx, `
 		DELETE FROM passkey_challenges
 		WHERE hash = $1 AND purpose = $2 AND user_id = $3 AND expires_at > $4
 		RETURNING data`, hash[:], purpose, user, c.Now)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return s, WrongPasskey.Say("That took too long. Try again.")
 	}
 	if err != nil {
@@ -222,7 +222,7 @@ func (a *Accounts) beginPasskey(ctx context.Context, c *op.Call, in ofSession) (
 	if err := requireConfirmed(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	h, err := holderOf(ctx, c.Tx, c.Caller.ID)
+	h, err := loadPasskeyHolder(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (a *Accounts) beginPasskey(ctx context.Context, c *op.Call, in ofSession) (
 	if err != nil {
 		return nil, err
 	}
-	return challenge(ctx, c, c.Caller.ID, in.Token, toEnroll, options.Response, s)
+	return storeChallenge(ctx, c, c.Caller.ID, in.Token, purposeEnroll, options.Response, s)
 }
 
 type passkeyAdd struct {
@@ -249,14 +249,14 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if a.passkeys == nil {
 		return nil, NoPasskeys.New()
 	}
-	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
+	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	s, err := takeChallenge(ctx, c, c.Caller.ID, in.Token, toEnroll)
+	s, err := takeChallenge(ctx, c, c.Caller.ID, in.Token, purposeEnroll)
 	if err != nil {
 		return nil, err
 	}
-	h, err := holderOf(ctx, c.Tx, c.Caller.ID)
+	h, err := loadPasskeyHolder(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -276,7 +276,7 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if err != nil {
 		return nil, err
 	}
-	others, err := hasFactor(ctx, c.Tx, c.Caller.ID)
+	others, err := userHasFactor(ctx, c.Tx, c.Caller.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if n == 0 {
 		return nil, WrongPasskey.Say("This passkey is already in use.")
 	}
-	codes, err := a.added(ctx, c, in.Token, !others, ByPasskey, "The passkey \""+in.Name+"\"")
+	codes, err := a.recordFactorAdded(ctx, c, in.Token, !others, ByPasskey, "The passkey \""+in.Name+"\"")
 	return &RecoveryCodes{codes}, err
 }
 
@@ -301,36 +301,37 @@ type passkeyRemove struct {
 }
 
 func (a *Accounts) removePasskey(ctx context.Context, c *op.Call, in passkeyRemove) (*Factors, error) {
-	if err := mayChangeFactors(ctx, c, in.Token); err != nil {
+	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	name, err := db.One[string](ctx, c.Tx, "DELETE FROM passkeys WHERE id = $1 AND user_id = $2 RETURNING name", in.ID,
-		c.Caller.ID)
+	name, err := db.QueryOne[string](ctx, c.Tx, "DELETE FROM passkeys WHERE id = $1 AND user_id = $2 RETURNING name",
+		in.ID, c.Caller.ID)
 	if err != nil {
-		return nil, db.Missing(err, "passkey")
+		return nil, db.AsNotFound(err, "passkey")
 	}
-	return a.removed(ctx, c, ByPasskey, "The passkey \""+name+"\"")
+	return a.recordFactorRemoved(ctx, c, ByPasskey, "The passkey \""+name+"\"")
 }
 
 type passkeyAsk struct {
 	Pending string `json:"pending"`
 }
 
-func (a *Accounts) askSignIn(ctx context.Context, c *op.Call, in passkeyAsk) (*PasskeyOptions, error) {
-	p, err := pendingSignIn(ctx, c.Tx, in.Pending, c.Now)
+func (a *Accounts) challengeForSignIn(ctx context.Context, c *op.Call, in passkeyAsk) (*PasskeyOptions, error) {
+	p, err := loadPendingSignIn(ctx, c.Tx, in.Pending, c.Now)
 	if err != nil {
 		return nil, err
 	}
-	return a.ask(ctx, c, p.User, in.Pending, toSignIn)
+	return a.createPasskeyChallenge(ctx, c, p.User, in.Pending, purposeSignIn)
 }
 
-func (a *Accounts) askReconfirm(ctx context.Context, c *op.Call, in ofSession) (*PasskeyOptions, error) {
-	return a.ask(ctx, c, c.Caller.ID, in.Token, toReconfirm)
+func (a *Accounts) challengeForReconfirm(ctx context.Context, c *op.Call, in ofSession) (*PasskeyOptions, error) {
+	return a.createPasskeyChallenge(ctx, c, c.Caller.ID, in.Token, purposeReconfirm)
 }
 
-// ask creates a challenge that any of a user's passkeys can sign.
-func (a *Accounts) ask(ctx context.Context, c *op.Call, user id.ID, token, purpose string) (*PasskeyOptions, error) {
-	h, err := holderOf(ctx, c.Tx, user)
+// createPasskeyChallenge creates a challenge that any of a user's passkeys can sign.
+func (a *Accounts) createPasskeyChallenge(ctx context.Context, c *op.Call, user id.ID, token,
+	purpose string) (*PasskeyOptions, error) {
+	h, err := loadPasskeyHolder(ctx, c.Tx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +342,7 @@ func (a *Accounts) ask(ctx context.Context, c *op.Call, user id.ID, token, purpo
 	if err != nil {
 		return nil, err
 	}
-	return challenge(ctx, c, user, token, purpose, options.Response, s)
+	return storeChallenge(ctx, c, user, token, purpose, options.Response, s)
 }
 
 type passkeyConfirm struct {
@@ -351,8 +352,8 @@ type passkeyConfirm struct {
 }
 
 func (a *Accounts) confirmSignInByPasskey(ctx context.Context, c *op.Call, in passkeyConfirm) (*NewSession, error) {
-	return a.secondStep(ctx, c, in.Pending, in.Origin, func(ctx context.Context, user id.ID) (Factor, error) {
-		return ByPasskey, a.usePasskey(ctx, c, user, in.Pending, toSignIn, in.Credential)
+	return a.completeSecondStep(ctx, c, in.Pending, in.Origin, func(ctx context.Context, user id.ID) (Factor, error) {
+		return ByPasskey, a.acceptPasskey(ctx, c, user, in.Pending, purposeSignIn, in.Credential)
 	})
 }
 
@@ -362,16 +363,16 @@ type passkeyReconfirm struct {
 	Origin
 }
 
-func (a *Accounts) reconfirmPasskey(ctx context.Context, c *op.Call, in passkeyReconfirm) (op.Nothing, error) {
-	return a.reconfirmWith(ctx, c, in.Token, in.Origin, func(ctx context.Context) error {
-		return a.usePasskey(ctx, c, c.Caller.ID, in.Token, toReconfirm, in.Credential)
+func (a *Accounts) reconfirmByPasskey(ctx context.Context, c *op.Call, in passkeyReconfirm) (op.Nothing, error) {
+	return a.reconfirmByFactor(ctx, c, in.Token, in.Origin, func(ctx context.Context) error {
+		return a.acceptPasskey(ctx, c, c.Caller.ID, in.Token, purposeReconfirm, in.Credential)
 	})
 }
 
-// usePasskey accepts what a passkey signed for a user, who is locked. The counter of a
+// acceptPasskey accepts what a passkey signed for a user, who is locked. The counter of a
 // passkey that has one must grow, because a cloned passkey would repeat a value
 // (WebAuthn §6.1.1). Most passkeys have none and always send zero.
-func (a *Accounts) usePasskey(ctx context.Context, c *op.Call, user id.ID, token, purpose, answer string) error {
+func (a *Accounts) acceptPasskey(ctx context.Context, c *op.Call, user id.ID, token, purpose, answer string) error {
 	if a.passkeys == nil {
 		return NoPasskeys.New()
 	}
@@ -379,7 +380,7 @@ func (a *Accounts) usePasskey(ctx context.Context, c *op.Call, user id.ID, token
 	if err != nil {
 		return err
 	}
-	h, err := holderOf(ctx, c.Tx, user)
+	h, err := loadPasskeyHolder(ctx, c.Tx, user)
 	if err != nil {
 		return err
 	}

@@ -44,17 +44,17 @@ func (a *Accounts) passwordLinkOperations() []*op.Op {
 			Name:     "users.link_sign_in",
 			Summary:  "Create a link with which a user signs in once, for when the identity provider does not work.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"user.sign_in_link_created"},
 			Example:  `{"email": "ada@example.com"}`,
-		}, a.linkSignIn),
+		}, a.createSignInLink),
 		op.Flow(op.Spec{
 			Name:     "sessions.create_by_link",
 			Summary:  "Sign in with a link of the operator's.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
@@ -65,17 +65,17 @@ func (a *Accounts) passwordLinkOperations() []*op.Op {
 			Name:     "users.link_password",
 			Summary:  "Create a link with which a user sets a new password. It replaces an earlier link.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"user.password_link_created"},
 			Example:  `{"email": "ada@example.com"}`,
-		}, a.linkPassword),
+		}, a.createPasswordLink),
 		op.Flow(op.Spec{
 			Name:     "users.reset_password",
 			Summary:  "Set a new password with a link; all of the user's sessions end.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   204,
 			Events:   []string{"user.password_reset"},
@@ -84,22 +84,22 @@ func (a *Accounts) passwordLinkOperations() []*op.Op {
 	}
 }
 
-func (a *Accounts) linkPassword(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
-	if err := a.passwordsOff(); err != nil {
+func (a *Accounts) createPasswordLink(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
+	if err := a.checkPasswordsAllowed(); err != nil {
 		return nil, fault.Field("email", "Passwords are switched off here. Use frontdesk admin user sign-in-link")
 	}
-	v, err := a.newLink(ctx, c, in.Email, "password", PasswordPrefix, "/password/")
+	v, err := a.createUserLink(ctx, c, in.Email, "password", PasswordPrefix, "/password/")
 	if err != nil {
 		return nil, err
 	}
-	_, err = emitEverywhere(ctx, c, "user.password_link_created", v.ID)
+	_, err = emitToAllOrganizations(ctx, c, "user.password_link_created", v.ID)
 	return v, err
 }
 
-// newLink creates a link for a user, in place of an earlier one.
-func (a *Accounts) newLink(ctx context.Context, c *op.Call, email, purpose, prefix, path string) (*PasswordLink,
+// createUserLink creates a link for a user, in place of an earlier one.
+func (a *Accounts) createUserLink(ctx context.Context, c *op.Call, email, purpose, prefix, path string) (*PasswordLink,
 	error) {
-	user, err := findUser(ctx, c.Tx, email)
+	user, err := findUserByEmail(ctx, c.Tx, email)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (a *Accounts) newLink(ctx context.Context, c *op.Call, email, purpose, pref
 		return nil, fault.Field("email", "This user is disabled. Enable the user first")
 	}
 	token := secret.NewToken(prefix)
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	v := &PasswordLink{ID: user.ID, Email: email, ExpiresAt: c.Now.Add(passwordLinkLifetime),
 		URL: a.config.BaseURL + path + token}
 	// Each new link sweeps the expired ones; nothing else needs them.
@@ -125,10 +125,10 @@ func (a *Accounts) newLink(ctx context.Context, c *op.Call, email, purpose, pref
 	return v, err
 }
 
-// PasswordLinkOpen refuses a link that does not work.
-func (a *Accounts) PasswordLinkOpen(ctx context.Context, token string) error {
+// CheckPasswordLink refuses a link that does not work.
+func (a *Accounts) CheckPasswordLink(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return linkOpen(ctx, tx, token, "password", a.clock.Now())
+		return checkUserLink(ctx, tx, token, "password", a.clock.Now())
 	})
 }
 
@@ -137,23 +137,23 @@ func errPasswordLinkGone() error {
 		"server for another.")
 }
 
-// EmergencyLinkOpen refuses a link that does not sign in.
-func (a *Accounts) EmergencyLinkOpen(ctx context.Context, token string) error {
+// CheckEmergencyLink refuses a link that does not sign in.
+func (a *Accounts) CheckEmergencyLink(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return linkOpen(ctx, tx, token, "sign_in", a.clock.Now())
+		return checkUserLink(ctx, tx, token, "sign_in", a.clock.Now())
 	})
 }
 
-// linkOpen refuses a link that is unknown or expired, that is for another purpose, or
+// checkUserLink refuses a link that is unknown or expired, that is for another purpose, or
 // whose user is disabled.
-func linkOpen(ctx context.Context, tx *db.Tx, token, purpose string, now clock.Time) error {
-	hash := secret.Hash(token)
-	_, err := db.One[int](ctx, tx, `
+func checkUserLink(ctx context.Context, tx *db.Tx, token, purpose string, now clock.Time) error {
+	hash := secret.HashToken(token)
+	_, err := db.QueryOne[int](ctx, tx, `
 		SELECT 1
 		FROM password_links l
 		JOIN users u ON u.id = l.user_id
 		WHERE l.hash = $1 AND l.expires_at > $2 AND l.purpose = $3 AND u.status = 'active'`, hash[:], now, purpose)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return errPasswordLinkGone()
 	}
 	return err
@@ -170,23 +170,23 @@ type passwordReset struct {
 func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordReset) (op.Nothing, error) {
 	// The link comes first: only its holder may make the server hash a password.
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return linkOpen(ctx, tx, in.Token, "password", c.Now)
+		return checkUserLink(ctx, tx, in.Token, "password", c.Now)
 	})
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	password, err := a.choosePassword(ctx, in.Password)
+	password, err := a.hashStrangersPassword(ctx, in.Password)
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
 		// Deleting the row claims the link; a second request finds none.
-		hash := secret.Hash(in.Token)
-		user, err := db.One[id.ID](ctx, c.Tx, `
+		hash := secret.HashToken(in.Token)
+		user, err := db.QueryOne[id.ID](ctx, c.Tx, `
 			DELETE FROM password_links
 			WHERE hash = $1 AND expires_at > $2 AND purpose = 'password'
 			RETURNING user_id`, hash[:], c.Now)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			return op.Nothing{}, errPasswordLinkGone()
 		}
 		if err != nil {
@@ -201,29 +201,29 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 		if n == 0 {
 			return op.Nothing{}, errPasswordLinkGone()
 		}
-		if err := endSessions(ctx, c.Tx, user, ""); err != nil {
+		if err := endSessionsExcept(ctx, c.Tx, user, ""); err != nil {
 			return op.Nothing{}, err
 		}
 		if err := forgetBrowsers(ctx, c.Tx, user, ""); err != nil {
 			return op.Nothing{}, err
 		}
-		c.Caller = &op.Caller{Kind: op.User, ID: user}
+		c.Caller = &op.Caller{Kind: op.UserActor, ID: user}
 		if in.Disconnect {
-			if err := a.connections.EndUser(ctx, c, user, true, PasswordChanged); err != nil {
+			if err := a.connections.EndConnectionsOfUser(ctx, c, user, true, PasswordChanged); err != nil {
 				return op.Nothing{}, err
 			}
 		}
-		_, err = emitEverywhere(ctx, c, "user.password_reset", user)
+		_, err = emitToAllOrganizations(ctx, c, "user.password_reset", user)
 		return op.Nothing{}, err
 	})
 }
 
-func (a *Accounts) linkSignIn(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
-	v, err := a.newLink(ctx, c, in.Email, "sign_in", EmergencyPrefix, "/sign-in/link/")
+func (a *Accounts) createSignInLink(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
+	v, err := a.createUserLink(ctx, c, in.Email, "sign_in", EmergencyPrefix, "/sign-in/link/")
 	if err != nil {
 		return nil, err
 	}
-	_, err = emitEverywhere(ctx, c, "user.sign_in_link_created", v.ID)
+	_, err = emitToAllOrganizations(ctx, c, "user.sign_in_link_created", v.ID)
 	return v, err
 }
 
@@ -236,23 +236,23 @@ type linkUse struct {
 // asked for all the same.
 func (a *Accounts) signInByLink(ctx context.Context, c *op.Call, in linkUse) (*NewSession, error) {
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
-		hash := secret.Hash(in.Token)
-		user, err := db.One[id.ID](ctx, c.Tx, `
+		hash := secret.HashToken(in.Token)
+		user, err := db.QueryOne[id.ID](ctx, c.Tx, `
 			DELETE FROM password_links
 			WHERE hash = $1 AND expires_at > $2 AND purpose = 'sign_in'
 			RETURNING user_id`, hash[:], c.Now)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			return nil, errPasswordLinkGone()
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := lockUser(ctx, c.Tx, user); err != nil {
+		if err := lockActiveUser(ctx, c.Tx, user); err != nil {
 			return nil, err
 		}
-		if c.Org, err = firstOrganization(ctx, c.Tx, user); err != nil {
+		if c.Org, err = chooseOrganization(ctx, c.Tx, user); err != nil {
 			return nil, err
 		}
-		return a.firstStep(ctx, c, user, in.Origin)
+		return a.completeFirstStep(ctx, c, user, in.Origin)
 	})
 }

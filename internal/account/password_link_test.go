@@ -15,7 +15,7 @@ func TestPasswordLinks(t *testing.T) {
 	eachConsole(t, func(t *testing.T, c *console) {
 		link := func() string {
 			t.Helper()
-			url := c.Operate(t, "users.link_password", "", "", fmt.Sprintf(`{"email": %q}`, c.Owner)).Text("url")
+			url := c.AsOperator(t, "users.link_password", "", "", fmt.Sprintf(`{"email": %q}`, c.Owner)).Text("url")
 			return url[strings.LastIndexByte(url, '/')+1:]
 		}
 		reset := func(token, password string) string {
@@ -25,7 +25,7 @@ func TestPasswordLinks(t *testing.T) {
 		replaced, token := link(), link()
 		c.refused(fault.NotFound, "", "users.reset_password", reset(replaced, "a new sentence"))
 		c.refused(fault.Invalid, "", "users.reset_password", reset(token, "short"))
-		if err := c.Accounts.PasswordLinkOpen(t.Context(), token); err != nil {
+		if err := c.Accounts.CheckPasswordLink(t.Context(), token); err != nil {
 			t.Errorf("a refused password used the link up: %v", err)
 		}
 		c.ok("", "users.reset_password", reset(token, "a new sentence"))
@@ -38,7 +38,7 @@ func TestPasswordLinks(t *testing.T) {
 		c.change("UPDATE password_links SET expires_at = $1")
 		c.refused(fault.NotFound, "", "users.reset_password", reset(expired, "a third sentence"))
 		disabled := link()
-		c.Operate(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, c.Owner))
+		c.AsOperator(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, c.Owner))
 		c.refused(fault.NotFound, "", "users.reset_password", reset(disabled, "a third sentence"))
 	})
 }

@@ -21,12 +21,12 @@ type Provider struct {
 	Name         string
 	Organization id.ID             // in which Roles and AddUnknown apply
 	Roles        map[string]string // by group; empty means that roles are given here
-	Create       bool              // people without an account are added as members
+	AddUnknown   bool              // people without an account are added as members
 	Only         bool              // passwords are switched off
 	TrustFactor  bool              // its second factor counts as ours
 	// RemoveMember removes a member and ends everything that acts for them: it is
 	// Departures.RemoveForProvider.
-	Leave func(ctx context.Context, c *op.Call, user id.ID) error
+	RemoveMember func(ctx context.Context, c *op.Call, user id.ID) error
 }
 
 // IdentityProvider speaks with the provider.
@@ -50,9 +50,9 @@ type ProviderAnswer struct{ Code, Issuer string }
 
 // Refusals of what the provider sends.
 var (
-	ProviderRefused = fault.Define("PROVIDER_REFUSED", 401,
+	ProviderRefused = fault.DefineKind("PROVIDER_REFUSED", 401,
 		"The identity provider's answer was not accepted. Sign in again.")
-	NoProvider = fault.Define("NO_IDENTITY_PROVIDER", 404, "This server has no identity provider.")
+	NoProvider = fault.DefineKind("NO_IDENTITY_PROVIDER", 404, "This server has no identity provider.")
 )
 
 // VisitPrefix begins the token of a browser that was sent to the provider.
@@ -63,11 +63,11 @@ const (
 	visitsPerMinute = 60 // from one address
 )
 
-// visitOf derives the secrets of a visit from the token in the browser's cookie. The
+// deriveVisit derives the secrets of a visit from the token in the browser's cookie. The
 // database has only the token's hash.
-func visitOf(token string, fresh bool) ProviderVisit {
-	return ProviderVisit{State: derive(token, "state"), Nonce: derive(token, "nonce"),
-		Verifier: derive(token, "verifier"), Fresh: fresh}
+func deriveVisit(token string, fresh bool) ProviderVisit {
+	return ProviderVisit{State: deriveVisitSecret(token, "state"), Nonce: deriveVisitSecret(token, "nonce"),
+		Verifier: deriveVisitSecret(token, "verifier"), Fresh: fresh}
 }
 
 func (a *Accounts) providerOperations() []*op.Op {
@@ -75,19 +75,19 @@ func (a *Accounts) providerOperations() []*op.Op {
 		op.Flow(op.Spec{
 			Name:     "sessions.begin_provider",
 			Summary:  "Begin to sign in with the identity provider.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
 			Errors:   []*fault.Kind{NoProvider},
 			Example:  `{"next": "/", "address": "192.0.2.7"}`,
-		}, a.beginProvider),
+		}, a.beginProviderSignIn),
 		op.Flow(op.Spec{
 			Name:     "sessions.finish_provider",
 			Summary:  "Sign in with what the identity provider answered.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
@@ -98,15 +98,15 @@ func (a *Accounts) providerOperations() []*op.Op {
 				IdentityTaken, NoGroup, OwnerLast},
 			Example: `{"token": "fdo_0000000000000000000000000000000000000000", "state": "x", "code": "y", ` +
 				`"address": "192.0.2.7"}`,
-		}, a.finishProvider),
+		}, a.finishProviderSignIn),
 		op.Write(op.Spec{
 			Name:     "users.unlink",
 			Summary:  "Forget who a user is at the identity provider; all of the user's sessions end.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Events:   []string{"user.identity_unlinked"},
 			Example:  `{"email": "ada@example.com"}`,
-		}, a.unlink),
+		}, a.unlinkIdentity),
 	}
 }
 
@@ -122,18 +122,18 @@ type ProviderVisitBegun struct {
 	Token string `json:"token" doc:"for a cookie"`
 }
 
-func (a *Accounts) beginProvider(ctx context.Context, c *op.Call, in providerBegin) (*ProviderVisitBegun, error) {
+func (a *Accounts) beginProviderSignIn(ctx context.Context, c *op.Call, in providerBegin) (*ProviderVisitBegun, error) {
 	p := a.config.Provider
 	if p == nil {
 		return nil, NoProvider.New()
 	}
-	if v := a.visits.Spend(in.Address, visitsPerMinute, time.Minute, c.Now.Std()); !v.OK {
+	if v := a.visitLimiter.Spend(in.Address, visitsPerMinute, time.Minute, c.Now.Std()); !v.OK {
 		f := fault.RateLimited.New()
 		f.RetryAfter = v.Retry
 		return nil, f
 	}
 	token := secret.NewToken(VisitPrefix)
-	address, err := p.Address(ctx, visitOf(token, in.Fresh))
+	address, err := p.Address(ctx, deriveVisit(token, in.Fresh))
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (a *Accounts) beginProvider(ctx context.Context, c *op.Call, in providerBeg
 		if _, err := db.Exec(ctx, c.Tx, "DELETE FROM provider_visits WHERE expires_at <= $1", c.Now); err != nil {
 			return nil, err
 		}
-		hash := secret.Hash(token)
+		hash := secret.HashToken(token)
 		_, err := db.Exec(ctx, c.Tx, `
 			INSERT INTO provider_visits (hash, next, fresh, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`,
 			hash[:], in.Next, in.Fresh, c.Now, c.Now.Add(visitLifetime))
@@ -170,16 +170,16 @@ type visitRow struct {
 	Created clock.Time `db:"created_at"`
 }
 
-func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFinish) (*ProviderSession, error) {
+func (a *Accounts) finishProviderSignIn(ctx context.Context, c *op.Call, in providerFinish) (*ProviderSession, error) {
 	p := a.config.Provider
 	if p == nil {
 		return nil, NoProvider.New()
 	}
-	row, err := a.takeVisit(ctx, c, in)
+	row, err := a.claimVisit(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	who, err := p.Identify(ctx, visitOf(in.Token, row.Fresh), ProviderAnswer{in.Code, in.Issuer})
+	who, err := p.Identify(ctx, deriveVisit(in.Token, row.Fresh), ProviderAnswer{in.Code, in.Issuer})
 	if err != nil {
 		return nil, err
 	}
@@ -197,13 +197,13 @@ func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFi
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if p.Organization != "" { // before the user: everybody who lets somebody join locks in this order
 			if err := db.LockOrganization(ctx, tx, p.Organization); err != nil {
-				return db.Missing(err, "organization")
+				return db.AsNotFound(err, "organization")
 			}
 		}
-		if user, joined, err = a.identify(ctx, c, who, invite); err != nil {
+		if user, joined, err = a.findOrAddPerson(ctx, c, who, invite); err != nil {
 			return err
 		}
-		return a.followGroups(ctx, c, user, who)
+		return a.applyGroupRole(ctx, c, user, who)
 	})
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFi
 		row.Next = "/" // the invitation is used
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*ProviderSession, error) {
-		s, err := a.letIn(ctx, c, user, who, in.Origin, row.Fresh)
+		s, err := a.signInIdentified(ctx, c, user, who, in.Origin, row.Fresh)
 		if err != nil {
 			return nil, err
 		}
@@ -223,21 +223,21 @@ func (a *Accounts) finishProvider(ctx context.Context, c *op.Call, in providerFi
 	})
 }
 
-// takeVisit deletes the visit that an answer belongs to, so that an answer works once.
+// claimVisit deletes the visit that an answer belongs to, so that an answer works once.
 // An answer whose state is another visit's leaves this one as it is: otherwise any
 // page could end a sign-in by sending the browser here.
-func (a *Accounts) takeVisit(ctx context.Context, c *op.Call, in providerFinish) (row visitRow, err error) {
-	state := visitOf(in.Token, false).State
-	if !secret.WellFormed(VisitPrefix, in.Token) || subtle.ConstantTimeCompare([]byte(state), []byte(in.State)) != 1 {
+func (a *Accounts) claimVisit(ctx context.Context, c *op.Call, in providerFinish) (row visitRow, err error) {
+	state := deriveVisit(in.Token, false).State
+	if !secret.IsWellFormed(VisitPrefix, in.Token) || subtle.ConstantTimeCompare([]byte(state), []byte(in.State)) != 1 {
 		return row, SignInExpired.New()
 	}
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		hash := secret.Hash(in.Token)
-		row, err = db.One[visitRow](ctx, tx, `
+		hash := secret.HashToken(in.Token)
+		row, err = db.QueryOne[visitRow](ctx, tx, `
 			DELETE FROM provider_visits
 			WHERE hash = $1 AND expires_at > $2
 			RETURNING next, fresh, created_at`, hash[:], c.Now)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			return SignInExpired.New()
 		}
 		return err
@@ -245,23 +245,23 @@ func (a *Accounts) takeVisit(ctx context.Context, c *op.Call, in providerFinish)
 	return row, err
 }
 
-// letIn begins the session of a user whom the provider identified. A user with a second
+// signInIdentified begins the session of a user whom the provider identified. A user with a second
 // factor here is asked for it, unless the provider asked for one and the operator
 // trusts that. fresh means that the person had to sign in again at the provider, which
 // also confirms the new session.
-func (a *Accounts) letIn(ctx context.Context, c *op.Call, user id.ID, who *Identity, from Origin,
+func (a *Accounts) signInIdentified(ctx context.Context, c *op.Call, user id.ID, who *Identity, from Origin,
 	fresh bool) (s *NewSession, err error) {
-	if err := lockUser(ctx, c.Tx, user); err != nil {
+	if err := lockActiveUser(ctx, c.Tx, user); err != nil {
 		return nil, err
 	}
-	if c.Org, err = firstOrganization(ctx, c.Tx, user); err != nil {
+	if c.Org, err = chooseOrganization(ctx, c.Tx, user); err != nil {
 		return nil, err
 	}
-	c.Caller = &op.Caller{Kind: op.User, ID: user, Organization: c.Org}
+	c.Caller = &op.Caller{Kind: op.UserActor, ID: user, Organization: c.Org}
 	if a.config.Provider.TrustFactor && who.Factor {
 		s, err = a.beginSession(ctx, c, user, from, ByProvider)
 	} else {
-		s, err = a.firstStep(ctx, c, user, from)
+		s, err = a.completeFirstStep(ctx, c, user, from)
 	}
 	if err != nil || !fresh || s.Token == "" {
 		return s, err

@@ -24,10 +24,10 @@ const RightsColumns = `m.role IS NULL OR m.role <> 'member' OR m.may_spend AS ma
 	`m.role IS NULL OR m.role <> 'member' OR m.may_approve AS may_approve, ` +
 	`CASE WHEN m.role = 'member' THEN m.permissions ELSE '["*"]' END AS permissions`
 
-// allowed is what a member with a role may do. Owners and admins may do everything,
+// permissionsForRole is what a member with a role may do. Owners and admins may do everything,
 // members what they were given, and never manage the account. A permission that no
 // longer means anything allows nothing.
-func (r *Rights) allowed(role string) (p op.Permissions) {
+func (r *Rights) permissionsForRole(role string) (p op.Permissions) {
 	for _, grant := range r.Permissions {
 		if one, err := op.ParseGrants([]string{grant}); err == nil {
 			p |= one
@@ -41,12 +41,12 @@ func (r *Rights) allowed(role string) (p op.Permissions) {
 	return p
 }
 
-// Bound takes from a caller whatever the person on whose behalf it acts may not do.
+// LimitCaller takes from a caller whatever the person on whose behalf it acts may not do.
 // role is that person's role.
-func (r *Rights) Bound(c *op.Caller, role string) {
-	p := r.allowed(role)
+func (r *Rights) LimitCaller(c *op.Caller, role string) {
+	p := r.permissionsForRole(role)
 	c.Permissions &= p
-	c.Asks &= p
+	c.Proposable &= p
 	c.MaySpend, c.MayApprove = r.MaySpend, r.MayApprove
 }
 
@@ -54,24 +54,24 @@ func isManager(role string) bool { return role == roleOwner || role == "admin" }
 
 const roleOwner = "owner"
 
-// everything is the permission for all resources.
-const everything = "*"
+// allPermissions is the permission for all resources.
+const allPermissions = "*"
 
-// onlyOwners refuses everybody but owners and the operator when one of the roles is
+// onlyOwnersChangeOwners refuses everybody but owners and the operator when one of the roles is
 // owner: the change would make, change or remove an owner.
-func onlyOwners(c *op.Call, roles ...string) error {
-	if !slices.Contains(roles, roleOwner) || c.Door == op.Admin || c.Door == op.System ||
-		c.Caller.Kind == op.User && c.Caller.Role == roleOwner {
+func onlyOwnersChangeOwners(c *op.Call, roles ...string) error {
+	if !slices.Contains(roles, roleOwner) || c.Door == op.AdminDoor || c.Door == op.SystemDoor ||
+		c.Caller.Kind == op.UserActor && c.Caller.Role == roleOwner {
 		return nil
 	}
 	return fault.Forbidden.Say("Only an owner can make, change or remove an owner.")
 }
 
 type memberUpdate struct {
-	ID          id.ID              `path:"id" doc:"the user"`
-	MaySpend    op.Maybe[bool]     `json:"maySpend"`
-	MayApprove  op.Maybe[bool]     `json:"mayApprove"`
-	Permissions op.Maybe[[]string] `json:"permissions" doc:"contacts:read, contacts:write and so on, or *"`
+	ID          id.ID                 `path:"id" doc:"the user"`
+	MaySpend    op.Optional[bool]     `json:"maySpend"`
+	MayApprove  op.Optional[bool]     `json:"mayApprove"`
+	Permissions op.Optional[[]string] `json:"permissions" doc:"contacts:read, contacts:write and so on, or *"`
 }
 
 func (in *memberUpdate) Prepare(context.Context, *op.Call) error {
@@ -81,8 +81,8 @@ func (in *memberUpdate) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
-// refuse returns a refusal with the issue at each field that was sent.
-func (in *memberUpdate) refuse(issue string) error {
+// refuseSentFields returns a refusal with the issue at each field that was sent.
+func (in *memberUpdate) refuseSentFields(issue string) error {
 	var tree *fault.Tree
 	for name, sent := range map[string]bool{"maySpend": in.MaySpend.Set, "mayApprove": in.MayApprove.Set,
 		"permissions": in.Permissions.Set} {
@@ -101,10 +101,10 @@ func (a *Accounts) updateMember(ctx context.Context, c *op.Call, in memberUpdate
 	}
 	wanted := m.Rights
 	if !op.Apply(&wanted, &in) {
-		return colleagueOf(m), nil
+		return colleagueFromMember(m), nil
 	}
 	if isManager(m.Role) {
-		return nil, in.refuse("Owners and admins always may do everything; make this person a member first")
+		return nil, in.refuseSentFields("Owners and admins always may do everything; make this person a member first")
 	}
 	m.Rights = wanted
 	_, err = db.Exec(ctx, c.Tx, `
@@ -114,6 +114,6 @@ func (a *Accounts) updateMember(ctx context.Context, c *op.Call, in memberUpdate
 	if err != nil {
 		return nil, err
 	}
-	a.Changed(c)
-	return colleagueOf(m), c.Emit("user.rights_changed", m.ID, m)
+	a.ClearCallersOnCommit(c)
+	return colleagueFromMember(m), c.Emit("user.rights_changed", m.ID, m)
 }

@@ -24,7 +24,8 @@ const SignInPrefix = "fdt_"
 const signInLifetime = 10 * time.Minute
 
 // SignInExpired refuses a second step without a first.
-var SignInExpired = fault.Define("SIGN_IN_EXPIRED", 401, "Signing in took too long, or was begun again. Start over.")
+var SignInExpired = fault.DefineKind("SIGN_IN_EXPIRED", 401,
+	"Signing in took too long, or was begun again. Start over.")
 
 func (a *Accounts) secondStepOperations() []*op.Op {
 	const token = "fdt_0000000000000000000000000000000000000000"
@@ -32,33 +33,33 @@ func (a *Accounts) secondStepOperations() []*op.Op {
 		op.Flow(op.Spec{
 			Name:     "sessions.confirm",
 			Summary:  "Complete a sign-in with a one-time code or a recovery code.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"session.created", "user.recovery_code_used"},
 			Errors:   []*fault.Kind{SignInExpired, WrongFactor},
 			Example:  `{"pending": "` + token + `", "code": "123456", "address": "192.0.2.7"}`,
-		}, a.confirmSignIn),
+		}, a.confirmSignInByCode),
 		op.Flow(op.Spec{
 			Name:     "sessions.reconfirm",
 			Summary:  "Confirm with a password or a code that it is still you.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Status:   204,
 			Events:   []string{"session.confirmed", "user.recovery_code_used"},
 			Errors:   []*fault.Kind{WrongFactor},
 			Example: `{"token": "fds_0000000000000000000000000000000000000000", "password": "a long sentence", ` +
 				`"address": "192.0.2.7"}`,
-		}, a.reconfirm),
+		}, a.reconfirmSession),
 	}
 }
 
-// firstStep begins a session for a user who passed the first step, or, if the user has
+// completeFirstStep begins a session for a user who passed the first step, or, if the user has
 // a second factor, a sign-in that waits for it. The user is locked.
-func (a *Accounts) firstStep(ctx context.Context, c *op.Call, user id.ID, from Origin) (*NewSession, error) {
-	has, err := hasFactor(ctx, c.Tx, user)
+func (a *Accounts) completeFirstStep(ctx context.Context, c *op.Call, user id.ID, from Origin) (*NewSession, error) {
+	has, err := userHasFactor(ctx, c.Tx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (a *Accounts) firstStep(ctx context.Context, c *op.Call, user id.ID, from O
 		return a.beginSession(ctx, c, user, from, "")
 	}
 	token := secret.NewToken(SignInPrefix)
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM sign_ins WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
@@ -83,33 +84,33 @@ type PendingSignIn struct {
 	Factors *Factors
 }
 
-// PendingSignIn finds the sign-in of a token, with what the user can complete it
+// FindPendingSignIn finds the sign-in of a token, with what the user can complete it
 // with.
-func (a *Accounts) PendingSignIn(ctx context.Context, token string) (p *PendingSignIn, err error) {
+func (a *Accounts) FindPendingSignIn(ctx context.Context, token string) (p *PendingSignIn, err error) {
 	err = a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		p, err = pendingSignIn(ctx, tx, token, a.clock.Now())
+		p, err = loadPendingSignIn(ctx, tx, token, a.clock.Now())
 		if err != nil {
 			return err
 		}
-		p.Factors, err = factorsOf(ctx, tx, p.User)
+		p.Factors, err = loadFactors(ctx, tx, p.User)
 		return err
 	})
 	return p, err
 }
 
-func pendingSignIn(ctx context.Context, tx *db.Tx, token string, now clock.Time) (*PendingSignIn, error) {
+func loadPendingSignIn(ctx context.Context, tx *db.Tx, token string, now clock.Time) (*PendingSignIn, error) {
 	type row struct {
 		User  id.ID  `db:"user_id"`
 		Email string `db:"email"`
 	}
-	if !secret.WellFormed(SignInPrefix, token) {
+	if !secret.IsWellFormed(SignInPrefix, token) {
 		return nil, SignInExpired.New()
 	}
-	hash := secret.Hash(token)
-	v, err := db.One[row](ctx, tx, `
+	hash := secret.HashToken(token)
+	v, err := db.QueryOne[row](ctx, tx, `
 		SELECT s.user_id, u.email FROM sign_ins s JOIN users u ON u.id = s.user_id
 		WHERE s.hash = $1 AND s.expires_at > $2 AND u.status = 'active'`, hash[:], now)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, SignInExpired.New()
 	}
 	return &PendingSignIn{User: v.User, Email: v.Email}, err
@@ -121,20 +122,20 @@ type signInConfirm struct {
 	Origin
 }
 
-func (a *Accounts) confirmSignIn(ctx context.Context, c *op.Call, in signInConfirm) (*NewSession, error) {
-	return a.secondStep(ctx, c, in.Pending, in.Origin, func(ctx context.Context, user id.ID) (Factor, error) {
-		return a.useCode(ctx, c, user, in.Code)
+func (a *Accounts) confirmSignInByCode(ctx context.Context, c *op.Call, in signInConfirm) (*NewSession, error) {
+	return a.completeSecondStep(ctx, c, in.Pending, in.Origin, func(ctx context.Context, user id.ID) (Factor, error) {
+		return a.acceptAnyCode(ctx, c, user, in.Code)
 	})
 }
 
-// secondStep completes a sign-in with whatever prove accepts. Each attempt is taken
+// completeSecondStep completes a sign-in with whatever prove accepts. Each attempt is taken
 // from the allowances before it is checked, so that parallel ones cannot all slip
 // through, and given back when it was right.
-func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, from Origin,
+func (a *Accounts) completeSecondStep(ctx context.Context, c *op.Call, token string, from Origin,
 	prove func(ctx context.Context, user id.ID) (Factor, error)) (*NewSession, error) {
 	var p *PendingSignIn
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		p, err = pendingSignIn(ctx, tx, token, c.Now)
+		p, err = loadPendingSignIn(ctx, tx, token, c.Now)
 		return err
 	})
 	if err != nil {
@@ -144,16 +145,16 @@ func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, fro
 	if err != nil {
 		return nil, err
 	}
-	if err := spend(ctx, allowances, c.Now.Std()); err != nil {
+	if err := spendAllowances(ctx, allowances, c.Now.Std()); err != nil {
 		return nil, err
 	}
 	out, err := op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
-		if err := lockUser(ctx, c.Tx, p.User); err != nil {
+		if err := lockActiveUser(ctx, c.Tx, p.User); err != nil {
 			return nil, err
 		}
 		// Deleting the row claims the sign-in; a refusal below rolls that back, so that the
 		// user can try again.
-		hash := secret.Hash(token)
+		hash := secret.HashToken(token)
 		n, err := db.Exec(ctx, c.Tx, "DELETE FROM sign_ins WHERE hash = $1 AND user_id = $2", hash[:], p.User)
 		if err != nil {
 			return nil, err
@@ -161,10 +162,10 @@ func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, fro
 		if n == 0 {
 			return nil, SignInExpired.New()
 		}
-		if c.Org, err = firstOrganization(ctx, c.Tx, p.User); err != nil {
+		if c.Org, err = chooseOrganization(ctx, c.Tx, p.User); err != nil {
 			return nil, err
 		}
-		c.Caller = &op.Caller{Kind: op.User, ID: p.User, Organization: c.Org}
+		c.Caller = &op.Caller{Kind: op.UserActor, ID: p.User, Organization: c.Org}
 		factor, err := prove(ctx, p.User)
 		if err != nil {
 			return nil, err
@@ -174,20 +175,20 @@ func (a *Accounts) secondStep(ctx context.Context, c *op.Call, token string, fro
 	if err != nil {
 		return nil, err
 	}
-	return out, forgive(ctx, allowances)
+	return out, refundAllowances(ctx, allowances)
 }
 
 // codeAllowances are those that an attempt at a second factor is taken from.
 func (a *Accounts) codeAllowances(ctx context.Context, c *op.Call, user id.ID, from Origin) ([]allowance, error) {
 	known := false
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		known, err = isKnown(ctx, tx, user, from.Browser, c.Now)
+		known, err = isKnownBrowser(ctx, tx, user, from.Browser, c.Now)
 		return err
 	})
 	if known {
-		return a.codes.ofBrowser(from.Browser, user), err
+		return a.codeTries.browserAllowances(from.Browser, user), err
 	}
-	return a.codes.codesOf(string(user), from.Address), err
+	return a.codeTries.codeSenderAllowances(string(user), from.Address), err
 }
 
 type sessionReconfirm struct {
@@ -197,14 +198,14 @@ type sessionReconfirm struct {
 	Origin
 }
 
-func (a *Accounts) reconfirm(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
+func (a *Accounts) reconfirmSession(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
 	switch {
 	case in.Password != nil && *in.Password != "":
-		return a.reconfirmPassword(ctx, c, in)
+		return a.reconfirmByPassword(ctx, c, in)
 	case in.Code != nil && *in.Code != "":
-		return a.reconfirmWith(ctx, c, in.Token, in.Origin, func(ctx context.Context) error {
-			_, err := a.useCode(ctx, c, c.Caller.ID, *in.Code)
-			if fault.Has(err, WrongFactor) {
+		return a.reconfirmByFactor(ctx, c, in.Token, in.Origin, func(ctx context.Context) error {
+			_, err := a.acceptAnyCode(ctx, c, c.Caller.ID, *in.Code)
+			if fault.IsKind(err, WrongFactor) {
 				return fault.Field("code", "This code is wrong, was already used, or has expired")
 			}
 			return err
@@ -213,46 +214,46 @@ func (a *Accounts) reconfirm(ctx context.Context, c *op.Call, in sessionReconfir
 	return op.Nothing{}, fault.Field("password", "Fill this in")
 }
 
-func (a *Accounts) reconfirmPassword(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
-	if err := a.passwordsOff(); err != nil {
+func (a *Accounts) reconfirmByPassword(ctx context.Context, c *op.Call, in sessionReconfirm) (op.Nothing, error) {
+	if err := a.checkPasswordsAllowed(); err != nil {
 		return op.Nothing{}, err
 	}
 	var email string
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		email, err = db.One[string](ctx, tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)
+		email, err = db.QueryOne[string](ctx, tx, "SELECT email FROM users WHERE id = $1", c.Caller.ID)
 		return err
 	})
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	known, err := a.verify(ctx, c, email, *in.Password, sender{in.Address, in.Browser})
-	if fault.Has(err, WrongPassword) {
+	known, err := a.verifyPassword(ctx, c, email, *in.Password, sender{in.Address, in.Browser})
+	if fault.IsKind(err, WrongPassword) {
 		return op.Nothing{}, fault.Field("password", "This is not your password")
 	}
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
-		if err := known.recheck(ctx, c.Tx); err != nil {
+		if err := known.recheckAndLock(ctx, c.Tx); err != nil {
 			return op.Nothing{}, err
 		}
 		return op.Nothing{}, confirmSession(ctx, c, in.Token)
 	})
 }
 
-// reconfirmWith confirms the caller with a factor that prove accepts. It spends the
+// reconfirmByFactor confirms the caller with a factor that prove accepts. It spends the
 // same allowances as a sign-in.
-func (a *Accounts) reconfirmWith(ctx context.Context, c *op.Call, token string, from Origin,
+func (a *Accounts) reconfirmByFactor(ctx context.Context, c *op.Call, token string, from Origin,
 	prove func(context.Context) error) (op.Nothing, error) {
 	allowances, err := a.codeAllowances(ctx, c, c.Caller.ID, from)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := spend(ctx, allowances, c.Now.Std()); err != nil {
+	if err := spendAllowances(ctx, allowances, c.Now.Std()); err != nil {
 		return op.Nothing{}, err
 	}
 	_, err = op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
-		if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+		if err := lockActiveUser(ctx, c.Tx, c.Caller.ID); err != nil {
 			return op.Nothing{}, err
 		}
 		if err := prove(ctx); err != nil {
@@ -263,17 +264,17 @@ func (a *Accounts) reconfirmWith(ctx context.Context, c *op.Call, token string, 
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, forgive(ctx, allowances)
+	return op.Nothing{}, refundAllowances(ctx, allowances)
 }
 
 // confirmSession notes that the caller confirmed who they are, for requireConfirmed.
 func confirmSession(ctx context.Context, c *op.Call, token string) error {
-	hash := secret.Hash(token)
-	s, err := db.One[SignedIn](ctx, c.Tx, `
+	hash := secret.HashToken(token)
+	s, err := db.QueryOne[SignedIn](ctx, c.Tx, `
 		UPDATE sessions SET confirmed_at = $3
 		WHERE hash = $1 AND user_id = $2
 		RETURNING `+signedInColumns, hash[:], c.Caller.ID, c.Now)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return fault.Unauthorized.New()
 	}
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 const SessionPrefix = "fds_"
 
 const (
-	sessionIdle  = 14 * 24 * time.Hour // a session ends after so long without use
-	sessionTotal = 90 * 24 * time.Hour // it ends after so long in any case
-	sessionNote  = time.Hour           // its use is written at most so often
+	sessionIdleLifetime = 14 * 24 * time.Hour // a session ends after so long without use
+	sessionMaxLifetime  = 90 * 24 * time.Hour // it ends after so long in any case
+	sessionUsePrecision = time.Hour           // its use is written at most so often
 )
 
 // Session is a signed-in user, with everything that decides what they may do.
@@ -41,7 +41,7 @@ type Session struct {
 	Factor    Factor     `db:"factor"`  // what it proved beyond the password; empty for nothing
 	Required  bool       `db:"requires_factor"`
 	Rights
-	agreements string
+	agreementsURL string
 }
 
 // Manager reports whether the user may manage the account.
@@ -51,30 +51,31 @@ func (s *Session) Manager() bool { return isManager(s.Role) }
 // else, because the organization requires one of its owners and admins.
 func (s *Session) MustEnroll() bool { return s.Required && s.Manager() && s.Factor == "" }
 
-// UserCaller returns the caller of a session. Somebody who must add a second factor
+// CallerOfSession returns the caller of a session. Somebody who must add a second factor
 // first has no permissions: only operations that need none are open to them.
-func UserCaller(s *Session) *op.Caller {
-	c := &op.Caller{Kind: op.User, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business, Plan: s.Plan,
-		Role: s.Role, Permissions: s.allowed(s.Role), Agreements: Agreements(s.Domains),
-		AgreementURL: s.agreements}
-	s.Bound(c, s.Role)
+func CallerOfSession(s *Session) *op.Caller {
+	c := &op.Caller{Kind: op.UserActor, ID: s.User, User: s.User, Organization: s.Org, Business: s.Business,
+		Plan: s.Plan,
+		Role: s.Role, Permissions: s.permissionsForRole(s.Role), Agreements: AcceptedAgreements(s.Domains),
+		AgreementURL: s.agreementsURL}
+	s.LimitCaller(c, s.Role)
 	if s.MustEnroll() {
 		c.Permissions, c.MaySpend, c.MayApprove = 0, false, false
 	}
 	return c
 }
 
-// BySession finds the session of a token. A token that is unknown or expired, or
+// SessionByToken finds the session of a token. A token that is unknown or expired, or
 // whose user is disabled or no longer a member, is Unauthorized. Using a session
 // extends it, up to sessionMaxLifetime.
-func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error) {
-	if !secret.WellFormed(SessionPrefix, token) {
+func (a *Accounts) SessionByToken(ctx context.Context, token string) (*Session, error) {
+	if !secret.IsWellFormed(SessionPrefix, token) {
 		return nil, fault.Unauthorized.New()
 	}
-	hash, now := secret.Hash(token), a.clock.Now()
+	hash, now := secret.HashToken(token), a.clock.Now()
 	var s Session
-	err := a.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
-		s, err = db.One[Session](ctx, tx, `
+	err := a.db.Read(db.WithSingleStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
+		s, err = db.QueryOne[Session](ctx, tx, `
 			SELECT s.id, s.created_at, s.used_at, u.id, u.email, u.name, m.role, o.id, o.name, o.status, o.plan,
 				b.id, b.timezone,
 				EXISTS (SELECT 1 FROM agreements g WHERE g.organization_id = o.id AND g.business_id = b.id
@@ -89,17 +90,17 @@ func (a *Accounts) BySession(ctx context.Context, token string) (*Session, error
 			WHERE s.hash = $1 AND s.expires_at > $2 AND u.status = 'active'`, hash[:], now, a.config.DomainAgreement)
 		return err
 	})
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.Unauthorized.New()
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.agreements = a.config.BaseURL + "/agreements"
-	if now.Sub(s.UsedAt) > sessionNote {
+	s.agreementsURL = a.config.BaseURL + "/agreements"
+	if now.Sub(s.UsedAt) > sessionUsePrecision {
 		err = a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "UPDATE sessions SET used_at = $2, expires_at = $3 WHERE hash = $1",
-				hash[:], now, min(now.Add(sessionIdle), s.CreatedAt.Add(sessionTotal)))
+				hash[:], now, min(now.Add(sessionIdleLifetime), s.CreatedAt.Add(sessionMaxLifetime)))
 			return err
 		})
 	}
@@ -139,8 +140,8 @@ type Origin struct {
 func (a *Accounts) beginSession(ctx context.Context, c *op.Call, user id.ID, from Origin, f Factor) (*NewSession,
 	error) {
 	token := secret.NewToken(SessionPrefix)
-	hash := secret.Hash(token)
-	browser, err := knowBrowser(ctx, c, user, from.Browser)
+	hash := secret.HashToken(token)
+	browser, err := rememberBrowser(ctx, c, user, from.Browser)
 	if err != nil {
 		return nil, err
 	}
@@ -154,11 +155,11 @@ func (a *Accounts) beginSession(ctx context.Context, c *op.Call, user id.ID, fro
 		INSERT INTO sessions (id, organization_id, user_id, hash, created_at, used_at, expires_at, user_agent, address,
 			factor)
 		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9)`,
-		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdle), from.UserAgent, from.Address, f)
+		s.ID, c.Org, user, hash[:], c.Now, c.Now.Add(sessionIdleLifetime), from.UserAgent, from.Address, f)
 	if err != nil {
 		return nil, err
 	}
-	c.Caller = &op.Caller{Kind: op.User, ID: user, Organization: c.Org}
+	c.Caller = &op.Caller{Kind: op.UserActor, ID: user, Organization: c.Org}
 	return s, c.Emit("session.created", s.ID, &s.SignedIn)
 }
 
@@ -168,27 +169,27 @@ func (a *Accounts) sessionOperations() []*op.Op {
 		op.Flow(op.Spec{
 			Name:     "sessions.create",
 			Summary:  "Sign in to the console with email and password.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"session.created"},
 			Example:  `{"email": "ada@example.com", "password": "a long sentence", "address": "192.0.2.7"}`,
-		}, a.signIn),
+		}, a.signInByPassword),
 		op.Write(op.Spec{
 			Name:     "sessions.switch",
 			Summary:  "Switch to another organization that the user belongs to.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Events:   []string{"session.switched"},
 			Example:  `{"token": "` + token + `", "organizationId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
 		}, a.switchOrganization),
 		op.Write(op.Spec{
 			Name:     "sessions.delete",
 			Summary:  "Sign out.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Status:   204,
 			Events:   []string{"session.deleted"},
 			Example:  `{"token": "` + token + `"}`,
@@ -196,8 +197,8 @@ func (a *Accounts) sessionOperations() []*op.Op {
 		op.Read(op.Spec{
 			Name:     "sessions.organizations",
 			Summary:  "List the organizations that the user belongs to.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Example:  `{}`,
 		}, a.listMemberships),
 	}
@@ -209,22 +210,22 @@ type sessionSwitch struct {
 }
 
 func (a *Accounts) switchOrganization(ctx context.Context, c *op.Call, in sessionSwitch) (*SignedIn, error) {
-	_, err := db.One[int](ctx, c.Tx, `
+	_, err := db.QueryOne[int](ctx, c.Tx, `
 		SELECT 1
 		FROM memberships
 		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL`, in.OrganizationID, c.Caller.ID)
 	if err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
-	hash := secret.Hash(in.Token)
-	s, err := db.One[SignedIn](ctx, c.Tx, `
+	hash := secret.HashToken(in.Token)
+	s, err := db.QueryOne[SignedIn](ctx, c.Tx, `
 		UPDATE sessions
 		SET organization_id = $3
 		WHERE hash = $1 AND user_id = $2
 		RETURNING `+signedInColumns,
 		hash[:], c.Caller.ID, in.OrganizationID)
 	if err != nil {
-		return nil, db.Missing(err, "session")
+		return nil, db.AsNotFound(err, "session")
 	}
 	c.Org = in.OrganizationID
 	return &s, c.Emit("session.switched", s.ID, &s)
@@ -236,12 +237,12 @@ type sessionEnd struct {
 
 // signOut ends one session of the caller. A session that has ended is no error.
 func (a *Accounts) signOut(ctx context.Context, c *op.Call, in sessionEnd) (op.Nothing, error) {
-	hash := secret.Hash(in.Token)
-	s, err := db.One[SignedIn](ctx, c.Tx, `
+	hash := secret.HashToken(in.Token)
+	s, err := db.QueryOne[SignedIn](ctx, c.Tx, `
 		DELETE FROM sessions
 		WHERE hash = $1 AND user_id = $2
 		RETURNING `+signedInColumns, hash[:], c.Caller.ID)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return op.Nothing{}, nil
 	}
 	if err != nil {
@@ -261,11 +262,11 @@ type Membership struct {
 type membershipList struct{ op.Page }
 
 func (a *Accounts) listMemberships(ctx context.Context, c *op.Call, in membershipList) (*op.List[Membership], error) {
-	rows, err := db.All[Membership](ctx, c.Tx, `
+	rows, err := db.QueryAll[Membership](ctx, c.Tx, `
 		SELECT o.id, o.name, m.role
 		FROM memberships m
 		JOIN organizations o ON o.id = m.organization_id
 		WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL
 		ORDER BY m.seq LIMIT $2 OFFSET $3`, c.Caller.ID, in.Limit, in.Offset)
-	return op.ListOf(in.Page, rows), err
+	return op.NewList(in.Page, rows), err
 }

@@ -27,15 +27,15 @@ func (a *Accounts) sessionListOperations() []*op.Op {
 		op.Read(op.Spec{
 			Name:     "sessions.list",
 			Summary:  "List the browsers in which you are signed in, the last used first.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Example:  `{` + token + `}`,
 		}, a.listSessions),
 		op.Write(op.Spec{
 			Name:     "sessions.end",
 			Summary:  "End one of your sessions.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Status:   204,
 			Events:   []string{"session.deleted"},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
@@ -43,8 +43,8 @@ func (a *Accounts) sessionListOperations() []*op.Op {
 		op.Write(op.Spec{
 			Name:     "sessions.end_others",
 			Summary:  "End all of your other sessions.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Status:   204,
 			Events:   []string{"session.deleted"},
 			Example:  `{` + token + `}`,
@@ -58,51 +58,51 @@ type sessionList struct {
 }
 
 func (a *Accounts) listSessions(ctx context.Context, c *op.Call, in sessionList) (*op.List[OpenSession], error) {
-	hash := secret.Hash(in.Token)
-	rows, err := db.All[OpenSession](ctx, c.Tx, `
+	hash := secret.HashToken(in.Token)
+	rows, err := db.QueryAll[OpenSession](ctx, c.Tx, `
 		SELECT id, created_at, used_at, user_agent, address, factor, hash = $2
 		FROM sessions
 		WHERE user_id = $1 AND expires_at > $3
 		ORDER BY used_at DESC, seq DESC LIMIT $4 OFFSET $5`, c.Caller.ID, hash[:], c.Now, in.Limit, in.Offset)
-	return op.ListOf(in.Page, rows), err
+	return op.NewList(in.Page, rows), err
 }
 
 // endSession ends a session of the caller, whichever organization it looks at.
 func (a *Accounts) endSession(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
-	rows, err := db.All[SignedIn](ctx, c.Tx, `
+	rows, err := db.QueryAll[SignedIn](ctx, c.Tx, `
 		DELETE FROM sessions
 		WHERE id = $1 AND user_id = $2
 		RETURNING `+signedInColumns, in.ID, c.Caller.ID)
 	if err == nil && len(rows) == 0 {
-		err = db.Missing(db.ErrNone, "session")
+		err = db.AsNotFound(db.ErrNoRow, "session")
 	}
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, emitEnded(c, rows)
+	return op.Nothing{}, emitSessionsEnded(c, rows)
 }
 
 // endOtherSessions also forgets sign-ins that wait for a second factor: somebody
 // who knows the password may have begun them.
 func (a *Accounts) endOtherSessions(ctx context.Context, c *op.Call, in ofSession) (op.Nothing, error) {
-	if err := lockUser(ctx, c.Tx, c.Caller.ID); err != nil {
+	if err := lockActiveUser(ctx, c.Tx, c.Caller.ID); err != nil {
 		return op.Nothing{}, err
 	}
-	hash := secret.Hash(in.Token)
-	rows, err := db.All[SignedIn](ctx, c.Tx, `
+	hash := secret.HashToken(in.Token)
+	rows, err := db.QueryAll[SignedIn](ctx, c.Tx, `
 		DELETE FROM sessions
 		WHERE user_id = $1 AND hash <> $2
 		RETURNING `+signedInColumns, c.Caller.ID, hash[:])
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := endSessions(ctx, c.Tx, c.Caller.ID, in.Token); err != nil {
+	if err := endSessionsExcept(ctx, c.Tx, c.Caller.ID, in.Token); err != nil {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, emitEnded(c, rows)
+	return op.Nothing{}, emitSessionsEnded(c, rows)
 }
 
-func emitEnded(c *op.Call, rows []SignedIn) error {
+func emitSessionsEnded(c *op.Call, rows []SignedIn) error {
 	for i := range rows {
 		c.Org = rows[i].OrganizationID
 		if err := c.Emit("session.deleted", rows[i].ID, &rows[i]); err != nil {

@@ -14,15 +14,15 @@ import (
 // SetupPrefix begins the token of the first-run link.
 const SetupPrefix = "fdu_"
 
-// SetupLink creates the link with which the first owner sets up the service. It
+// CreateSetupLink creates the link with which the first owner sets up the service. It
 // returns an empty string once there is an organization. A new link replaces the
 // previous one, so that only the last one printed works.
-func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
+func (a *Accounts) CreateSetupLink(ctx context.Context) (string, error) {
 	token := secret.NewToken(SetupPrefix)
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	empty := false
 	err := a.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if empty, err = noOrganization(ctx, tx); err != nil {
+		if empty, err = hasNoOrganization(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := db.Exec(ctx, tx, "DELETE FROM setup_links"); err != nil || !empty {
@@ -37,27 +37,27 @@ func (a *Accounts) SetupLink(ctx context.Context) (string, error) {
 	return a.config.BaseURL + "/setup/" + token, nil
 }
 
-func noOrganization(ctx context.Context, tx *db.Tx) (bool, error) {
-	_, err := db.One[int](ctx, tx, "SELECT 1 FROM organizations LIMIT 1")
-	if errors.Is(err, db.ErrNone) {
+func hasNoOrganization(ctx context.Context, tx *db.Tx) (bool, error) {
+	_, err := db.QueryOne[int](ctx, tx, "SELECT 1 FROM organizations LIMIT 1")
+	if errors.Is(err, db.ErrNoRow) {
 		return true, nil
 	}
 	return false, err
 }
 
-// SetupOpen refuses a first-run link that is used or not the current one.
-func (a *Accounts) SetupOpen(ctx context.Context, token string) error {
-	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, token) })
+// CheckSetupLink refuses a first-run link that is used or not the current one.
+func (a *Accounts) CheckSetupLink(ctx context.Context, token string) error {
+	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return checkSetupLink(ctx, tx, token) })
 }
 
-var errSetupGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as its database is " +
+var errSetupLinkGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as its database is " +
 	"empty, the server prints a new one when it starts, and so does frontdesk admin setup-link.")
 
-func setupOpen(ctx context.Context, tx *db.Tx, token string) error {
-	hash := secret.Hash(token)
-	_, err := db.One[int](ctx, tx, "SELECT 1 FROM setup_links WHERE hash = $1", hash[:])
-	if errors.Is(err, db.ErrNone) {
-		return errSetupGone
+func checkSetupLink(ctx context.Context, tx *db.Tx, token string) error {
+	hash := secret.HashToken(token)
+	_, err := db.QueryOne[int](ctx, tx, "SELECT 1 FROM setup_links WHERE hash = $1", hash[:])
+	if errors.Is(err, db.ErrNoRow) {
+		return errSetupLinkGone
 	}
 	return err
 }
@@ -67,8 +67,8 @@ func (a *Accounts) setupOperations() []*op.Op {
 		op.Flow(op.Spec{
 			Name:     "organizations.set_up",
 			Summary:  "Create the first organization, its business and its owner, and sign the owner in.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Status:   201,
 			Secret:   true,
@@ -76,7 +76,7 @@ func (a *Accounts) setupOperations() []*op.Op {
 			Example: `{"token": "fdu_0000000000000000000000000000000000000000", "organizationName": "Analytical ` +
 				`Engines", ` +
 				`"name": "Ada Lovelace", "email": "ada@example.com", "password": "a long sentence"}`,
-		}, a.setUp),
+		}, a.setUpFirstOrganization),
 	}
 }
 
@@ -90,34 +90,34 @@ type organizationSetUp struct {
 	Origin
 }
 
-// setUp is one transaction: either the owner, the organization and the business
+// setUpFirstOrganization is one transaction: either the owner, the organization and the business
 // all exist, or the link still works.
-func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) (*NewSession, error) {
+func (a *Accounts) setUpFirstOrganization(ctx context.Context, c *op.Call, in organizationSetUp) (*NewSession, error) {
 	// The link comes first: only its holder may make the server hash a password.
-	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return setupOpen(ctx, tx, in.Token) })
+	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return checkSetupLink(ctx, tx, in.Token) })
 	if err != nil {
 		return nil, err
 	}
-	password, err := a.choosePassword(ctx, in.Password)
+	password, err := a.hashStrangersPassword(ctx, in.Password)
 	if err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
 		// Deleting the row claims the link; a second request finds none.
-		hash := secret.Hash(in.Token)
+		hash := secret.HashToken(in.Token)
 		n, err := db.Exec(ctx, c.Tx, "DELETE FROM setup_links WHERE hash = $1", hash[:])
 		if err != nil {
 			return nil, err
 		}
-		empty, err := noOrganization(ctx, c.Tx)
+		empty, err := hasNoOrganization(ctx, c.Tx)
 		if err != nil {
 			return nil, err
 		}
 		if n == 0 || !empty {
-			return nil, errSetupGone
+			return nil, errSetupLinkGone
 		}
 		user := id.New()
-		c.Caller = &op.Caller{Kind: op.User, ID: user}
+		c.Caller = &op.Caller{Kind: op.UserActor, ID: user}
 		// Plans are for operators who host others. The owner of a new server is
 		// not limited by one.
 		org := organizationCreate{Name: in.OrganizationName, BusinessName: in.BusinessName, Plan: "enterprise"}
@@ -127,7 +127,7 @@ func (a *Accounts) setUp(ctx context.Context, c *op.Call, in organizationSetUp) 
 		if err := insertUser(ctx, c, user, in.Email, in.Name, &password, nil); err != nil {
 			return nil, err
 		}
-		if _, err := a.join(ctx, c, user, "owner"); err != nil {
+		if _, err := a.joinOrganization(ctx, c, user, "owner"); err != nil {
 			return nil, err
 		}
 		return a.beginSession(ctx, c, user, in.Origin, "")

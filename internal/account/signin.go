@@ -18,10 +18,10 @@ import (
 // the password wrong. Only somebody who knows the password learns that the user
 // is disabled.
 var (
-	WrongPassword = fault.Define("WRONG_PASSWORD", 401, "The email or password is wrong.")
-	UserDisabled  = fault.Define("USER_DISABLED", 403,
+	WrongPassword = fault.DefineKind("WRONG_PASSWORD", 401, "The email or password is wrong.")
+	UserDisabled  = fault.DefineKind("USER_DISABLED", 403,
 		"This user is disabled. Ask an owner or admin of your organization.")
-	NoMembership = fault.Define("NO_MEMBERSHIP", 403,
+	NoMembership = fault.DefineKind("NO_MEMBERSHIP", 403,
 		"You no longer belong to any organization. Ask an owner or admin to invite you.")
 )
 
@@ -48,8 +48,8 @@ type sender struct {
 	browser string // its token, if it has one
 }
 
-// pair is an address together with the account it tries to sign in to.
-type pair struct{ address, account string }
+// addressAndAccount is an address together with the account it tries to sign in to.
+type addressAndAccount struct{ address, account string }
 
 // knownBrowser is a browser in which a user signed in before.
 type knownBrowser struct {
@@ -59,21 +59,21 @@ type knownBrowser struct {
 
 // attempts are the allowances for wrong passwords, and those for wrong codes.
 type attempts struct {
-	browsers  limit.Exact[knownBrowser]
-	addresses limit.Exact[string]
-	pairs     limit.Exact[pair]
-	accounts  limit.Exact[string]
-	days      limit.Exact[string] // of codes only
+	browsers  limit.ExactLimiter[knownBrowser]
+	addresses limit.ExactLimiter[string]
+	pairs     limit.ExactLimiter[addressAndAccount]
+	accounts  limit.ExactLimiter[string]
+	days      limit.ExactLimiter[string] // of codes only
 }
 
-// share keeps the counts in a ledger that all processes over one database share. what
+// shareLedger keeps the counts in a ledger that all processes over one database share. what
 // begins the names of the limits.
-func (t *attempts) share(l *limit.Ledger, what string) {
-	t.browsers = limit.Exact[knownBrowser]{Name: what + " browser", Ledger: l}
-	t.addresses = limit.Exact[string]{Name: what + " address", Ledger: l}
-	t.pairs = limit.Exact[pair]{Name: what + " pair", Ledger: l}
-	t.accounts = limit.Exact[string]{Name: what + " account", Ledger: l}
-	t.days = limit.Exact[string]{Name: what + " day", Ledger: l}
+func (t *attempts) shareLedger(l *limit.Ledger, what string) {
+	t.browsers = limit.ExactLimiter[knownBrowser]{Name: what + " browser", Ledger: l}
+	t.addresses = limit.ExactLimiter[string]{Name: what + " address", Ledger: l}
+	t.pairs = limit.ExactLimiter[addressAndAccount]{Name: what + " pair", Ledger: l}
+	t.accounts = limit.ExactLimiter[string]{Name: what + " account", Ledger: l}
+	t.days = limit.ExactLimiter[string]{Name: what + " day", Ledger: l}
 }
 
 // allowance is one of the limits for one browser, address or account.
@@ -82,49 +82,49 @@ type allowance struct {
 	refund func(ctx context.Context) error
 }
 
-func allowanceOf[K comparable](l *limit.Exact[K], key K, n int, window time.Duration) allowance {
+func newAllowance[K comparable](l *limit.ExactLimiter[K], key K, n int, window time.Duration) allowance {
 	return allowance{
 		spend: func(ctx context.Context, now time.Time) (limit.Verdict, error) {
 			return l.Spend(ctx, key, n, window, now)
 		},
-		refund: func(ctx context.Context) error { return l.Return(ctx, key, n, window) },
+		refund: func(ctx context.Context) error { return l.Refund(ctx, key, n, window) },
 	}
 }
 
-// ofSender returns the allowances of an unknown sender, the account's last.
-func (t *attempts) ofSender(account, address string) []allowance {
+// senderAllowances returns the allowances of an unknown sender, the account's last.
+func (t *attempts) senderAllowances(account, address string) []allowance {
 	return []allowance{
-		allowanceOf(&t.addresses, address, triesPerAddress, triesWindow),
-		allowanceOf(&t.pairs, pair{address, account}, triesPerPair, triesWindow),
-		allowanceOf(&t.accounts, account, triesPerAccount, triesWindow),
+		newAllowance(&t.addresses, address, triesPerAddress, triesWindow),
+		newAllowance(&t.pairs, addressAndAccount{address, account}, triesPerPair, triesWindow),
+		newAllowance(&t.accounts, account, triesPerAccount, triesWindow),
 	}
 }
 
-// codesOf returns the allowances of an unknown sender for codes: those of senderAllowances
+// codeSenderAllowances returns the allowances of an unknown sender for codes: those of senderAllowances
 // and a number of wrong codes per day. Six digits are few, and whoever tries them
 // already knows the password.
-func (t *attempts) codesOf(account, address string) []allowance {
-	return append(t.ofSender(account, address), allowanceOf(&t.days, account, codesPerDay, 24*time.Hour))
+func (t *attempts) codeSenderAllowances(account, address string) []allowance {
+	return append(t.senderAllowances(account, address), newAllowance(&t.days, account, codesPerDay, 24*time.Hour))
 }
 
-// ofBrowser returns the allowance of a known browser.
-func (t *attempts) ofBrowser(browser string, user id.ID) []allowance {
-	known := knownBrowser{secret.Hash(browser), user}
-	return []allowance{allowanceOf(&t.browsers, known, triesPerBrowser, triesWindow)}
+// browserAllowances returns the allowance of a known browser.
+func (t *attempts) browserAllowances(browser string, user id.ID) []allowance {
+	known := knownBrowser{secret.HashToken(browser), user}
+	return []allowance{newAllowance(&t.browsers, known, triesPerBrowser, triesWindow)}
 }
 
-// spend takes one attempt from each allowance before the password is checked,
+// spendAllowances takes one attempt from each allowance before the password is checked,
 // so that parallel attempts cannot all slip through. What was spent before a
 // refusal stays spent: hammering costs the sender but never the account, which
 // comes last.
-func spend(ctx context.Context, all []allowance, now time.Time) error {
+func spendAllowances(ctx context.Context, all []allowance, now time.Time) error {
 	for _, a := range all {
 		v, err := a.spend(ctx, now)
 		if err != nil {
 			return err
 		}
 		if !v.OK {
-			f := fault.RateLimited.Say("Too many wrong passwords or codes. Try again in %s.", inWords(v.Retry))
+			f := fault.RateLimited.Say("Too many wrong passwords or codes. Try again in %s.", waitInWords(v.Retry))
 			f.RetryAfter = v.Retry
 			return f
 		}
@@ -132,16 +132,16 @@ func spend(ctx context.Context, all []allowance, now time.Time) error {
 	return nil
 }
 
-// forgive gives an attempt back to every allowance, after it proved right.
-func forgive(ctx context.Context, all []allowance) (err error) {
+// refundAllowances gives an attempt back to every allowance, after it proved right.
+func refundAllowances(ctx context.Context, all []allowance) (err error) {
 	for _, a := range all {
 		err = errors.Join(err, a.refund(ctx))
 	}
 	return err
 }
 
-// inWords rounds a wait to words for people. The fault's RetryAfter has the exact time.
-func inWords(d time.Duration) string {
+// waitInWords rounds a wait to words for people. The fault's RetryAfter has the exact time.
+func waitInWords(d time.Duration) string {
 	if d > 15*time.Minute {
 		return "half an hour"
 	}
@@ -159,41 +159,42 @@ type credentials struct {
 	ConfinedTo *id.ID  `db:"confined_to"` // the user's only organization until the address is proven
 }
 
-// findUser looks up a user by address and returns nil when there is none.
-func findUser(ctx context.Context, tx *db.Tx, email string) (*credentials, error) {
-	u, err := db.One[credentials](ctx, tx,
-		"SELECT id, password_hash, status, confined_to FROM users WHERE email_folded = $1", db.Fold(email))
-	if errors.Is(err, db.ErrNone) {
+// findUserByEmail looks up a user by address and returns nil when there is none.
+func findUserByEmail(ctx context.Context, tx *db.Tx, email string) (*credentials, error) {
+	u, err := db.QueryOne[credentials](ctx, tx,
+		"SELECT id, password_hash, status, confined_to FROM users WHERE email_folded = $1", db.FoldText(email))
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	return &u, err
 }
 
-// verify checks an address and a password. It runs outside any transaction,
+// verifyPassword checks an address and a password. It runs outside any transaction,
 // because the check is slow by design. An unknown user takes as long as a known
 // one.
-func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password string, from sender) (*credentials, error) {
+func (a *Accounts) verifyPassword(ctx context.Context, c *op.Call, email, password string, from sender) (*credentials,
+	error) {
 	var u *credentials
 	var known bool
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if u, err = findUser(ctx, tx, email); err != nil || u == nil {
+		if u, err = findUserByEmail(ctx, tx, email); err != nil || u == nil {
 			return err
 		}
-		known, err = isKnown(ctx, tx, u.ID, from.browser, c.Now)
+		known, err = isKnownBrowser(ctx, tx, u.ID, from.browser, c.Now)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	allowances := a.tries.ofSender(db.Fold(email), from.address)
+	allowances := a.passwordTries.senderAllowances(db.FoldText(email), from.address)
 	if known {
-		allowances = a.tries.ofBrowser(from.browser, u.ID)
+		allowances = a.passwordTries.browserAllowances(from.browser, u.ID)
 	}
-	if err := spend(ctx, allowances, c.Now.Std()); err != nil {
+	if err := spendAllowances(ctx, allowances, c.Now.Std()); err != nil {
 		return nil, err
 	}
-	ok, err := a.check(ctx, u, password, known)
-	if fault.Has(err, fault.Unavailable) {
+	ok, err := a.comparePassword(ctx, u, password, known)
+	if fault.IsKind(err, fault.Unavailable) {
 		// The password was not checked, so the account pays nothing.
 		err = errors.Join(err, allowances[len(allowances)-1].refund(ctx))
 	}
@@ -203,7 +204,7 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 	if !ok {
 		return nil, WrongPassword.New()
 	}
-	if err := forgive(ctx, allowances); err != nil {
+	if err := refundAllowances(ctx, allowances); err != nil {
 		return nil, err
 	}
 	if u.Status != Active {
@@ -212,18 +213,18 @@ func (a *Accounts) verify(ctx context.Context, c *op.Call, email, password strin
 	return u, nil
 }
 
-// check compares a password with that of a user. Where there is no user, or no
+// comparePassword compares a password with that of a user. Where there is no user, or no
 // password, it compares with a hash that nothing matches, so that the time it takes
 // tells nothing. A known browser does not wait in the strangers' queue.
-func (a *Accounts) check(ctx context.Context, u *credentials, password string, known bool) (bool, error) {
+func (a *Accounts) comparePassword(ctx context.Context, u *credentials, password string, known bool) (bool, error) {
 	if !known {
-		leave, err := a.strangers.enter(ctx)
+		leave, err := a.strangerQueue.waitForPlace(ctx)
 		if err != nil {
 			return false, err
 		}
 		defer leave()
 	}
-	hash := secret.Nobody()
+	hash := secret.UnmatchableHash()
 	if u != nil && u.Hash != nil {
 		hash = *u.Hash
 	}
@@ -231,20 +232,20 @@ func (a *Accounts) check(ctx context.Context, u *credentials, password string, k
 	return ok && u != nil && u.Hash != nil, err
 }
 
-// queue is where strangers wait to have a password hashed. It has one place fewer
+// hashQueue is where strangers wait to have a password hashed. It has one place fewer
 // than secret.HashesAtOnce, so that a sign-in from a known browser never waits for
 // strangers. A flood is turned away rather than kept waiting for seconds.
-type queue struct {
+type hashQueue struct {
 	places  chan struct{}
 	waiting atomic.Int64
 }
 
 const maxWaiting = 16
 
-func newQueue() *queue { return &queue{places: make(chan struct{}, secret.HashesAtOnce-1)} }
+func newHashQueue() *hashQueue { return &hashQueue{places: make(chan struct{}, secret.HashesAtOnce-1)} }
 
-// enter waits for a place. The caller frees it with leave.
-func (q *queue) enter(ctx context.Context) (leave func(), err error) {
+// waitForPlace waits for a place. The caller frees it with leave.
+func (q *hashQueue) waitForPlace(ctx context.Context) (leave func(), err error) {
 	defer q.waiting.Add(-1)
 	if q.waiting.Add(1) > maxWaiting {
 		f := fault.Unavailable.Say("Many people are signing in right now. Try again in a few seconds.")
@@ -259,10 +260,10 @@ func (q *queue) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// recheck refuses a user who was disabled, or whose password changed, since
+// recheckAndLock refuses a user who was disabled, or whose password changed, since
 // verifyPassword. It locks the user until the transaction ends, so that whoever ends
 // all sessions also finds the one that begins here.
-func (u *credentials) recheck(ctx context.Context, tx *db.Tx) error {
+func (u *credentials) recheckAndLock(ctx context.Context, tx *db.Tx) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE users
 		SET updated_at = updated_at
@@ -279,33 +280,33 @@ type sessionCreate struct {
 	Origin
 }
 
-func (a *Accounts) signIn(ctx context.Context, c *op.Call, in sessionCreate) (*NewSession, error) {
-	if err := a.passwordsOff(); err != nil {
+func (a *Accounts) signInByPassword(ctx context.Context, c *op.Call, in sessionCreate) (*NewSession, error) {
+	if err := a.checkPasswordsAllowed(); err != nil {
 		return nil, err
 	}
-	user, err := a.verify(ctx, c, in.Email, in.Password, sender{in.Address, in.Browser})
+	user, err := a.verifyPassword(ctx, c, in.Email, in.Password, sender{in.Address, in.Browser})
 	if err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*NewSession, error) {
-		if c.Org, err = firstOrganization(ctx, c.Tx, user.ID); err != nil {
+		if c.Org, err = chooseOrganization(ctx, c.Tx, user.ID); err != nil {
 			return nil, err
 		}
-		if err := user.recheck(ctx, c.Tx); err != nil {
+		if err := user.recheckAndLock(ctx, c.Tx); err != nil {
 			return nil, err
 		}
-		return a.firstStep(ctx, c, user.ID, in.Origin)
+		return a.completeFirstStep(ctx, c, user.ID, in.Origin)
 	})
 }
 
-// firstOrganization is the one that a user sees after signing in: the first that
+// chooseOrganization is the one that a user sees after signing in: the first that
 // is active, if any.
-func firstOrganization(ctx context.Context, tx *db.Tx, user id.ID) (id.ID, error) {
-	org, err := db.One[id.ID](ctx, tx, `
+func chooseOrganization(ctx context.Context, tx *db.Tx, user id.ID) (id.ID, error) {
+	org, err := db.QueryOne[id.ID](ctx, tx, `
 		SELECT o.id FROM memberships m JOIN organizations o ON o.id = m.organization_id
 		WHERE m.user_id = $1 AND m.deleted_at IS NULL AND o.deleted_at IS NULL
 		ORDER BY CASE o.status WHEN 'active' THEN 0 ELSE 1 END, m.seq LIMIT 1`, user)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return "", NoMembership.New()
 	}
 	return org, err

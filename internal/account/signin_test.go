@@ -14,9 +14,11 @@ import (
 func TestAttackRefusalsAreFree(t *testing.T) {
 	var tries attempts
 	now := time.Unix(1_000_000, 0)
-	attempt := func(account, address string) error { return spend(t.Context(), tries.ofSender(account, address), now) }
+	attempt := func(account, address string) error {
+		return spendAllowances(t.Context(), tries.senderAllowances(account, address), now)
+	}
 	left := func(account string) int {
-		return tries.accounts.Local.Look(account, triesPerAccount, triesWindow, now).Remaining
+		return tries.accounts.Local.Peek(account, triesPerAccount, triesWindow, now).Remaining
 	}
 
 	// One address is refused after a few, and the account keeps most of its allowance.
@@ -29,7 +31,7 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 		t.Errorf("one address left the account %d", got)
 	}
 	// The address paid for all of it, and is refused for other accounts too.
-	if err := attempt("grace", "hammer"); !fault.Has(err, fault.RateLimited) {
+	if err := attempt("grace", "hammer"); !fault.IsKind(err, fault.RateLimited) {
 		t.Errorf("an address that was refused %d times goes on: %v", 100-triesPerPair, err)
 	}
 	if err := attempt("ada", "elsewhere"); err != nil {
@@ -43,36 +45,36 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 	if got := left("ada"); got != 0 {
 		t.Errorf("%d are left", got)
 	}
-	v := tries.pairs.Local.Look(pair{"bot 99", "ada"}, triesPerPair, triesWindow, now)
+	v := tries.pairs.Local.Peek(addressAndAccount{"bot 99", "ada"}, triesPerPair, triesWindow, now)
 	if v.Remaining != triesPerPair-1 {
 		t.Errorf("a refusal by the account was free: %+v", v)
 	}
-	before := tries.accounts.Local.Look("ada", triesPerAccount, triesWindow, now).Reset
+	before := tries.accounts.Local.Peek("ada", triesPerAccount, triesWindow, now).Reset
 	attempt("ada", "bot 1") //nolint:errcheck // it is refused
-	if after := tries.accounts.Local.Look("ada", triesPerAccount, triesWindow, now).Reset; after != before {
+	if after := tries.accounts.Local.Peek("ada", triesPerAccount, triesWindow, now).Reset; after != before {
 		t.Errorf("a refusal cost the account: %s, before %s", after, before)
 	}
 
 	// A known browser, also for another user of the same browser.
 	ada, grace := id.New(), id.New()
 	for i := range triesPerBrowser {
-		if err := spend(t.Context(), tries.ofBrowser("token", ada), now); err != nil {
+		if err := spendAllowances(t.Context(), tries.browserAllowances("token", ada), now); err != nil {
 			t.Errorf("attempt %d in a known browser: %v", i, err)
 		}
 	}
-	if err := spend(t.Context(), tries.ofBrowser("token", ada), now); err == nil {
+	if err := spendAllowances(t.Context(), tries.browserAllowances("token", ada), now); err == nil {
 		t.Error("a known browser may guess without end")
 	}
-	if err := spend(t.Context(), tries.ofBrowser("token", grace), now); err != nil {
+	if err := spendAllowances(t.Context(), tries.browserAllowances("token", grace), now); err != nil {
 		t.Errorf("somebody else in that browser: %v", err)
 	}
 	// Right passwords cost nothing.
 	for range 100 {
-		all := tries.ofSender("emmy", "home")
-		if err := spend(t.Context(), all, now); err != nil {
+		all := tries.senderAllowances("emmy", "home")
+		if err := spendAllowances(t.Context(), all, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := forgive(t.Context(), all); err != nil {
+		if err := refundAllowances(t.Context(), all); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -81,10 +83,10 @@ func TestAttackRefusalsAreFree(t *testing.T) {
 // A flood of strangers is turned away and leaves a place for a sign-in from a
 // known browser.
 func TestAttackHashingFlood(t *testing.T) {
-	q := newQueue()
+	q := newHashQueue()
 	var leave []func()
 	for range cap(q.places) {
-		out, err := q.enter(t.Context())
+		out, err := q.waitForPlace(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +95,7 @@ func TestAttackHashingFlood(t *testing.T) {
 	waiting := make(chan error, maxWaiting)
 	for range maxWaiting {
 		go func() {
-			out, err := q.enter(t.Context())
+			out, err := q.waitForPlace(t.Context())
 			if err == nil {
 				out()
 			}
@@ -103,7 +105,7 @@ func TestAttackHashingFlood(t *testing.T) {
 	for q.waiting.Load() < maxWaiting {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := q.enter(t.Context()); !fault.Has(err, fault.Unavailable) {
+	if _, err := q.waitForPlace(t.Context()); !fault.IsKind(err, fault.Unavailable) {
 		t.Errorf("one more waits: %v", err)
 	}
 	for _, out := range leave {

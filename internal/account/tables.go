@@ -13,44 +13,44 @@ import (
 // next one.
 var (
 	_ = db.Declare("organizations", db.Life{
-		Noun:      "organization",
-		Permanent: true,
-		Belongs:   "id = $1",
+		Noun:         "organization",
+		Permanent:    true,
+		BelongsWhere: "id = $1",
 	})
 	_ = db.Declare("users", db.Life{
-		Noun:       "user",
-		Refs:       []db.Ref{db.To("confined_to", "organizations", db.Keeps)},
-		Permanent:  true,
-		Unexported: []string{"password_hash"},
-		Belongs:    "id IN (SELECT user_id FROM memberships WHERE organization_id = $1)",
+		Noun:         "user",
+		Refs:         []db.Ref{db.RefTo("confined_to", "organizations", db.Keeps)},
+		Permanent:    true,
+		Unexported:   []string{"password_hash"},
+		BelongsWhere: "id IN (SELECT user_id FROM memberships WHERE organization_id = $1)",
 	})
 	_ = db.Declare("memberships", db.Life{
 		Noun:      "member",
-		Refs:      []db.Ref{db.To("user_id", "users", db.Keeps)},
+		Refs:      []db.Ref{db.RefTo("user_id", "users", db.Keeps)},
 		Permanent: true,
 	})
 	_ = db.Declare("sessions", db.Life{
-		Refs:       []db.Ref{db.To("user_id", "users", db.Keeps)},
+		Refs:       []db.Ref{db.RefTo("user_id", "users", db.Keeps)},
 		Unexported: []string{"user_agent", "address"},
 	})
-	_ = db.Declare("passkeys", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("passkeys", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
 	_ = db.Declare("code_secrets", db.Life{
-		Refs:   []db.Ref{db.To("user_id", "users", db.Keeps)},
+		Refs:   []db.Ref{db.RefTo("user_id", "users", db.Keeps)},
 		Sealed: []db.Sealed{{Column: "secret", Place: "'code_secrets/' || user_id"}},
 	})
-	_ = db.Declare("recovery_codes", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
-	_ = db.Declare("sign_ins", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
-	_ = db.Declare("passkey_challenges", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
-	_ = db.Declare("identities", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("recovery_codes", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
+	_ = db.Declare("sign_ins", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
+	_ = db.Declare("passkey_challenges", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
+	_ = db.Declare("identities", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
 	_ = db.Declare("provider_visits", db.Life{})
 	_ = db.Declare("setup_links", db.Life{})
-	_ = db.Declare("password_links", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
-	_ = db.Declare("known_browsers", db.Life{Refs: []db.Ref{db.To("user_id", "users", db.Keeps)}})
+	_ = db.Declare("password_links", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
+	_ = db.Declare("known_browsers", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
 	_ = db.Declare("payment_customers", db.Life{})
 	_ = db.Declare("card_setups", db.Life{
 		Refs: []db.Ref{
-			db.To("user_id", "users", db.Keeps),
-			db.To("payment_method_id", "payment_methods", db.Keeps),
+			db.RefTo("user_id", "users", db.Keeps),
+			db.RefTo("payment_method_id", "payment_methods", db.Keeps),
 		},
 		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
 	})

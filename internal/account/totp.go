@@ -19,8 +19,8 @@ const (
 
 var plainBase32 = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// codeAt is the one-time code of a time step (RFC 6238, RFC 4226 §5.3).
-func codeAt(key []byte, step int64) string {
+// codeAtStep is the one-time code of a time step (RFC 6238, RFC 4226 §5.3).
+func codeAtStep(key []byte, step int64) string {
 	var counter [8]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(step))
 	mac := hmac.New(sha1.New, key)
@@ -31,20 +31,20 @@ func codeAt(key []byte, step int64) string {
 	return fmt.Sprintf("%0*d", codeDigits, n%1_000_000)
 }
 
-// stepOf finds the time step, within codeWindow of now, whose code this is. It compares
+// findCodeStep finds the time step, within codeWindow of now, whose code this is. It compares
 // with all of them in constant time, so that the duration tells nothing about a match.
-func stepOf(key []byte, code string, now time.Time) (step int64, ok bool) {
+func findCodeStep(key []byte, code string, now time.Time) (step int64, ok bool) {
 	current := now.Unix() / int64(codeStep.Seconds())
 	for i := current - codeWindow; i <= current+codeWindow; i++ {
-		if subtle.ConstantTimeCompare([]byte(codeAt(key, i)), []byte(code)) == 1 {
+		if subtle.ConstantTimeCompare([]byte(codeAtStep(key, i)), []byte(code)) == 1 {
 			step, ok = i, true
 		}
 	}
 	return step, ok
 }
 
-// codeURL is what an authenticator app reads from the QR code.
-func codeURL(issuer, account string, key []byte) string {
+// codeAppURL is what an authenticator app reads from the QR code.
+func codeAppURL(issuer, account string, key []byte) string {
 	u := url.URL{Scheme: "otpauth", Host: "totp", Path: "/" + issuer + ":" + account}
 	// Apps do not read + as a space.
 	u.RawQuery = "secret=" + plainBase32.EncodeToString(key) + "&issuer=" + url.PathEscape(issuer)

@@ -14,9 +14,9 @@ import (
 )
 
 // UserExists refuses a second user with the same address.
-var UserExists = fault.Define("USER_EXISTS", 409, "A user with this email already exists.")
+var UserExists = fault.DefineKind("USER_EXISTS", 409, "A user with this email already exists.")
 
-// Unproven refuses to let a user join another organization.
+// AddressUnproven refuses to let a user join another organization.
 //
 // An organization's owner or admin hands over an invitation and could open it
 // themselves, so it does not prove who owns the address. A user created by an
@@ -25,9 +25,10 @@ var UserExists = fault.Define("USER_EXISTS", 409, "A user with this email alread
 // (password_link.go), who is responsible for every organization and passes the
 // link to the person. It is proven from the start when the operator or the
 // first-run link created the user. See docs/adr/0012.
-var Unproven = fault.Define("ADDRESS_NOT_PROVEN", 409, "This address has not been proven to be yours, so it works "+
-	"in one organization only. Ask whoever runs this server for a link (frontdesk admin user password-link), "+
-	"set a new password with it, and open the invitation again.")
+var AddressUnproven = fault.DefineKind("ADDRESS_NOT_PROVEN", 409,
+	"This address has not been proven to be yours, so it works "+
+		"in one organization only. Ask whoever runs this server for a link (frontdesk admin user password-link), "+
+		"set a new password with it, and open the invitation again.")
 
 // Member is a user with a role in an organization.
 type Member struct {
@@ -52,7 +53,7 @@ func (a *Accounts) userOperations() []*op.Op {
 			Summary: "Add a new user to the organization. If the address already has a user, create an invitation " +
 				"link.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"user.created", "invite.created"},
@@ -64,25 +65,25 @@ func (a *Accounts) userOperations() []*op.Op {
 			Name:     "users.list",
 			Summary:  "List the organization's users.",
 			Resource: op.Account,
-			Doors:    doors,
+			Doors:    accountDoors,
 			Example:  `{}`,
 		}, a.listUsers),
 		op.Write(op.Spec{
 			Name:     "users.disable",
 			Summary:  "Disable a user; everything the user owns stops working.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Events:   []string{"user.disabled"},
 			Example:  `{"email": "ada@example.com"}`,
-		}, a.setUser(Disabled, "user.disabled")),
+		}, a.setUserStatus(Disabled, "user.disabled")),
 		op.Write(op.Spec{
 			Name:     "users.enable",
 			Summary:  "Enable a disabled user.",
 			Resource: op.Account,
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Events:   []string{"user.enabled"},
 			Example:  `{"email": "ada@example.com"}`,
-		}, a.setUser(Active, "user.enabled")),
+		}, a.setUserStatus(Active, "user.enabled")),
 	}
 }
 
@@ -99,29 +100,29 @@ func (in *userCreate) Prepare(ctx context.Context, _ *op.Call) error {
 	if in.Password == nil {
 		return nil
 	}
-	h, err := newPassword(ctx, *in.Password)
+	h, err := hashNewPassword(ctx, *in.Password)
 	in.hash = &h
 	return err
 }
 
-// newPassword checks and hashes a chosen password. It is slow by design, so it
+// hashNewPassword checks and hashes a chosen password. It is slow by design, so it
 // never runs inside a transaction.
-func newPassword(ctx context.Context, text string) (string, error) {
+func hashNewPassword(ctx context.Context, text string) (string, error) {
 	if utf8.RuneCountInString(text) < 8 {
 		return "", fault.Field("password", "Too short: expected at least 8 characters")
 	}
 	return secret.HashPassword(ctx, text)
 }
 
-// choosePassword is hashNewPassword for somebody unknown. They wait in the strangers'
+// hashStrangersPassword is hashNewPassword for somebody unknown. They wait in the strangers'
 // queue, so that a link in many hands does not hold up sign-ins.
-func (a *Accounts) choosePassword(ctx context.Context, text string) (string, error) {
-	leave, err := a.strangers.enter(ctx)
+func (a *Accounts) hashStrangersPassword(ctx context.Context, text string) (string, error) {
+	leave, err := a.strangerQueue.waitForPlace(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
-	return newPassword(ctx, text)
+	return hashNewPassword(ctx, text)
 }
 
 // AddedUser is a user the operator added, or a link for one who already exists.
@@ -138,14 +139,14 @@ type AddedUser struct {
 // not added to another organization without being asked.
 func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*AddedUser, error) {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
-	exists, err := findUser(ctx, c.Tx, in.Email)
+	exists, err := findUserByEmail(ctx, c.Tx, in.Email)
 	if err != nil {
 		return nil, err
 	}
 	if exists != nil {
-		return a.linkUser(ctx, c, exists, in)
+		return a.inviteExistingUser(ctx, c, exists, in)
 	}
 	if in.hash == nil {
 		return nil, fault.Field("password", "Required for a new user")
@@ -154,15 +155,16 @@ func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*
 	if err := insertUser(ctx, c, user, in.Email, in.Name, in.hash, nil); err != nil {
 		return nil, err
 	}
-	m, err := a.join(ctx, c, user, in.Role)
+	m, err := a.joinOrganization(ctx, c, user, in.Role)
 	if err != nil {
 		return nil, err
 	}
 	return &AddedUser{Member: *m, Added: true}, nil
 }
 
-// linkUser creates a link with which an existing user joins the organization.
-func (a *Accounts) linkUser(ctx context.Context, c *op.Call, u *credentials, in userCreate) (*AddedUser, error) {
+// inviteExistingUser creates a link with which an existing user joins the organization.
+func (a *Accounts) inviteExistingUser(ctx context.Context, c *op.Call, u *credentials, in userCreate) (*AddedUser,
+	error) {
 	v, err := a.createInvite(ctx, c, inviteCreate{Email: in.Email, Role: in.Role})
 	if err != nil {
 		return nil, err
@@ -183,22 +185,22 @@ func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name string,
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status, confined_to)
 		VALUES ($1, $2, $2, $3, $4, $5, $6, 'active', $7) ON CONFLICT (email_folded) DO NOTHING`,
-		user, c.Now, email, db.Fold(email), name, hash, confinedTo)
+		user, c.Now, email, db.FoldText(email), name, hash, confinedTo)
 	if err == nil && n == 0 {
 		return UserExists.New()
 	}
 	return err
 }
 
-// join makes a user a member of the call's organization, unless the user is
+// joinOrganization makes a user a member of the call's organization, unless the user is
 // confined to another. The caller has locked or just created the organization.
-func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string) (*Member, error) {
-	home, err := db.One[*id.ID](ctx, c.Tx, "SELECT confined_to FROM users WHERE id = $1", user)
+func (a *Accounts) joinOrganization(ctx context.Context, c *op.Call, user id.ID, role string) (*Member, error) {
+	home, err := db.QueryOne[*id.ID](ctx, c.Tx, "SELECT confined_to FROM users WHERE id = $1", user)
 	if err != nil {
 		return nil, err
 	}
 	if home != nil && *home != c.Org {
-		return nil, Unproven.New()
+		return nil, AddressUnproven.New()
 	}
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO memberships (id, organization_id, created_at, updated_at, user_id, role)
@@ -210,41 +212,41 @@ func (a *Accounts) join(ctx context.Context, c *op.Call, user id.ID, role string
 	if n == 0 {
 		return nil, UserExists.Say("This user already belongs to the organization.")
 	}
-	a.Changed(c)
-	m, err := member(ctx, c.Tx, c.Org, user)
+	a.ClearCallersOnCommit(c)
+	m, err := findMember(ctx, c.Tx, c.Org, user)
 	if err != nil {
 		return nil, err
 	}
 	return m, c.Emit("user.created", m.ID, m)
 }
 
-// member finds a member of an organization, disabled ones too.
-func member(ctx context.Context, tx *db.Tx, org, user id.ID) (*Member, error) {
-	m, err := db.One[Member](ctx, tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", org, user)
-	return &m, db.Missing(err, "member")
+// findMember finds a member of an organization, disabled ones too.
+func findMember(ctx context.Context, tx *db.Tx, org, user id.ID) (*Member, error) {
+	m, err := db.QueryOne[Member](ctx, tx, memberQuery+" AND m.organization_id = $1 AND u.id = $2", org, user)
+	return &m, db.AsNotFound(err, "member")
 }
 
 type userList struct{ op.Page }
 
 func (a *Accounts) listUsers(ctx context.Context, c *op.Call, in userList) (*op.List[Member], error) {
-	rows, err := db.All[Member](ctx, c.Tx, memberQuery+` AND m.organization_id = $1
+	rows, err := db.QueryAll[Member](ctx, c.Tx, memberQuery+` AND m.organization_id = $1
 		ORDER BY m.created_at DESC, m.seq DESC LIMIT $2 OFFSET $3`, c.Org, in.Limit, in.Offset)
-	return op.ListOf(in.Page, rows), err
+	return op.NewList(in.Page, rows), err
 }
 
 type userByEmail struct {
 	Email string `json:"email"`
 }
 
-// membersOf lists a user's memberships, the oldest first.
-func membersOf(ctx context.Context, tx *db.Tx, user id.ID) ([]Member, error) {
-	return db.All[Member](ctx, tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
+// membersOfUser lists a user's memberships, the oldest first.
+func membersOfUser(ctx context.Context, tx *db.Tx, user id.ID) ([]Member, error) {
+	return db.QueryAll[Member](ctx, tx, memberQuery+" AND u.id = $1 ORDER BY m.seq", user)
 }
 
-// emitEverywhere emits an event to every organization that a user belongs to, and
+// emitToAllOrganizations emits an event to every organization that a user belongs to, and
 // returns the memberships. It leaves the call's organization set to the last of them.
-func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) ([]Member, error) {
-	all, err := membersOf(ctx, c.Tx, user)
+func emitToAllOrganizations(ctx context.Context, c *op.Call, event string, user id.ID) ([]Member, error) {
+	all, err := membersOfUser(ctx, c.Tx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -257,26 +259,27 @@ func emitEverywhere(ctx context.Context, c *op.Call, event string, user id.ID) (
 	return all, nil
 }
 
-// setUser returns an operation that changes a user's status, which holds in all
+// setUserStatus returns an operation that changes a user's status, which holds in all
 // organizations of the user.
-func (a *Accounts) setUser(status Status, event string) func(context.Context, *op.Call, userByEmail) (*Member, error) {
+func (a *Accounts) setUserStatus(status Status, event string) func(context.Context, *op.Call, userByEmail) (*Member,
+	error) {
 	return func(ctx context.Context, c *op.Call, in userByEmail) (*Member, error) {
-		user, err := db.One[id.ID](ctx, c.Tx, `
+		user, err := db.QueryOne[id.ID](ctx, c.Tx, `
 			UPDATE users
 			SET status = $2, updated_at = $3
 			WHERE email_folded = $1
-			RETURNING id`, db.Fold(in.Email), status, c.Now)
+			RETURNING id`, db.FoldText(in.Email), status, c.Now)
 		if err != nil {
-			return nil, db.Missing(err, "user")
+			return nil, db.AsNotFound(err, "user")
 		}
 		if status != Active {
 			// Enabling the user later does not restore the sessions.
-			if err := endSessions(ctx, c.Tx, user, ""); err != nil {
+			if err := endSessionsExcept(ctx, c.Tx, user, ""); err != nil {
 				return nil, err
 			}
 		}
-		a.Changed(c)
-		all, err := emitEverywhere(ctx, c, event, user)
+		a.ClearCallersOnCommit(c)
+		all, err := emitToAllOrganizations(ctx, c, event, user)
 		if err != nil {
 			return nil, err
 		}
@@ -287,12 +290,12 @@ func (a *Accounts) setUser(status Status, event string) func(context.Context, *o
 	}
 }
 
-// manager finds an active owner or admin of the organization by email. what
+// findManager finds an active owner or admin of the organization by email. what
 // completes the sentence of the refusal.
-func manager(ctx context.Context, c *op.Call, email, what string) (*Member, error) {
-	m, err := db.One[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org,
-		db.Fold(email))
-	if errors.Is(err, db.ErrNone) {
+func findManager(ctx context.Context, c *op.Call, email, what string) (*Member, error) {
+	m, err := db.QueryOne[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2", c.Org,
+		db.FoldText(email))
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.Field("by", "There is no user with this email in the organization")
 	}
 	if err == nil && (!isManager(m.Role) || m.Status != Active) {

@@ -13,7 +13,7 @@ import (
 // An agent does what people ask for with few calls of its tools, and finds all that
 // it needs to know in their list.
 func TestAgentsJobs(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		rest := a.Door("rest", a.Tenant)
 		acme := rest(t, "customers.create",
 			`{"name": "Acme Ltd", "email": "office@acme.example"}`).OK(t, 201).Text("id")
@@ -26,11 +26,11 @@ func TestAgentsJobs(t *testing.T) {
 					`{"id": %q, "amountCents": 1000, "method": "card", "idempotencyKey": "paid"}`, v)).OK(t, 201)
 			}
 		}
-		a.Operate(t, "users.create", "organization", a.Org,
+		a.AsOperator(t, "users.create", "organization", a.Org,
 			`{"email": "grace@example.com", "name": "Grace Hopper", "role": "member", "password": "a long password"}`)
 
-		_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-		session := a.Initialize(t, access)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+		session := a.InitializeSession(t, access)
 		known := tools(t, a, access, session)
 		calls := 0
 		call := func(tool, input string) apptest.Value {
@@ -41,9 +41,9 @@ func TestAgentsJobs(t *testing.T) {
 					t.Errorf("the tool list does not tell of %s of %s", name, tool)
 				}
 			}
-			r := a.RPC(t, access, fmt.Sprintf(
+			r := a.SendRPC(t, access, fmt.Sprintf(
 				`{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": %q, "arguments": %s}}`, tool,
-				input), session...).Parse(t)
+				input), session...).ParseJSON(t)
 			if r.At("result").Has("isError") && r.Text("result.isError") == "true" {
 				t.Fatalf("%s: %s", tool, r)
 			}
@@ -105,8 +105,8 @@ func tools(t *testing.T, a *apptest.App, access string, session []string) map[st
 	out := map[string]string{}
 	cursor := ""
 	for {
-		list := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {`+cursor+`}}`,
-			session...).Parse(t).At("result")
+		list := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {`+cursor+`}}`,
+			session...).ParseJSON(t).At("result")
 		for i := range list.At("tools").Len() {
 			tool := list.At(fmt.Sprintf("tools.%d", i))
 			out[tool.Text("name")] = tool.String()

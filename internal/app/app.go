@@ -100,7 +100,7 @@ type App struct {
 	seal     *seal
 	registry *metrics // what /metrics shows
 	docs     *docs.Door
-	agents   *http.ServeMux // everything on the agents' listener
+	agentMux *http.ServeMux // everything on the agents' listener
 	ready    readiness
 	requests requests
 
@@ -122,7 +122,7 @@ type Extra struct {
 func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Extra) (*App, error) {
 	a := &App{Settings: s, Log: log, Clock: clock.New(s.ClockOffset)}
 	o := db.Options{Path: s.DatabasePath(), URL: s.DatabaseURL, Migrations: []fs.FS{migrations.FS}, Log: log,
-		MaxConns: s.Database.Connections, Wait: s.Database.Wait}
+		MaxConns: s.Database.Connections, ConnectionWait: s.Database.Wait}
 	var more []*op.Op
 	for _, e := range extra {
 		o.Migrations = append(o.Migrations, e.Migrations...)
@@ -141,7 +141,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if err := a.followClock(ctx); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
-	if a.seal, err = openSeal(ctx, a.DB, s.KeyPath()); err != nil {
+	if a.seal, err = openSeal(ctx, a.DB, s.SealingKeyPath()); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
 	a.Jobs = job.New(job.Options{
@@ -178,7 +178,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 		Blobs:    a.blobs,
 		MaxBytes: s.Files.MaxBytes,
 		BaseURL:  s.BaseURL,
-		Limits:   s.StorageLimit.ByPlan(),
+		Limits:   s.StorageLimit.LimitsByPlan(),
 	})
 	a.Files.Handle()
 	a.Domains = a.openDomains(extra)
@@ -213,19 +213,19 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 		Catalog: a.Catalog,
 	})
 	a.Imports.Handle()
-	a.operations(more)
-	a.retention()
-	if err := a.sendBackups(); err != nil {
+	a.fillCatalog(more)
+	a.declareRetention()
+	if err := a.declareBackupJob(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.tasks()}
+	a.Admin = &admin.Door{Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Log: log, Tasks: a.adminTasks()}
 	a.REST = &rest.Door{
 		Runner:      a.Runner,
 		Accounts:    a.Accounts,
 		Log:         log,
-		Limits:      s.RateLimit.ByPlan(),
+		Limits:      s.RateLimit.LimitsByPlan(),
 		PublicLimit: s.RateLimit.Public,
-		Proxies:     a.proxies(),
+		Proxies:     a.trustedProxies(),
 	}
 	a.REST.Mount(a.Catalog)
 	a.openAgents()
@@ -242,9 +242,9 @@ func (a *App) openAccounts() {
 		DB:                   a.DB,
 		Clock:                a.Clock,
 		Events:               a.Events,
-		Documents:            oauth.Documents(s.AllowInsecureClientMetadata),
+		Documents:            oauth.NewDocuments(s.AllowInsecureClientMetadata),
 		Issuer:               s.MCPURL,
-		Resource:             oauth.Resource(s.MCPURL),
+		Resource:             oauth.ResourceURL(s.MCPURL),
 		BaseURL:              s.BaseURL,
 		BusinessAgreement:    s.Agreement.Business,
 		DomainAgreement:      s.Agreement.Domain,
@@ -274,7 +274,7 @@ func (a *App) openAccounts() {
 // signed, so there are none: Serve refuses to start then, but admin commands work.
 func (a *App) openLinks(ctx context.Context) (*optin.Links, error) {
 	c := optin.Config{DB: a.DB, Clock: a.Clock, BaseURL: a.Settings.BaseURL}
-	if a.seal.fits() == nil {
+	if a.seal.checkKey() == nil {
 		c.Seal = a.seal
 	}
 	return optin.New(ctx, c)
@@ -302,8 +302,8 @@ func (a *App) openReactions() {
 		Events:  a.Events,
 		Makers:  a.Accounts,
 		Catalog: a.Catalog,
-		Steps:   steps{action.New(a.Runner, a.Catalog, op.Automation)},
-		Limits:  s.AutomationLimit.ByPlan(),
+		Steps:   steps{action.New(a.Runner, a.Catalog, op.AutomationDoor)},
+		Limits:  s.AutomationLimit.LimitsByPlan(),
 		Workers: 4 * s.Workers, // they wait for commits, which are shared
 	})
 	a.Automations.Handle()
@@ -320,8 +320,8 @@ func (a *App) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	var err error
-	flush := func() { err = errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx), a.DB.Close()) }
-	if waitFor(ctx, flush) != nil {
+	flush := func() { err = errors.Join(a.Accounts.FlushLastUsed(ctx), a.Grants.FlushLastUsed(ctx), a.DB.Close()) }
+	if waitUntilDone(ctx, flush) != nil {
 		return errors.New("the database stays open, because something still uses it; " +
 			"the next start recovers as after a crash")
 	}
@@ -331,7 +331,7 @@ func (a *App) Close() error {
 // Handler is everything on the API's listener. Where agents share that listener, their
 // paths are in it too.
 func (a *App) Handler() http.Handler {
-	h := a.handler()
+	h := a.mainHandler()
 	if !a.Settings.SharesListener() {
 		return h
 	}
@@ -343,23 +343,23 @@ func (a *App) Handler() http.Handler {
 		path := r.URL.Path
 		if path == base+"/mcp" || strings.HasPrefix(path, base+"/oauth/") ||
 			strings.HasPrefix(path, "/.well-known/oauth-") {
-			a.agents.ServeHTTP(w, r)
+			a.agentMux.ServeHTTP(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// handler serves the API, the documents, the console and the health checks.
-func (a *App) handler() http.Handler {
+// mainHandler serves the API, the documents, the console and the health checks.
+func (a *App) mainHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.HandleFunc("GET /readyz", a.serveReadyz)
 	a.docs.Mount(mux)
-	a.console().Mount(mux)
+	a.newConsole().Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect an unclean path; under /v1 it is just not found.
-		if a.REST.Owns(r.URL.Path) && !docs.IsDocument(r) {
+		if a.REST.OwnsPath(r.URL.Path) && !docs.IsDocument(r) {
 			a.REST.ServeHTTP(w, r)
 			return
 		}
@@ -384,36 +384,36 @@ func isProgram(r *http.Request) bool {
 // the tools.
 func (a *App) openAgents() {
 	s := &a.Settings
-	a.agents = http.NewServeMux()
+	a.agentMux = http.NewServeMux()
 	grants := &oauth.Door{
 		Grants:        a.Grants,
 		Log:           a.Log,
 		Issuer:        s.MCPURL,
-		Proxies:       a.proxies(),
+		Proxies:       a.trustedProxies(),
 		RegisterLimit: s.OAuth.RegisterLimit,
 		TokenLimit:    s.OAuth.TokenLimit,
 	}
-	grants.Mount(a.agents)
+	grants.Mount(a.agentMux)
 	a.MCP = &mcp.Door{
 		Runner:      a.Runner,
 		Grants:      a.Grants,
 		Log:         a.Log,
 		URL:         s.MCPURL,
 		MetadataURL: oauth.MetadataURL(s.MCPURL),
-		Allowances:  s.AgentLimit.ByPlan(),
+		Allowances:  s.AgentLimit.LimitsByPlan(),
 		Backstop:    s.AgentLimit.Transport,
 		Proposals:   agentProposals{a.Proposals},
 		Note:        (&guard.Guard{DB: a.DB, Clock: a.Clock}).Note,
 		Seal:        a.seal,
 		Toolsets:    toolsets,
-		Daily:       daily,
+		Daily:       compactTools,
 	}
-	a.MCP.Mount(a.agents, a.Catalog)
+	a.MCP.Mount(a.agentMux, a.Catalog)
 }
 
-// proxies returns the proxies that are trusted to name a client's address.
-func (a *App) proxies() peer.Proxies {
-	p, err := peer.Parse(a.Settings.TrustedProxies)
+// trustedProxies returns the proxies that are trusted to name a client's address.
+func (a *App) trustedProxies() peer.Proxies {
+	p, err := peer.ParseProxies(a.Settings.TrustedProxies)
 	if err != nil {
 		panic(err) // cannot fail: Settle has parsed them
 	}
@@ -421,4 +421,4 @@ func (a *App) proxies() peer.Proxies {
 }
 
 // AgentHandler is everything on the agents' listener.
-func (a *App) AgentHandler() http.Handler { return a.agents }
+func (a *App) AgentHandler() http.Handler { return a.agentMux }

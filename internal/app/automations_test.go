@@ -73,7 +73,7 @@ func figures(t *testing.T, a *app.App, v apptest.Tenant, statements ...string) [
 	out := make([]int, len(statements))
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 		for i, text := range statements {
-			if out[i], err = db.One[int](ctx, tx, text, v.Org); err != nil {
+			if out[i], err = db.QueryOne[int](ctx, tx, text, v.Org); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func TestAutomationsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		c := sender{t, v.Key}
@@ -205,7 +205,7 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes are not for the race detector")
 	}
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		if e != db.Postgres {
 			t.Skip("one process owns a SQLite file")
 		}
@@ -220,7 +220,7 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 			t.Fatal("no automation")
 		}
 		const n = 60
-		apptest.AtOnce(4, func(part int) {
+		apptest.RunAtOnce(4, func(part int) {
 			for i := range n / 4 {
 				url := []string{first.url, second.url}[i%2]
 				if name := fmt.Sprintf("n%d-%d", part, i); !c.post(url, "/v1/contacts",
@@ -237,15 +237,15 @@ func TestAutomationsOfTwoProcesses(t *testing.T) {
 // Executions that have ended are kept as long as their own setting says, and
 // outlive a deleted automation.
 func TestExecutionsExpire(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.Retention.Executions, s.Retention.Deleted = 24*time.Hour, 24*time.Hour
 		a := apptest.StartWith(t, s)
-		v := a.Send(t, a.Key, "POST", "/v1/automations",
+		v := a.SendREST(t, a.Key, "POST", "/v1/automations",
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`).OK(t,
 			201).Text("id")
 		for range 3 {
-			a.Send(t, a.Key, "POST", "/v1/automations/"+v+"/run", `{}`).OK(t, 200)
+			a.SendREST(t, a.Key, "POST", "/v1/automations/"+v+"/run", `{}`).OK(t, 200)
 		}
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			old := a.Clock.Now().Add(-25 * time.Hour)

@@ -10,41 +10,41 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// background starts what runs beside requests until ctx ends: saving when keys were
+// startBackground starts what runs beside requests until ctx ends: saving when keys were
 // last used, following the key file and the database's clock, and the care for
 // PostgreSQL's growing tables.
-func (a *App) background(ctx context.Context) *sync.WaitGroup {
+func (a *App) startBackground(ctx context.Context) *sync.WaitGroup {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(account.FlushEvery):
+			case <-time.After(account.FlushInterval):
 			}
-			a.seal.refresh()
+			a.seal.refreshBox()
 			if err := a.followClock(ctx); err != nil {
 				a.Log.WarnContext(ctx, "the database's clock could not be read", "err", err)
 			}
-			if err := errors.Join(a.Accounts.FlushUsed(ctx), a.Grants.FlushUsed(ctx)); err != nil {
+			if err := errors.Join(a.Accounts.FlushLastUsed(ctx), a.Grants.FlushLastUsed(ctx)); err != nil {
 				a.Log.WarnContext(ctx, "the last use of keys and connections was not saved", "err", err)
 			}
 		}
 	})
-	wg.Go(func() { a.FollowGrowth(ctx) })
+	wg.Go(func() { a.MaintainGrownTables(ctx) })
 	return &wg
 }
 
-// FollowGrowth keeps PostgreSQL's plans right while tables grow from empty, until ctx
+// MaintainGrownTables keeps PostgreSQL's plans right while tables grow from empty, until ctx
 // ends. It warns once, until it succeeds again. On SQLite it returns at once.
-func (a *App) FollowGrowth(ctx context.Context) {
+func (a *App) MaintainGrownTables(ctx context.Context) {
 	for well := true; a.DB.Engine() == db.Postgres; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(db.GrowthEvery):
+		case <-time.After(db.GrowthInterval):
 		}
-		grown, err := a.DB.FollowGrowth(ctx)
+		grown, err := a.DB.MaintainGrownTables(ctx)
 		if len(grown) > 0 {
 			a.Log.DebugContext(ctx, "the database has looked at tables that have grown", "tables", grown)
 		}

@@ -25,19 +25,19 @@ import (
 func fingerprints(t *testing.T, o db.Options) map[string]map[string]bool {
 	t.Helper()
 	out := map[string]map[string]bool{}
-	err := db.View(t.Context(), o, func(s *db.Snapshot) error {
+	err := db.ViewSnapshot(t.Context(), o, func(s *db.Snapshot) error {
 		for i := range s.Tables {
 			r := &s.Tables[i]
 			rows := map[string]bool{}
 			out[r.Name] = rows
-			err := s.Rows(t.Context(), r, "", nil, func(cells []db.Cell) error {
+			err := s.EachRow(t.Context(), r, "", nil, func(cells []db.Cell) error {
 				var b []byte
 				for i, c := range cells {
 					v, err := c.AppendJSON(nil, r.Columns[i].Type)
 					if err != nil {
 						return err
 					}
-					if r.Columns[i].Type == db.WordJSON && !c.Null {
+					if r.Columns[i].Type == db.TypeJSON && !c.Null {
 						sorted := jsontext.Value(v)
 						if err := sorted.Format(jsontext.ReorderRawObjects(true), jsontext.SpaceAfterColon(false),
 							jsontext.SpaceAfterComma(false)); err != nil {
@@ -65,7 +65,7 @@ func fingerprints(t *testing.T, o db.Options) map[string]map[string]bool {
 // A backup that is made under load holds every write that was acknowledged
 // before it began, and becomes the same rows on either engine.
 func TestBackupUnderLoad(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, from db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, from db.Engine) {
 		a := apptest.Start(t, from)
 		var acked sync.Map
 		var answered, slowest atomic.Int64
@@ -80,7 +80,7 @@ func TestBackupUnderLoad(t *testing.T) {
 					default:
 					}
 					began := time.Now()
-					r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts",
+					r := a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts",
 						fmt.Sprintf(`{"lastName": "w%d-%d", "notes": "\u2028 \"quoted\" ß", `+
 							`"emails": [{"email": "w%d-%d@example.com"}]}`, w, n, w, n),
 						"Idempotency-Key", fmt.Sprintf("w%d-%d", w, n))
@@ -112,7 +112,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		// Contacts, their children, events and answers only come: a row of the
 		// copy is a row of the source, which has gone on.
 		source := fingerprints(t, app.DatabaseOptions(a.Settings))
-		dbtest.Each(t, func(t *testing.T, to db.Engine) {
+		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
 			s := apptest.Settings(t, to)
 			if to == db.Postgres { // an empty database, not a migrated one
 				s.DatabaseURL = dbtest.Options(t, to).URL
@@ -136,14 +136,14 @@ func TestBackupUnderLoad(t *testing.T) {
 			}
 			// Served with the old key, it goes on: the key is known, the search
 			// works, an answer is replayed and a new row gets a new number.
-			key, err := os.ReadFile(a.Settings.KeyPath())
+			key, err := os.ReadFile(a.Settings.SealingKeyPath())
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := os.MkdirAll(s.Data, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(s.KeyPath(), key, 0o600); err != nil {
+			if err := os.WriteFile(s.SealingKeyPath(), key, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			b := apptest.StartWith(t, s)
@@ -152,7 +152,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			}
 			have := map[string]bool{}
 			err = b.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				ids, err := db.All[string](ctx, tx, "SELECT id FROM contacts")
+				ids, err := db.QueryAll[string](ctx, tx, "SELECT id FROM contacts")
 				for _, id := range ids {
 					have[id] = true
 				}
@@ -166,17 +166,17 @@ func TestBackupUnderLoad(t *testing.T) {
 					t.Errorf("%s was acknowledged and is not in the copy", id)
 				}
 			}
-			if list := b.Send(t, a.Key, http.MethodGet, "/v1/contacts?query=w0-1@example",
+			if list := b.SendREST(t, a.Key, http.MethodGet, "/v1/contacts?query=w0-1@example",
 				"").OK(t, 200); list.Len() != 1 {
 				t.Errorf("found %v", list)
 			}
-			again := b.Send(t, a.Key, http.MethodPost, "/v1/contacts",
+			again := b.SendREST(t, a.Key, http.MethodPost, "/v1/contacts",
 				`{"lastName": "w0-1", "notes": "\u2028 \"quoted\" ß", "emails": [{"email": "w0-1@example.com"}]}`,
 				"Idempotency-Key", "w0-1")
 			if again.Header.Get("Idempotency-Replay") != "true" || !before[again.OK(t, 201).Text("id")] {
 				t.Errorf("not replayed: %s", again.Body)
 			}
-			b.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "new"}`).OK(t, 201)
+			b.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "new"}`).OK(t, 201)
 		})
 	})
 }
@@ -213,7 +213,7 @@ func TestRestoredWithoutItsKey(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(s.KeyPath()); !foreign && err == nil {
+		if _, err := os.Stat(s.SealingKeyPath()); !foreign && err == nil {
 			t.Error("a key was made for a database that has one")
 		}
 	}

@@ -25,14 +25,14 @@ const (
 	backupPause = 10 * time.Minute
 )
 
-// sendBackups declares the job that sends an encrypted backup away, if the settings
+// declareBackupJob declares the job that sends an encrypted backup away, if the settings
 // want that.
-func (a *App) sendBackups() error {
+func (a *App) declareBackupJob() error {
 	c := a.Settings.Backup
 	if c.To == "" {
 		return nil
 	}
-	if _, err := archive.Recipient(c.Recipient); err != nil {
+	if _, err := archive.ParseRecipient(c.Recipient); err != nil {
 		return fmt.Errorf("--backup-recipient: %w", err)
 	}
 	job.HandleFlow(a.Jobs, "backups.send", func(ctx context.Context, j job.Job, _ struct{}) (job.Outcome, error) {
@@ -41,17 +41,17 @@ func (a *App) sendBackups() error {
 			return nil, nil
 		}
 		a.Log.ErrorContext(ctx, "no backup was sent", "to", c.To, "err", err)
-		if !j.Last() {
+		if !j.IsLastAttempt() {
 			return nil, err
 		}
-		return func(ctx context.Context, tx *db.Tx) error { return a.backupFailed(ctx, tx, err) }, err
-	}, job.Every(c.Every), job.Timeout(backupTime), job.Attempts(backupTries),
-		job.Backoff(func(int) time.Duration { return backupPause }), job.Lane("backups", 1))
+		return func(ctx context.Context, tx *db.Tx) error { return a.notifyBackupFailed(ctx, tx, err) }, err
+	}, job.Every(c.Every), job.RunTimeout(backupTime), job.Attempts(backupTries),
+		job.RetryBackoff(func(int) time.Duration { return backupPause }), job.InLane("backups", 1))
 	return nil
 }
 
-// backupFailed mails the owners of the organization that runs the server.
-func (a *App) backupFailed(ctx context.Context, tx *db.Tx, why error) error {
+// notifyBackupFailed mails the owners of the organization that runs the server.
+func (a *App) notifyBackupFailed(ctx context.Context, tx *db.Tx, why error) error {
 	org, err := account.OperatorOrganization(ctx, tx)
 	if err != nil || org == "" {
 		return err
@@ -65,9 +65,9 @@ func (a *App) backupFailed(ctx context.Context, tx *db.Tx, why error) error {
 		}})
 }
 
-// Sent is a backup that was sent to its shelf.
-type Sent struct {
-	*Copied
+// SentBackup is a backup that was sent to its shelf.
+type SentBackup struct {
+	*BackupResult
 	Name    string `json:"name"`
 	To      string `json:"to"`
 	Removed int    `json:"removed"` // older ones
@@ -76,12 +76,12 @@ type Sent struct {
 // sendBackup makes a backup in a temporary folder, encrypts it, puts it on the shelf,
 // reads it there again, and removes those that are too old. Nothing old is removed
 // before the new one is known to be there.
-func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error) {
+func (a *App) sendBackup(ctx context.Context, say db.ProgressFunc) (out *SentBackup, err error) {
 	c := a.Settings.Backup
 	if c.To == "" {
 		return nil, errors.New("--backup-to: say where backups go")
 	}
-	to, err := archive.Recipient(c.Recipient)
+	to, err := archive.ParseRecipient(c.Recipient)
 	if err != nil {
 		return nil, fmt.Errorf("--backup-recipient: %w", err)
 	}
@@ -92,32 +92,32 @@ func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error)
 	if err := removeLeftovers(a.Settings.Data, time.Now()); err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp(a.Settings.Data, sending)
+	temp, err := os.MkdirTemp(a.Settings.Data, backupFolderPrefix)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	rows := filepath.Join(temp, "rows")
-	sum, err := a.backup(ctx, rows, say)
+	sum, err := a.writeBackup(ctx, rows, say)
 	if err != nil {
 		return nil, err
 	}
-	name := archive.Name(sum.CreatedAt)
+	name := archive.NameAt(sum.CreatedAt)
 	if say != nil {
 		say("sending " + name)
 	}
 	// A pipe encrypts while the shelf receives, so that no second copy is needed here.
-	written := &summed{sum: sha256.New()}
+	written := &hashingWriter{sum: sha256.New()}
 	r, w := io.Pipe()
 	go func() {
-		w.CloseWithError(archive.Write(io.MultiWriter(w, written), to, rows, bytesOf(rows)))
+		w.CloseWithError(archive.WriteEncrypted(io.MultiWriter(w, written), to, rows, filesFolderOf(rows)))
 	}()
 	err = shelf.Put(ctx, name, r)
 	r.CloseWithError(errors.New("nobody reads on"))
 	if err != nil {
 		return nil, fmt.Errorf("cannot send the backup to %s: %w", c.To, err)
 	}
-	if err := readAgain(ctx, shelf, name, written); err != nil {
+	if err := verifySentBackup(ctx, shelf, name, written); err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", name, c.To, err)
 	}
 	removed, err := shelf.Prune(ctx, c.Keep)
@@ -127,16 +127,16 @@ func (a *App) sendBackup(ctx context.Context, say db.Say) (out *Sent, err error)
 	sum.File, sum.Bytes = name, written.n
 	a.Log.InfoContext(ctx, "backup sent", "name", name, "to", c.To, "rows", sum.Rows, "files", sum.Files, "bytes",
 		written.n, "removed", removed)
-	return &Sent{Copied: sum, Name: name, To: c.To, Removed: removed}, nil
+	return &SentBackup{BackupResult: sum, Name: name, To: c.To, Removed: removed}, nil
 }
 
-// sending begins the name of the folder in which a backup is made.
-const sending = "backup-"
+// backupFolderPrefix begins the name of the folder in which a backup is made.
+const backupFolderPrefix = "backup-"
 
 // removeLeftovers removes the folders of processes that were killed while they made a
 // backup. One that is younger than a backup may take could be in use.
 func removeLeftovers(data string, now time.Time) error {
-	folders, err := filepath.Glob(filepath.Join(data, sending+"*"))
+	folders, err := filepath.Glob(filepath.Join(data, backupFolderPrefix+"*"))
 	for _, folder := range folders {
 		if info, e := os.Stat(folder); e == nil && info.IsDir() && now.Sub(info.ModTime()) > backupTime {
 			err = errors.Join(err, os.RemoveAll(folder))
@@ -145,24 +145,24 @@ func removeLeftovers(data string, now time.Time) error {
 	return err
 }
 
-// summed counts and hashes what is written to it.
-type summed struct {
+// hashingWriter counts and hashes what is written to it.
+type hashingWriter struct {
 	n   int64
 	sum hash.Hash
 }
 
-func (s *summed) Write(p []byte) (int, error) {
+func (s *hashingWriter) Write(p []byte) (int, error) {
 	s.n += int64(len(p))
 	return s.sum.Write(p)
 }
 
-// readAgain reads an archive from the shelf, and insists that it is what was sent.
-func readAgain(ctx context.Context, shelf *archive.Shelf, name string, want *summed) error {
+// verifySentBackup reads an archive from the shelf, and insists that it is what was sent.
+func verifySentBackup(ctx context.Context, shelf *archive.Shelf, name string, want *hashingWriter) error {
 	r, err := shelf.Open(ctx, name)
 	if err != nil {
 		return err
 	}
-	got := &summed{sum: sha256.New()}
+	got := &hashingWriter{sum: sha256.New()}
 	_, err = io.Copy(got, r)
 	if err := errors.Join(err, r.Close()); err != nil {
 		return err
@@ -173,32 +173,33 @@ func readAgain(ctx context.Context, shelf *archive.Shelf, name string, want *sum
 	return nil
 }
 
-// Opened is a backup that a restore can read, decrypted out of an archive or as it is.
-type Opened struct {
+// OpenedBackup is a backup that a restore can read, decrypted out of an archive or as it is.
+type OpenedBackup struct {
 	Name    string
 	Path    string
 	cleanUp func() error
 }
 
 // Close removes what was decrypted.
-func (o *Opened) Close() error { return o.cleanUp() }
+func (o *OpenedBackup) Close() error { return o.cleanUp() }
 
 // OpenBackup finds a backup: a file that the backup command wrote, an archive in a
 // file, or one on the shelf, by its name or as "latest". An archive needs the file of
 // the private key, and is decrypted into a folder below temp.
-func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp string, say db.Say) (*Opened, error) {
+func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp string,
+	say db.ProgressFunc) (*OpenedBackup, error) {
 	source, name, err := findBackup(ctx, s, what)
 	if err != nil {
 		return nil, err
 	}
 	if source == nil {
-		return &Opened{name, name, func() error { return nil }}, nil
+		return &OpenedBackup{name, name, func() error { return nil }}, nil
 	}
 	defer source.Close()
 	if identity == "" {
 		return nil, fmt.Errorf("%s is encrypted; give --identity, the file that frontdesk backup key made", name)
 	}
-	keys, err := archive.Identities(identity)
+	keys, err := archive.ReadIdentities(identity)
 	if err != nil {
 		return nil, err
 	}
@@ -213,19 +214,19 @@ func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp str
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), os.RemoveAll(folder))
 	}
-	return &Opened{name, path, func() error { return os.RemoveAll(folder) }}, nil
+	return &OpenedBackup{name, path, func() error { return os.RemoveAll(folder) }}, nil
 }
 
 // findBackup returns the reader of an archive, or nil for a file that is not encrypted.
 // A file wins over a name on the shelf.
 func findBackup(ctx context.Context, s config.Settings, what string) (source io.ReadCloser, name string, err error) {
 	if f, err := os.Open(what); err == nil {
-		head := make([]byte, len(archiveHead))
+		head := make([]byte, len(archiveMagic))
 		n, err := io.ReadFull(f, head)
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 			return nil, "", errors.Join(err, f.Close())
 		}
-		if string(head[:n]) != archiveHead {
+		if string(head[:n]) != archiveMagic {
 			return nil, what, f.Close()
 		}
 		_, err = f.Seek(0, io.SeekStart)
@@ -253,13 +254,13 @@ func findBackup(ctx context.Context, s config.Settings, what string) (source io.
 	return nil, "", fmt.Errorf("there is no backup %s at %s", what, s.Backup.To)
 }
 
-// archiveHead begins every file in the format of age.
-const archiveHead = "age-encryption.org/v1"
+// archiveMagic begins every file in the format of age.
+const archiveMagic = "age-encryption.org/v1"
 
 // VerifyBackup restores a backup into a new folder below temp, as a restore would,
 // backs that up again, and insists that both have the same rows. The bytes of files
 // are compared with the checksums in their rows.
-func VerifyBackup(ctx context.Context, path, temp string, say db.Say) (out *Copied, err error) {
+func VerifyBackup(ctx context.Context, path, temp string, say db.ProgressFunc) (out *BackupResult, err error) {
 	folder, err := os.MkdirTemp(temp, "frontdesk-verify-")
 	if err != nil {
 		return nil, err
@@ -276,18 +277,19 @@ func VerifyBackup(ctx context.Context, path, temp string, say db.Say) (out *Copi
 	if _, err := db.Backup(ctx, DatabaseOptions(s), again, say); err != nil {
 		return nil, err
 	}
-	return out, db.SameRows(path, again)
+	return out, db.CompareBackups(path, again)
 }
 
-// backups checks that the last backup is where it should be, and new enough.
-func (d *doctor) backups(ctx context.Context) {
+// checkBackups checks that the last backup is where it should be, and new enough.
+func (d *doctor) checkBackups(ctx context.Context) {
 	c := d.settings.Backup
 	if c.To == "" {
-		d.note("backups", warn, "Set --backup-to and --backup-recipient, or make them yourself: docs/guide/backup.md.",
+		d.addFinding("backups", statusWarn,
+			"Set --backup-to and --backup-recipient, or make them yourself: docs/guide/backup.md.",
 			"The server sends none.")
 		return
 	}
-	_, err := archive.Recipient(c.Recipient)
+	_, err := archive.ParseRecipient(c.Recipient)
 	var shelf *archive.Shelf
 	var all []archive.Entry
 	if err == nil {
@@ -298,14 +300,14 @@ func (d *doctor) backups(ctx context.Context) {
 	}
 	switch {
 	case err != nil:
-		d.note("backups", fail, "Check the --backup- settings.", "%v.", err)
+		d.addFinding("backups", statusFail, "Check the --backup- settings.", "%v.", err)
 	case len(all) == 0:
-		d.note("backups", warn, "frontdesk backup send makes the first.", "There is none at %s yet.", c.To)
+		d.addFinding("backups", statusWarn, "frontdesk backup send makes the first.", "There is none at %s yet.", c.To)
 	case time.Since(all[0].At) > 2*c.Every+time.Hour:
-		d.note("backups", fail, "frontdesk backup send says what is wrong.", "The last one at %s is of %s.", c.To,
-			all[0].At.Format(time.RFC3339))
+		d.addFinding("backups", statusFail, "frontdesk backup send says what is wrong.",
+			"The last one at %s is of %s.", c.To, all[0].At.Format(time.RFC3339))
 	default:
-		d.note("backups", fine, "", "%d at %s, the last one of %s. frontdesk backup verify tries it.", len(all), c.To,
-			all[0].At.Format(time.RFC3339))
+		d.addFinding("backups", statusOK, "", "%d at %s, the last one of %s. frontdesk backup verify tries it.",
+			len(all), c.To, all[0].At.Format(time.RFC3339))
 	}
 }

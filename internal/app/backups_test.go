@@ -51,21 +51,21 @@ func task[Out any](t *testing.T, a *apptest.App, name, input string) *Out {
 // files; one that was changed or cut is refused, and so is the wrong key. Old ones go,
 // and what others put there stays.
 func TestSentBackup(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		for _, where := range []string{"folder", "bucket"} {
 			t.Run(where, func(t *testing.T) {
 				key, recipient := keyPair(t)
 				s := apptest.Settings(t, e)
 				s.Backup = config.Backup{To: t.TempDir(), Every: 24 * time.Hour, Keep: 2, Recipient: recipient}
 				if where == "bucket" {
-					b := s3test.Bucket(t)
+					b := s3test.NewBucket(t)
 					s.Backup.To, s.Backup.Endpoint, s.Backup.Region = "s3://"+b.Bucket+"/desk/", b.Endpoint, b.Region
 					s.Backup.AccessKey, s.Backup.SecretKey = b.AccessKey, b.SecretKey
 				}
 				a := apptest.StartWith(t, s)
-				a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Lovelace"}`).OK(t, 201)
+				a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Lovelace"}`).OK(t, 201)
 				large := strings.Repeat("bytes of a file that needs several parts. ", 150_000)
-				a.Upload(t, a.Key, "/v1/files",
+				a.UploadForm(t, a.Key, "/v1/files",
 					apptest.Part{Name: "file", FileName: "large.txt", Text: large}).OK(t, 201)
 				shelf, err := archive.OpenShelf(t.Context(), s.Backup)
 				if err != nil {
@@ -74,14 +74,14 @@ func TestSentBackup(t *testing.T) {
 				if err := shelf.Put(t.Context(), "frontdesk-notes.txt", strings.NewReader("mine")); err != nil {
 					t.Fatal(err)
 				}
-				old := archive.Name(time.Now().Add(-48 * time.Hour))
-				older := archive.Name(time.Now().Add(-72 * time.Hour))
+				old := archive.NameAt(time.Now().Add(-48 * time.Hour))
+				older := archive.NameAt(time.Now().Add(-72 * time.Hour))
 				for _, name := range []string{old, older} {
 					if err := shelf.Put(t.Context(), name, strings.NewReader("cut off")); err != nil {
 						t.Fatal(err)
 					}
 				}
-				sent := task[app.Sent](t, a, "backup.send", "{}")
+				sent := task[app.SentBackup](t, a, "backup.send", "{}")
 				if sent.Files != 1 || sent.Removed != 1 || sent.Rows == 0 {
 					t.Errorf("sent %+v", sent)
 				}
@@ -176,17 +176,17 @@ func TestSentBackup(t *testing.T) {
 // come back as they were, and a file whose bytes are other ones.
 func TestVerifyFindsADifference(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "four"}).OK(t, 201)
+	a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "four"}).OK(t, 201)
 	path := filepath.Join(t.TempDir(), "backup")
-	sum := task[app.Copied](t, a, "backup", fmt.Sprintf(`{"path": %q}`, path))
+	sum := task[app.BackupResult](t, a, "backup", fmt.Sprintf(`{"path": %q}`, path))
 	temp := t.TempDir()
 	if _, err := app.VerifyBackup(t.Context(), path, temp, nil); err != nil {
 		t.Fatal(err)
 	}
-	a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Late"}`).OK(t, 201)
+	a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Late"}`).OK(t, 201)
 	later := filepath.Join(t.TempDir(), "later")
-	task[app.Copied](t, a, "backup", fmt.Sprintf(`{"path": %q}`, later))
-	if err := db.SameRows(path, later); err == nil {
+	task[app.BackupResult](t, a, "backup", fmt.Sprintf(`{"path": %q}`, later))
+	if err := db.CompareBackups(path, later); err == nil {
 		t.Error("two different backups are called the same")
 	}
 	files, err := filepath.Glob(path + ".files/*/*")
@@ -206,7 +206,7 @@ func TestVerifyFindsADifference(t *testing.T) {
 
 // When a backup failed for good, the owners of the first organization get a mail.
 func TestFailedBackupIsTold(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		_, recipient := keyPair(t)
 		s := apptest.Settings(t, e)
 		s.Backup = config.Backup{To: "/dev/null/nowhere", Every: 24 * time.Hour, Keep: 2, Recipient: recipient}
@@ -226,7 +226,7 @@ func TestFailedBackupIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			found := a.Send(t, a.Key, http.MethodGet, "/v1/messages?query=backup", "").OK(t, 200)
+			found := a.SendREST(t, a.Key, http.MethodGet, "/v1/messages?query=backup", "").OK(t, 200)
 			if text := found.String(); strings.Contains(text, "The backup of your Frontdesk server failed") {
 				if !strings.Contains(text, a.Owner) || !strings.Contains(text, "/dev/null/nowhere") {
 					t.Errorf("the mail: %s", text)
@@ -257,7 +257,7 @@ func TestBackupSettings(t *testing.T) {
 		s := apptest.Settings(t, db.SQLite)
 		s.Backup = good
 		change(&s.Backup)
-		err := s.Settle(false)
+		err := s.FillAndValidate(false)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v: %v, want %q", s.Backup, err, want)
 		}

@@ -67,19 +67,19 @@ func TestBatch(t *testing.T) {
 
 // A batch asks for the rights of each row, and counts as one request per 25 rows.
 func TestBatchRights(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		reader, _ := a.NewKey(t, a.Tenant, "contacts:read", "tasks:read", "tasks:write")
 		rows := func(n int) string {
 			return `{"rows": [` + strings.TrimSuffix(strings.Repeat(`{"firstName": "x"},`, n), ",") + `]}`
 		}
-		a.Send(t, reader, "POST", "/v1/contacts/batch", rows(1)).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Acme"}`).OK(t, 201).Text("id")
-		a.Send(t, reader, "POST", "/v1/tasks/batch",
+		a.SendREST(t, reader, "POST", "/v1/contacts/batch", rows(1)).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Acme"}`).OK(t, 201).Text("id")
+		a.SendREST(t, reader, "POST", "/v1/tasks/batch",
 			fmt.Sprintf(`{"rows": [{"title": "x", "customerId": %q}]}`, customer)).Refused(t, 403,
 			"INSUFFICIENT_PERMISSIONS")
 
 		left := func(n int) int {
-			r := a.Send(t, a.Key, "POST", "/v1/contacts/batch", rows(n))
+			r := a.SendREST(t, a.Key, "POST", "/v1/contacts/batch", rows(n))
 			r.OK(t, 200)
 			var remaining int
 			fmt.Sscan(r.Header.Get("X-RateLimit-Remaining"), &remaining) //nolint:errcheck // 0 fails below
@@ -89,8 +89,8 @@ func TestBatchRights(t *testing.T) {
 			t.Errorf("500 rows took %d requests", before-after)
 		}
 		key := []string{"Idempotency-Key", "once"}
-		first := a.Send(t, a.Key, "POST", "/v1/contacts/batch", rows(2), key...).OK(t, 200)
-		again := a.Send(t, a.Key, "POST", "/v1/contacts/batch", rows(2), key...)
+		first := a.SendREST(t, a.Key, "POST", "/v1/contacts/batch", rows(2), key...).OK(t, 200)
+		again := a.SendREST(t, a.Key, "POST", "/v1/contacts/batch", rows(2), key...)
 		if again.OK(t, 200).String() != first.String() || again.Header.Get("Idempotency-Replay") != "true" {
 			t.Error("a repeated batch was not replayed")
 		}

@@ -105,7 +105,7 @@ func (h *hole) copy(to, from net.Conn) {
 // While the network to the database swallows everything, requests are refused in
 // seconds and none of them is done; afterwards the service is as before.
 func TestBlackHole(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres { // SQLite needs no network
 			blackHole(t)
 		}
@@ -183,7 +183,7 @@ func blackHole(t *testing.T) {
 // When a process dies in the middle of a delivery, another one continues within
 // seconds.
 func TestTakeover(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres { // one process owns a SQLite file
 			takeover(t)
 		}

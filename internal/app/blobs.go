@@ -18,8 +18,8 @@ func openBlobs(ctx context.Context, s *config.Settings) (file.Blobs, error) {
 	return disk.Open(s.FilesPath())
 }
 
-// blobsAt names the store of the bytes, for an operator to read.
-func blobsAt(s *config.Settings) string {
+// describeBlobStore names the store of the bytes, for an operator to read.
+func describeBlobStore(s *config.Settings) string {
 	c := s.Files.S3
 	switch {
 	case c.Bucket == "":

@@ -96,7 +96,7 @@ func TestLateCommits(t *testing.T) {
 		}
 	}
 	events := contacts + contacts/3
-	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, engine db.Engine) {
 		if engine != db.Postgres {
 			t.Skip("one process owns a SQLite file, and commits in order")
 		}
@@ -130,7 +130,7 @@ func TestLateCommits(t *testing.T) {
 		}
 		began := time.Now()
 		var next, failed atomic.Int64
-		apptest.AtOnce(24, func(w int) {
+		apptest.RunAtOnce(24, func(w int) {
 			url := []string{first.url, second.url}[w%2]
 			for n := next.Add(1); n <= int64(contacts); n = next.Add(1) {
 				name := fmt.Sprintf("n%04d", n)

@@ -20,30 +20,30 @@ import (
 	"frontdesk/internal/kernel/limit"
 )
 
-// console is the door for people: signing in, the account, and the desk.
-func (a *App) console() *console.Door {
+// newConsole is the door for people: signing in, the account, and the desk.
+func (a *App) newConsole() *console.Door {
 	s := &a.Settings
-	d := &console.Door{Desk: a.desk(), Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants,
+	d := &console.Door{Desk: a.newDesk(), Runner: a.Runner, Catalog: a.Catalog, Accounts: a.Accounts, Grants: a.Grants,
 		Log:     a.Log,
 		BaseURL: s.BaseURL,
-		Proxies: a.proxies(), Allowances: a.allowances(), Storage: s.StorageLimit.ByPlan()}
+		Proxies: a.trustedProxies(), Allowances: a.planAllowances(), Storage: s.StorageLimit.LimitsByPlan()}
 	if s.PaymentsProvider == stripe.Name {
 		d.CardsAt = s.Stripe.CheckoutURL
 	}
 	if s.MCPListen != "" {
-		d.AgentURL = oauth.Resource(s.MCPURL)
+		d.AgentURL = oauth.ResourceURL(s.MCPURL)
 	}
 	return d
 }
 
-// desk is the pages for the daily work. Each package adds its own.
-func (a *App) desk() *desk.Desk {
+// newDesk is the pages for the daily work. Each package adds its own.
+func (a *App) newDesk() *desk.Desk {
 	d := &desk.Desk{
 		Runner:  a.Runner,
 		Catalog: a.Catalog,
 		Log:     a.Log,
 		BaseURL: a.Settings.BaseURL,
-		Live:    &desk.Live{Follower: a.Follower, Catalog: a.Catalog, Session: a.Accounts.BySession},
+		Live:    &desk.Live{Follower: a.Follower, Catalog: a.Catalog, Session: a.Accounts.SessionByToken},
 	}
 	people.Join(d)
 	work.Join(d)
@@ -56,8 +56,8 @@ func (a *App) desk() *desk.Desk {
 	return d
 }
 
-// allowances are the limits in which plans differ, each with its counter.
-func (a *App) allowances() []console.Allowance {
+// planAllowances are the limits in which plans differ, each with its counter.
+func (a *App) planAllowances() []console.Allowance {
 	s := &a.Settings
 	type look = func(context.Context, *db.Tx, id.ID, string) (limit.Verdict, error)
 	noQueue := func(fn look) func(context.Context, id.ID, string) (limit.Verdict, int, error) {
@@ -70,11 +70,11 @@ func (a *App) allowances() []console.Allowance {
 		}
 	}
 	return []console.Allowance{
-		{Name: "API requests", ByPlan: s.RateLimit.ByPlan(), Look: noQueue(a.REST.Allowance),
+		{Name: "API requests", ByPlan: s.RateLimit.LimitsByPlan(), Look: noQueue(a.REST.Allowance),
 			Spent: "Requests are answered 429 and say how long to wait. All keys share it."},
-		{Name: "Agent requests", ByPlan: s.AgentLimit.ByPlan(), Look: noQueue(a.MCP.Allowance),
+		{Name: "Agent requests", ByPlan: s.AgentLimit.LimitsByPlan(), Look: noQueue(a.MCP.Allowance),
 			Spent: "Tool calls are refused and say how long to wait; listing tools is free. All agents share it."},
-		{Name: "Automation executions", ByPlan: s.AutomationLimit.ByPlan(), Look: a.Automations.Allowance,
+		{Name: "Automation executions", ByPlan: s.AutomationLimit.LimitsByPlan(), Look: a.Automations.Allowance,
 			Spent: "Nothing is lost: further executions wait their turn."},
 	}
 }

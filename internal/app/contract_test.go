@@ -48,12 +48,12 @@ func TestObjectsInDetails(t *testing.T) {
 		`{"firstName": "Ada", "emails": [{"nope": 1}]}`:       "details.properties.emails.items.0.properties",
 		`{"firstName": "Ada", "emails": ["ada@example.com"]}`: "details.properties.emails.items.0.properties",
 	} {
-		got := a.Send(t, a.Key, "POST", "/v1/contacts", body).Refused(t, 400, "VALIDATION_ERROR")
+		got := a.SendREST(t, a.Key, "POST", "/v1/contacts", body).Refused(t, 400, "VALIDATION_ERROR")
 		if got.At(path).Null() {
 			t.Errorf("%s: %s", body, got)
 		}
 	}
-	got := a.Send(t, a.Key, "POST", "/v1/automations",
+	got := a.SendREST(t, a.Key, "POST", "/v1/automations",
 		`{"name": "x", "trigger": 5, "steps": []}`).Refused(t, 400, "VALIDATION_ERROR")
 	if got.At("details.properties.trigger.properties").Null() {
 		t.Errorf("%s", got)
@@ -64,7 +64,7 @@ func TestObjectsInDetails(t *testing.T) {
 func TestMalformedQuery(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	for _, query := range []string{"limit=%zz", "a;b=1"} {
-		got := a.Send(t, a.Key, "GET", "/v1/contacts?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		got := a.SendREST(t, a.Key, "GET", "/v1/contacts?"+query, "").Refused(t, 400, "INVALID_INPUT")
 		if got.At("details.errors").Len() != 1 || got.At("details.properties").Null() {
 			t.Errorf("%s: %s", query, got)
 		}
@@ -78,7 +78,7 @@ func TestIgnoredParameters(t *testing.T) {
 		"limit=1": "", "limit=1&staus=open&b%0d%0aSet-Cookie:x=1": "b%0D%0ASet-Cookie%3Ax, staus",
 		"Status=open": "Status",
 	} {
-		res := a.Send(t, a.Key, "GET", "/v1/tasks?"+query, "")
+		res := a.SendREST(t, a.Key, "GET", "/v1/tasks?"+query, "")
 		res.OK(t, 200)
 		if got := res.Header.Get("X-Ignored-Parameters"); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
@@ -154,7 +154,7 @@ func TestKeysOfPreviews(t *testing.T) {
 // The keys of automations' steps can be guessed, and are for them alone.
 func TestAttackKeyOfStep(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key",
+	a.SendREST(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key",
 		"automation/5d0c7f1e/0/0").Refused(t, 400, "INVALID_INPUT")
-	a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key", "automation").OK(t, 201)
+	a.SendREST(t, a.Key, "POST", "/v1/tasks", `{"title": "x"}`, "Idempotency-Key", "automation").OK(t, 201)
 }

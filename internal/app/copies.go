@@ -25,11 +25,11 @@ import (
 //	monday          every row
 //	monday.files/   one file for each of the table files, named by its key
 
-// bytesOf is the folder beside a backup.
-func bytesOf(path string) string { return path + ".files" }
+// filesFolderOf is the folder beside a backup.
+func filesFolderOf(path string) string { return path + ".files" }
 
-// Copied is what a backup holds, or what was restored from it.
-type Copied struct {
+// BackupResult is what a backup holds, or what was restored from it.
+type BackupResult struct {
 	*db.Summary
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
@@ -37,8 +37,8 @@ type Copied struct {
 
 // Backup copies a database that no server has open, and the bytes of its
 // files. db.ErrOwned says that a server has it, which then has to make the backup.
-func Backup(ctx context.Context, s config.Settings, path string, say db.Say) (*Copied, error) {
-	if err := freeFolder(bytesOf(path)); err != nil {
+func Backup(ctx context.Context, s config.Settings, path string, say db.ProgressFunc) (*BackupResult, error) {
+	if err := refuseExisting(filesFolderOf(path)); err != nil {
 		return nil, err
 	}
 	sum, err := db.Backup(ctx, DatabaseOptions(s), path, say)
@@ -49,36 +49,36 @@ func Backup(ctx context.Context, s config.Settings, path string, say db.Say) (*C
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(path)) // without its files it would look complete
 	}
-	return copyBytes(ctx, blobs, sum, path, say)
+	return copyFileBytes(ctx, blobs, sum, path, say)
 }
 
-// backup is Backup in the server that has the database open.
-func (a *App) backup(ctx context.Context, path string, say db.Say) (*Copied, error) {
-	if err := freeFolder(bytesOf(path)); err != nil {
+// writeBackup is Backup in the server that has the database open.
+func (a *App) writeBackup(ctx context.Context, path string, say db.ProgressFunc) (*BackupResult, error) {
+	if err := refuseExisting(filesFolderOf(path)); err != nil {
 		return nil, err
 	}
 	sum, err := a.DB.Backup(ctx, path, say)
 	if err != nil {
 		return nil, err
 	}
-	return copyBytes(ctx, a.blobs, sum, path, say)
+	return copyFileBytes(ctx, a.blobs, sum, path, say)
 }
 
-// freeFolder refuses a folder that exists already.
-func freeFolder(path string) error {
+// refuseExisting refuses a folder that exists already.
+func refuseExisting(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s already exists; a backup does not overwrite", path)
 	}
 	return nil
 }
 
-// copyBytes copies the files that a backup's rows name to the folder beside it. An
+// copyFileBytes copies the files that a backup's rows name to the folder beside it. An
 // incomplete backup is removed, because it would look like a complete one.
-func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path string,
-	say db.Say) (out *Copied, err error) {
+func copyFileBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path string,
+	say db.ProgressFunc) (out *BackupResult, err error) {
 	began, told := time.Now(), time.Now()
-	out = &Copied{Summary: sum}
-	folder, made := bytesOf(path), false
+	out = &BackupResult{Summary: sum}
+	folder, made := filesFolderOf(path), false
 	defer func() {
 		if err != nil && made {
 			err = errors.Join(err, os.RemoveAll(folder))
@@ -88,14 +88,14 @@ func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path stri
 		}
 		sum.Seconds += time.Since(began).Seconds()
 	}()
-	err = backedUpFiles(path, func(f *backedUp) error {
+	err = eachBackupFile(path, func(f *backupFile) error {
 		if !made {
 			if err := os.Mkdir(folder, 0o700); err != nil {
 				return err
 			}
 			made = true
 		}
-		n, saved, err := f.saveTo(ctx, blobs, filepath.Join(folder, filepath.FromSlash(f.key)))
+		n, saved, err := f.saveBytesTo(ctx, blobs, filepath.Join(folder, filepath.FromSlash(f.key)))
 		if err != nil || !saved {
 			return err
 		}
@@ -112,17 +112,17 @@ func copyBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path stri
 	return out, err
 }
 
-// backedUp is a row of the table files in a backup.
-type backedUp struct {
+// backupFile is a row of the table files in a backup.
+type backupFile struct {
 	id, key, sum string // its id, the key of its bytes in the store, and their SHA-256
 	deleted      bool
 }
 
-// backedUpFiles reads the rows of files in a backup. A backup of a schema that had no
+// eachBackupFile reads the rows of files in a backup. A backup of a schema that had no
 // files yet has none. A key becomes a path, so one that leads elsewhere is refused.
-func backedUpFiles(path string, fn func(*backedUp) error) error {
-	return db.BackupRows(path, "files", func(row map[string]any) error {
-		f := &backedUp{deleted: row["deleted_at"] != nil}
+func eachBackupFile(path string, fn func(*backupFile) error) error {
+	return db.EachBackupRow(path, "files", func(row map[string]any) error {
+		f := &backupFile{deleted: row["deleted_at"] != nil}
 		for name, into := range map[string]*string{"id": &f.id, "blob_key": &f.key, "sha256": &f.sum} {
 			var ok bool
 			if *into, ok = row[name].(string); !ok {
@@ -139,10 +139,10 @@ func backedUpFiles(path string, fn func(*backedUp) error) error {
 // errOtherBytes says that the bytes of a file are not what its row says.
 var errOtherBytes = errors.New("they differ from what was stored")
 
-// saveTo copies the bytes of a file out of a store, and reports whether it did. A
+// saveBytesTo copies the bytes of a file out of a store, and reports whether it did. A
 // deleted file whose bytes are damaged, or were purged since the snapshot, is left
 // out: nobody can get it back, and it must not keep all others from being saved.
-func (f *backedUp) saveTo(ctx context.Context, blobs file.Blobs, path string) (n int64, saved bool, err error) {
+func (f *backupFile) saveBytesTo(ctx context.Context, blobs file.Blobs, path string) (n int64, saved bool, err error) {
 	r, err := blobs.Open(ctx, f.key, 0)
 	if err == nil {
 		n, err = saveBytes(path, f, r)
@@ -167,7 +167,7 @@ func (f *backedUp) saveTo(ctx context.Context, blobs file.Blobs, path string) (n
 
 // saveBytes writes the bytes of a file to a new file, durably, and insists
 // that they match the checksum in the row.
-func saveBytes(path string, f *backedUp, r io.Reader) (n int64, err error) {
+func saveBytes(path string, f *backupFile, r io.Reader) (n int64, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, err
 	}
@@ -175,19 +175,19 @@ func saveBytes(path string, f *backedUp, r io.Reader) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err = io.Copy(out, &checked{r: r, f: f, sum: sha256.New()})
+	n, err = io.Copy(out, &checksumReader{r: r, f: f, sum: sha256.New()})
 	return n, errors.Join(err, out.Sync(), out.Close(), db.SyncDir(filepath.Dir(path)))
 }
 
-// checked is a reader that ends with errOtherBytes when the bytes do not match the
+// checksumReader is a reader that ends with errOtherBytes when the bytes do not match the
 // row's checksum.
-type checked struct {
+type checksumReader struct {
 	r   io.Reader
-	f   *backedUp
+	f   *backupFile
 	sum hash.Hash
 }
 
-func (c *checked) Read(p []byte) (int, error) {
+func (c *checksumReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.sum.Write(p[:n])
 	if errors.Is(err, io.EOF) {
@@ -201,10 +201,10 @@ func (c *checked) Read(p []byte) (int, error) {
 // Restore fills an empty database, and the store that the settings name, from
 // a backup. The bytes come first, once the database is known to be empty: rows
 // without their bytes would be worse than bytes without rows.
-func Restore(ctx context.Context, s config.Settings, path string, say db.Say) (*Copied, error) {
-	out := &Copied{}
+func Restore(ctx context.Context, s config.Settings, path string, say db.ProgressFunc) (*BackupResult, error) {
+	out := &BackupResult{}
 	sum, err := db.Restore(ctx, DatabaseOptions(s), path, say, func(ctx context.Context) error {
-		return out.restoreBytes(ctx, &s, path)
+		return out.restoreFileBytes(ctx, &s, path)
 	})
 	if err != nil {
 		return nil, err
@@ -213,12 +213,12 @@ func Restore(ctx context.Context, s config.Settings, path string, say db.Say) (*
 	return out, nil
 }
 
-// restoreBytes puts the bytes of all files into the store.
-func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path string) error {
+// restoreFileBytes puts the bytes of all files into the store.
+func (c *BackupResult) restoreFileBytes(ctx context.Context, s *config.Settings, path string) error {
 	// Nothing is touched while anything is missing.
 	missing := 0
-	err := backedUpFiles(path, func(f *backedUp) error {
-		if _, err := os.Stat(filepath.Join(bytesOf(path), filepath.FromSlash(f.key))); err != nil && !f.deleted {
+	err := eachBackupFile(path, func(f *backupFile) error {
+		if _, err := os.Stat(filepath.Join(filesFolderOf(path), filepath.FromSlash(f.key))); err != nil && !f.deleted {
 			missing++
 		}
 		return nil
@@ -227,14 +227,15 @@ func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path stri
 		return err
 	}
 	if missing > 0 {
-		return fmt.Errorf("the bytes of %d files are missing; %s must be beside the backup", missing, bytesOf(path))
+		return fmt.Errorf("the bytes of %d files are missing; %s must be beside the backup", missing,
+			filesFolderOf(path))
 	}
 	blobs, err := openBlobs(ctx, s)
 	if err != nil {
 		return err
 	}
-	return backedUpFiles(path, func(f *backedUp) error {
-		in, err := os.Open(filepath.Join(bytesOf(path), filepath.FromSlash(f.key)))
+	return eachBackupFile(path, func(f *backupFile) error {
+		in, err := os.Open(filepath.Join(filesFolderOf(path), filepath.FromSlash(f.key)))
 		if errors.Is(err, os.ErrNotExist) && f.deleted {
 			return nil
 		}
@@ -242,7 +243,7 @@ func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path stri
 			return err
 		}
 		defer in.Close()
-		m := &counted{r: &checked{r: in, f: f, sum: sha256.New()}}
+		m := &countingReader{r: &checksumReader{r: in, f: f, sum: sha256.New()}}
 		if err := blobs.Put(ctx, f.key, m); err != nil {
 			if errors.Is(m.err, errOtherBytes) && f.deleted {
 				return nil
@@ -254,15 +255,15 @@ func (c *Copied) restoreBytes(ctx context.Context, s *config.Settings, path stri
 	})
 }
 
-// counted counts bytes, and keeps the reader's own error: a store may wrap or replace
+// countingReader counts bytes, and keeps the reader's own error: a store may wrap or replace
 // it.
-type counted struct {
+type countingReader struct {
 	r   io.Reader
 	n   int64
 	err error
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -164,7 +164,7 @@ func TestSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		var acked sync.Map // name → id, of writes that were answered 2xx
@@ -260,7 +260,7 @@ func verify(t *testing.T, s config.Settings, v apptest.Tenant, acked *sync.Map) 
 	}
 	var rows []row
 	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `
+		rows, err = db.QueryAll[row](ctx, tx, `
 			SELECT c.id, c.last_name, coalesce(e.n, 0) FROM contacts c
 				LEFT
 			JOIN (SELECT resource_id,
@@ -360,7 +360,7 @@ var unanswered = regexp.MustCompile(`refused|EOF|reset|broken pipe|closed idle c
 
 // Told to stop, the server answers what it has begun and takes nothing new.
 func TestGracefulStop(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		var ok, refused atomic.Int64
@@ -412,7 +412,7 @@ func TestGracefulStop(t *testing.T) {
 		}
 		defer a.Close()
 		err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int64](ctx, tx, "SELECT count(*) FROM contacts WHERE organization_id = $1", v.Org)
+			n, err := db.QueryOne[int64](ctx, tx, "SELECT count(*) FROM contacts WHERE organization_id = $1", v.Org)
 			if n < ok.Load() {
 				t.Errorf("%d rows for %d answers", n, ok.Load())
 			}

@@ -30,7 +30,7 @@ const (
 // it at each start, because stored keys cannot be shown again. It refuses a database
 // with real organizations.
 func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
-	empty, demo, err := a.Accounts.Census(ctx)
+	empty, demo, err := a.Accounts.IsEmptyOrDemo(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,22 +48,23 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 	var old []id.ID
 	err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		if business, err = account.FirstBusiness(ctx, tx); err != nil {
+		if business, err = account.OldestBusinessOfAll(ctx, tx); err != nil {
 			return err
 		}
-		old, err = account.KeysNamed(ctx, tx, "Demonstration")
+		old, err = account.LiveKeysNamed(ctx, tx, "Demonstration")
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, key := range old {
-		if err := a.operate(ctx, "api_keys.revoke", "API key", key, map[string]any{"id": key}, nil); err != nil {
+		if err := a.runAdminOperation(ctx, "api_keys.revoke", "API key", key, map[string]any{"id": key},
+			nil); err != nil {
 			return nil, err
 		}
 	}
 	var key account.NewKey
-	err = a.operate(ctx, "api_keys.create", "business", business,
+	err = a.runAdminOperation(ctx, "api_keys.create", "business", business,
 		map[string]any{"businessId": business, "name": "Demonstration", "permissions": []string{"*"}}, &key)
 	if err != nil {
 		return nil, err
@@ -71,8 +72,8 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 	return &Demo{Organization: demoName, SignIn: demoEmail + " with the password " + demoPassword, Key: key.Token}, nil
 }
 
-// operate runs an admin operation and reads its answer into out, which may be nil.
-func (a *App) operate(ctx context.Context, operation, noun string, ref id.ID, input, out any) error {
+// runAdminOperation runs an admin operation and reads its answer into out, which may be nil.
+func (a *App) runAdminOperation(ctx context.Context, operation, noun string, ref id.ID, input, out any) error {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return err
@@ -87,12 +88,12 @@ func (a *App) operate(ctx context.Context, operation, noun string, ref id.ID, in
 // seedDemo creates a small, realistic business, the same on every run.
 func (a *App) seedDemo(ctx context.Context) error {
 	var org account.Created
-	if err := a.operate(ctx, "organizations.create", "", "",
+	if err := a.runAdminOperation(ctx, "organizations.create", "", "",
 		map[string]any{"name": demoName, "plan": "professional", "isDemo": true}, &org); err != nil {
 		return err
 	}
 	var owner account.Member
-	if err := a.operate(ctx, "users.create", "organization", org.ID,
+	if err := a.runAdminOperation(ctx, "users.create", "organization", org.ID,
 		map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner",
 			"password": demoPassword}, &owner); err != nil {
 		return err
@@ -111,7 +112,7 @@ func (a *App) seedDemo(ctx context.Context) error {
 			map[string]any{"businessId": org.BusinessID, "name": "Assistant", "preset": "read"}},
 	}
 	for _, s := range steps {
-		if err := a.operate(ctx, s.operation, s.noun, s.ref, s.input, nil); err != nil {
+		if err := a.runAdminOperation(ctx, s.operation, s.noun, s.ref, s.input, nil); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ type demoRecord struct{ name, operation, input string }
 // seedRecords creates the sample records through the same operations that
 // everybody uses.
 func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) error {
-	act := action.New(a.Runner, a.Catalog, op.System)
+	act := action.New(a.Runner, a.Catalog, op.SystemDoor)
 	known := []string{"$business", string(caller.Business), "$owner", string(owner)}
 	for i, r := range demoRecords {
 		input := strings.NewReplacer(known...).Replace(r.input)
@@ -56,7 +56,7 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 	}
 	var answered string
 	err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		answered, err = message.InternetID(ctx, tx, caller.Organization,
+		answered, err = message.LoadInternetID(ctx, tx, caller.Organization,
 			id.ID(strings.NewReplacer(known...).Replace("$plans")))
 		return err
 	})
@@ -64,11 +64,11 @@ func (a *App) seedRecords(ctx context.Context, owner id.ID, caller *op.Caller) e
 		return err
 	}
 	to, text := "reply+"+answered, strings.ReplaceAll(demoMail, "$answered", answered)
-	box, err := a.Messages.Mailbox(ctx, to)
+	box, err := a.Messages.FindMailbox(ctx, to)
 	if err != nil {
 		return fmt.Errorf("demo: the answer: %w", err)
 	}
-	err = a.Messages.Receive(ctx, message.Arrived{
+	err = a.Messages.Receive(ctx, message.ReceivedMail{
 		Sender:     "charles@example.com",
 		Recipients: []message.Mailbox{box},
 		Content:    strings.NewReader(text),
@@ -119,8 +119,9 @@ func (a *App) seedFile(ctx context.Context, caller *op.Caller, name, folder, tex
 	if err := form.Close(); err != nil {
 		return err
 	}
-	_, err = a.Runner.Do(ctx, a.Catalog.Named("files.upload"), op.Request{Caller: caller, Door: op.System, ID: "demo",
-		Stream: &op.Stream{Reader: &body, ContentType: form.FormDataContentType(), Length: int64(body.Len())}})
+	_, err = a.Runner.Do(ctx, a.Catalog.Named("files.upload"),
+		op.Request{Caller: caller, Door: op.SystemDoor, ID: "demo",
+			Stream: &op.Stream{Reader: &body, ContentType: form.FormDataContentType(), Length: int64(body.Len())}})
 	return err
 }
 

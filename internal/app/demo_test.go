@@ -21,7 +21,7 @@ func TestDemoThatWasStopped(t *testing.T) {
 	count := func(what string) (n int) {
 		t.Helper()
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+what)
+			n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+what)
 			return err
 		})
 		if err != nil {

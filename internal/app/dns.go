@@ -11,9 +11,9 @@ import (
 	"frontdesk/internal/resource/zone"
 )
 
-// openDNS returns the DNS provider: the embedded server, unless the settings name
+// openDNSProvider returns the DNS provider: the embedded server, unless the settings name
 // another one.
-func (a *App) openDNS() zone.Provider {
+func (a *App) openDNSProvider() zone.Provider {
 	s := &a.Settings
 	if other := externalDNS(s); other != nil {
 		return other
@@ -51,7 +51,7 @@ type Zone struct {
 // zoneFile is the answer of the task domains.zone.
 func (a *App) zoneFile(ctx context.Context, name string) (*Zone, error) {
 	text, err := a.Domains.Zones.File(ctx, name)
-	if zone.StatusOf(err) == 404 {
+	if zone.ProviderStatus(err) == 404 {
 		return nil, fmt.Errorf("there is no zone %s", name)
 	}
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"frontdesk/internal/adapter/oidc"
 )
 
-// providers checks that the companies whose services are used accept our keys.
-func (d *doctor) providers(ctx context.Context) {
+// checkProviders checks that the companies whose services are used accept our keys.
+func (d *doctor) checkProviders(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	s := &d.settings
 	check := func(name, provider, remedy string, ask func() error) {
 		if provider == "sandbox" {
-			d.note(name, fine, "", "The built-in sandbox; nothing real is charged or registered.")
+			d.addFinding(name, statusOK, "", "The built-in sandbox; nothing real is charged or registered.")
 			return
 		}
 		if err := ask(); err != nil {
-			d.note(name, fail, remedy, "%s does not answer as it should: %v.", provider, err)
+			d.addFinding(name, statusFail, remedy, "%s does not answer as it should: %v.", provider, err)
 			return
 		}
-		d.note(name, fine, "", "%s answers.", provider)
+		d.addFinding(name, statusOK, "", "%s answers.", provider)
 	}
 	if s.OIDC.Issuer != "" {
 		check("sign-in", s.OIDC.Issuer, "Check --oidc-issuer, and whether this machine reaches it.", func() error {

@@ -13,14 +13,14 @@ import (
 // The doctor names who has nearly no room left, and says when mail is refused
 // for want of disk.
 func TestDoctorStorage(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.StorageLimit.Free = 1000
 		a := apptest.StartWith(t, s)
 		v := a.NewTenant(t, "free")
 		finding := func(check string) app.Finding {
 			t.Helper()
-			for _, f := range app.Doctor(t.Context(), s) {
+			for _, f := range app.RunDoctor(t.Context(), s) {
 				if f.Check == check {
 					return f
 				}
@@ -31,7 +31,7 @@ func TestDoctorStorage(t *testing.T) {
 		if f := finding("storage"); f.Status != "ok" {
 			t.Errorf("%+v", f)
 		}
-		a.Upload(t, v.Key, "/v1/files",
+		a.UploadForm(t, v.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "x", Text: strings.Repeat("x", 950)}).OK(t, 201)
 		if f := finding("storage"); f.Status != "warn" || !strings.Contains(f.Text, string(v.Org)) ||
 			strings.Contains(f.Text, string(a.Org)) {

@@ -24,7 +24,7 @@ import (
 // finding is what the doctor says about one thing.
 func finding(t *testing.T, s config.Settings, check string) app.Finding {
 	t.Helper()
-	all := app.Doctor(t.Context(), s)
+	all := app.RunDoctor(t.Context(), s)
 	i := slices.IndexFunc(all, func(f app.Finding) bool { return f.Check == check })
 	if i < 0 {
 		t.Fatalf("it does not look at %s", check)
@@ -34,7 +34,7 @@ func finding(t *testing.T, s config.Settings, check string) app.Finding {
 
 // A folder that is writable and lacks what the database names is not fine.
 func TestDoctorMissesBytes(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		s := a.Settings
 		see := func(status, text string) {
 			t.Helper()
@@ -43,7 +43,7 @@ func TestDoctorMissesBytes(t *testing.T) {
 			}
 		}
 		see("ok", "can be stored")
-		file := a.Upload(t, a.Key, "/v1/files",
+		file := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "a.txt", Text: "bytes"}).OK(t, 201).Text("id")
 		see("ok", "can be stored")
 		if err := os.Rename(s.FilesPath(), s.FilesPath()+".away"); err != nil {
@@ -54,7 +54,7 @@ func TestDoctorMissesBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		see("fail", file)
-		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+file, "").OK(t, 204)
+		a.SendREST(t, a.Key, http.MethodDelete, "/v1/files/"+file, "").OK(t, 204)
 		see("ok", "can be stored")
 	})
 }
@@ -63,7 +63,7 @@ func TestDoctorMissesBytes(t *testing.T) {
 // the schema is told so before the first start.
 func TestDoctorEmptyPostgres(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
-	s.DatabaseURL = dbtest.Direct(t, dbtest.Options(t, db.Postgres).URL)
+	s.DatabaseURL = dbtest.DirectURL(t, dbtest.Options(t, db.Postgres).URL)
 	if f := finding(t, s, "schema"); f.Status != "ok" || f.Remedy != "" {
 		t.Errorf("%+v", f)
 	}

@@ -14,9 +14,9 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// webCertificate checks what browsers are shown: by connecting to the server that runs,
+// checkWebCertificate checks what browsers are shown: by connecting to the server that runs,
 // or by reading the operator's files.
-func (d *doctor) webCertificate(ctx context.Context) {
+func (d *doctor) checkWebCertificate(ctx context.Context) {
 	s := &d.settings
 	if s.Domain == "" {
 		return
@@ -28,22 +28,25 @@ func (d *doctor) webCertificate(ctx context.Context) {
 	switch {
 	case !s.ObtainsCertificate():
 		remedy = "Renew it, and check that this user can read both files. The server picks up a new one by itself."
-		end, err = certificate.End(s.TLS.Cert, s.TLS.Key)
-	case !d.running():
-		d.note(check, fine, "", "serve obtains one for %s from %s.", s.Domain, s.ACME.Directory)
+		end, err = certificate.FilesValidUntil(s.TLS.Cert, s.TLS.Key)
+	case !d.serverIsRunning():
+		d.addFinding(check, statusOK, "", "serve obtains one for %s from %s.", s.Domain, s.ACME.Directory)
 		return
 	default:
 		end, err = shownCertificate(ctx, s.TLS.Listen, s.Domain)
 	}
 	switch left := time.Until(end); {
 	case err != nil:
-		d.note(check, fail, remedy, "The server has no certificate for %s: %v.", s.Domain, err)
+		d.addFinding(check, statusFail, remedy, "The server has no certificate for %s: %v.", s.Domain, err)
 	case left < 0:
-		d.note(check, fail, remedy, "The certificate of %s expired on %s.", s.Domain, end.UTC().Format(time.DateOnly))
-	case left < certificateSoon && !s.ObtainsCertificate():
-		d.note(check, warn, remedy, "The certificate of %s expires on %s.", s.Domain, end.UTC().Format(time.DateOnly))
+		d.addFinding(check, statusFail, remedy, "The certificate of %s expired on %s.", s.Domain,
+			end.UTC().Format(time.DateOnly))
+	case left < renewalMargin && !s.ObtainsCertificate():
+		d.addFinding(check, statusWarn, remedy, "The certificate of %s expires on %s.", s.Domain,
+			end.UTC().Format(time.DateOnly))
 	default:
-		d.note(check, fine, "", "The certificate of %s is valid until %s.", s.Domain, end.UTC().Format(time.DateOnly))
+		d.addFinding(check, statusOK, "", "The certificate of %s is valid until %s.", s.Domain,
+			end.UTC().Format(time.DateOnly))
 	}
 }
 
@@ -53,7 +56,7 @@ func shownCertificate(ctx context.Context, addr, name string) (time.Time, error)
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	dialer := tls.Dialer{NetDialer: &net.Dialer{}, Config: &tls.Config{ServerName: name, InsecureSkipVerify: true}}
-	c, err := dialer.DialContext(ctx, "tcp", here(addr))
+	c, err := dialer.DialContext(ctx, "tcp", localAddress(addr))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -62,50 +65,50 @@ func shownCertificate(ctx context.Context, addr, name string) (time.Time, error)
 	return leaf.NotAfter, leaf.VerifyHostname(name)
 }
 
-// records looks up the DNS records that should be published for the server.
-func (d *doctor) records(ctx context.Context) {
+// checkServerRecords looks up the DNS records that should be published for the server.
+func (d *doctor) checkServerRecords(ctx context.Context) {
 	s := &d.settings
 	if s.Domain == "" {
 		return
 	}
 	if len(s.Addresses()) == 0 {
-		d.note("DNS", warn, "Name them in --public-addresses.",
+		d.addFinding("DNS", statusWarn, "Name them in --public-addresses.",
 			"This machine has no public address of its own, so where %s should lead is not known.", s.Domain)
 	}
-	dkim, err := d.mailKeys(ctx)
+	dkim, err := d.readDKIMRecords(ctx)
 	if err != nil {
-		d.note("DNS", warn, "", "The keys that sign mail cannot be read: %v.", err)
+		d.addFinding("DNS", statusWarn, "", "The keys that sign mail cannot be read: %v.", err)
 	}
 	records := ServerRecords(s, dkim)
 	CheckRecords(ctx, s, records)
 	for i := range records {
-		r, status := &records[i], fine
+		r, status := &records[i], statusOK
 		switch {
 		case r.State == domain.SeenFound:
 		case r.Optional, r.Type == "MX", r.Type == "TXT":
-			status = warn
+			status = statusWarn
 		default:
-			status = fail
+			status = statusFail
 		}
-		d.note("DNS", status, "", "%s", r.Sentence())
+		d.addFinding("DNS", status, "", "%s", r.Sentence())
 	}
 }
 
-// mailKeys are the records of the keys that sign the server's mail, if it has made
+// readDKIMRecords are the records of the keys that sign the server's mail, if it has made
 // them yet.
-func (d *doctor) mailKeys(ctx context.Context) (out []mailhost.Record, err error) {
+func (d *doctor) readDKIMRecords(ctx context.Context) (out []mailhost.Record, err error) {
 	if c := d.database; c == nil || c.Missing || c.Schema == 0 {
 		return nil, nil
 	}
-	err = db.View(ctx, d.options, func(s *db.Snapshot) error {
-		keys := s.Table("mail_keys")
+	err = db.ViewSnapshot(ctx, d.options, func(s *db.Snapshot) error {
+		keys := s.FindTable("mail_keys")
 		if keys == nil {
 			return fmt.Errorf("the schema has no mail_keys")
 		}
-		return s.Rows(ctx, keys, "domain = $1", []any{d.settings.Mail.Domain}, func(c []db.Cell) error {
-			selector := string(c[keys.Index("selector")].Text)
-			out = append(out, mailhost.Record{Name: dkimkey.Label(selector) + "." + d.settings.Mail.Domain, Type: "TXT",
-				Value: string(c[keys.Index("record")].Text)})
+		return s.EachRow(ctx, keys, "domain = $1", []any{d.settings.Mail.Domain}, func(c []db.Cell) error {
+			selector := string(c[keys.ColumnIndex("selector")].Text)
+			out = append(out, mailhost.Record{Name: dkimkey.RecordName(selector) + "." + d.settings.Mail.Domain,
+				Type: "TXT", Value: string(c[keys.ColumnIndex("record")].Text)})
 			return nil
 		})
 	})

@@ -23,18 +23,18 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 		Events:    a.Events,
 		Jobs:      a.Jobs,
 		Seal:      a.seal,
-		Registrar: a.registrar(),
-		Payments:  a.payments(),
-		DNS:       a.openDNS(),
-		LookupTXT: lookup(a.Settings.DNSResolver, (*net.Resolver).LookupTXT),
-		LookupMX:  lookup(a.Settings.DNSResolver, (*net.Resolver).LookupMX),
+		Registrar: a.newRegistrar(),
+		Payments:  a.newPayments(),
+		DNS:       a.openDNSProvider(),
+		LookupTXT: newLookup(a.Settings.DNSResolver, (*net.Resolver).LookupTXT),
+		LookupMX:  newLookup(a.Settings.DNSResolver, (*net.Resolver).LookupMX),
 		MailHost:  a.Settings.Mail.Domain,
 		SPF:       a.Settings.Mail.SPF,
 		Notify: func(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
 			return a.notifyOwners(ctx, tx, org, account.Notice{Subject: n.Subject, Text: n.Text})
 		},
 	}
-	c.Delegates = a.DNS != nil // the embedded server answers for a child zone only if the parent delegates it
+	c.HonorsDelegation = a.DNS != nil // the embedded server answers for a child zone only if the parent delegates it
 	for _, e := range extra {
 		if e.Domains != nil {
 			e.Domains(&c)
@@ -45,16 +45,16 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 	return d
 }
 
-// registrar is where domains are bought. The sandbox pretends.
-func (a *App) registrar() domain.Registrar {
+// newRegistrar is where domains are bought. The sandbox pretends.
+func (a *App) newRegistrar() domain.Registrar {
 	if s := a.Settings.DNSimple; a.Settings.RegistrarProvider == "dnsimple" {
 		return dnsimple.New(s.URL, s.Account, s.Token, s.Endings)
 	}
 	return sandbox.NewRegistrar(a.DB, a.Clock)
 }
 
-// payments is who charges cards. The sandbox pretends.
-func (a *App) payments() domain.Payments {
+// newPayments is who charges cards. The sandbox pretends.
+func (a *App) newPayments() domain.Payments {
 	if s := a.Settings.Stripe; a.Settings.PaymentsProvider == stripe.Name {
 		return openStripe(s)
 	}
@@ -68,12 +68,12 @@ func openStripe(s config.Stripe) *stripe.Client {
 // cardProvider is the real payment provider, which keeps the cards, or nil for the
 // sandbox.
 func (a *App) cardProvider() account.CardProvider {
-	c, _ := a.payments().(account.CardProvider)
+	c, _ := a.newPayments().(account.CardProvider)
 	return c
 }
 
-// resolver asks one DNS server, or those that the machine is set to.
-func resolver(address string) *net.Resolver {
+// newResolver asks one DNS server, or those that the machine is set to.
+func newResolver(address string) *net.Resolver {
 	if address == "" {
 		return net.DefaultResolver
 	}
@@ -82,11 +82,11 @@ func resolver(address string) *net.Resolver {
 	}}
 }
 
-// lookup returns a function that looks records up at one DNS server, or as the machine
+// newLookup returns a function that looks records up at one DNS server, or as the machine
 // does. The dot keeps the machine's search domains out of it.
-func lookup[T any](
+func newLookup[T any](
 	address string, ask func(*net.Resolver, context.Context, string) (T, error),
 ) func(ctx context.Context, name string) (T, error) {
-	r := resolver(address)
+	r := newResolver(address)
 	return func(ctx context.Context, name string) (T, error) { return ask(r, ctx, name+".") }
 }

@@ -17,8 +17,8 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Exported is what an export wrote.
-type Exported struct {
+// ExportResult is what an export wrote.
+type ExportResult struct {
 	Organization id.ID            `json:"organizationId"`
 	Folder       string           `json:"folder"`
 	CreatedAt    clock.Time       `json:"-"`
@@ -28,11 +28,12 @@ type Exported struct {
 	Files        int              `json:"files"`  // in the subfolder files, each named by its id
 }
 
-// export writes everything an organization has into a new folder: one file of
+// exportOrganization writes everything an organization has into a new folder: one file of
 // JSON Lines per table, all from one snapshot, and the bytes of its files. What a
 // table's life does not export is left out.
-func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) (*Exported, error) {
-	if _, err := a.Accounts.Find(ctx, "organization", org); err != nil {
+func (a *App) exportOrganization(ctx context.Context, org id.ID, folder string, say db.ProgressFunc) (*ExportResult,
+	error) {
+	if _, err := a.Accounts.OwningOrganization(ctx, "organization", org); err != nil {
 		return nil, err
 	}
 	if names, err := os.ReadDir(folder); err == nil && len(names) > 0 {
@@ -41,15 +42,15 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	out := &Exported{Organization: org, Folder: folder, CreatedAt: a.Clock.Now(), Tables: map[string]int64{}}
-	var files []backedUp
+	out := &ExportResult{Organization: org, Folder: folder, CreatedAt: a.Clock.Now(), Tables: map[string]int64{}}
+	var files []backupFile
 	err := a.DB.Snapshot(ctx, func(s *db.Snapshot) error {
 		out.Schema = s.Schema
 		for i := range s.Tables {
 			r := &s.Tables[i]
-			life := db.LifeOf(r.Name)
-			where := life.Belongs
-			if r.Has("organization_id") {
+			life := db.LifeOfTable(r.Name)
+			where := life.BelongsWhere
+			if r.HasColumn("organization_id") {
 				where = "organization_id = $1"
 			}
 			if where == "" {
@@ -65,7 +66,7 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 			}
 		}
 		var err error
-		files, err = filesOf(ctx, s, org)
+		files, err = organizationFiles(ctx, s, org)
 		return err
 	})
 	if err == nil {
@@ -75,7 +76,7 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 		return nil, err
 	}
 	text, err := json.MarshalIndent(struct {
-		*Exported
+		*ExportResult
 		At string `json:"createdAt"`
 	}{out, out.CreatedAt.String()}, "", "  ")
 	if err != nil {
@@ -95,13 +96,13 @@ func (a *App) export(ctx context.Context, org id.ID, folder string, say db.Say) 
 	return out, err
 }
 
-// filesOf lists an organization's files in a snapshot.
-func filesOf(ctx context.Context, s *db.Snapshot, org id.ID) (out []backedUp, err error) {
-	r := s.Table("files")
-	text := func(c []db.Cell, name string) string { return string(c[r.Index(name)].Text) }
-	err = s.Rows(ctx, r, "organization_id = $1", []any{org}, func(c []db.Cell) error {
-		out = append(out, backedUp{id: text(c, "id"), key: text(c, "blob_key"), sum: text(c, "sha256"),
-			deleted: !c[r.Index("deleted_at")].Null})
+// organizationFiles lists an organization's files in a snapshot.
+func organizationFiles(ctx context.Context, s *db.Snapshot, org id.ID) (out []backupFile, err error) {
+	r := s.FindTable("files")
+	text := func(c []db.Cell, name string) string { return string(c[r.ColumnIndex(name)].Text) }
+	err = s.EachRow(ctx, r, "organization_id = $1", []any{org}, func(c []db.Cell) error {
+		out = append(out, backupFile{id: text(c, "id"), key: text(c, "blob_key"), sum: text(c, "sha256"),
+			deleted: !c[r.ColumnIndex("deleted_at")].Null})
 		return nil
 	})
 	return out, err
@@ -109,10 +110,10 @@ func filesOf(ctx context.Context, s *db.Snapshot, org id.ID) (out []backedUp, er
 
 // exportBytes writes the bytes of files. It can run after the snapshot, because
 // the bytes of a file never change.
-func (a *App) exportBytes(ctx context.Context, files []backedUp, out *Exported, say db.Say) error {
+func (a *App) exportBytes(ctx context.Context, files []backupFile, out *ExportResult, say db.ProgressFunc) error {
 	for i := range files {
 		f := &files[i]
-		_, saved, err := f.saveTo(ctx, a.blobs, filepath.Join(out.Folder, "files", f.id))
+		_, saved, err := f.saveBytesTo(ctx, a.blobs, filepath.Join(out.Folder, "files", f.id))
 		if err != nil {
 			return err
 		}
@@ -136,18 +137,18 @@ func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where stri
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 128<<10)
 	var b []byte
-	life := db.LifeOf(r.Name)
-	err = s.Rows(ctx, r, where, []any{org}, func(cells []db.Cell) (err error) {
+	life := db.LifeOfTable(r.Name)
+	err = s.EachRow(ctx, r, where, []any{org}, func(cells []db.Cell) (err error) {
 		b = append(b[:0], '{')
 		for i, c := range r.Columns {
-			if !life.Exports(c) {
+			if !life.ExportsColumn(c) {
 				continue
 			}
 			if len(b) > 1 {
 				b = append(b, ',')
 			}
 			b = append(strconv.AppendQuote(b, c.Name), ':')
-			if c.Type == db.WordTime && !cells[i].Null {
+			if c.Type == db.TypeTime && !cells[i].Null {
 				b = clock.Time(cells[i].Int).Std().AppendFormat(append(b, '"'), time.RFC3339Nano)
 				b = append(b, '"')
 				continue

@@ -22,16 +22,16 @@ import (
 // An export holds everything of one organization and nothing of another, and
 // no secret.
 func TestExport(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
-		mine := a.Send(t, a.Key, http.MethodPost, "/v1/contacts",
+		mine := a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts",
 			`{"lastName": "Lovelace", "emails": [{"email": "ada@example.com"}]}`, "Idempotency-Key", "mine").OK(t,
 			201).Text("id")
-		a.Send(t, other.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Byron"}`).OK(t, 201)
+		a.SendREST(t, other.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Byron"}`).OK(t, 201)
 		folder := filepath.Join(t.TempDir(), "export")
-		run := func(org id.ID, folder string) (app.Exported, error) {
-			data, err := a.Admin.Run(t.Context(), "organizations.export", app.ExportTask{ID: org, Out: folder}, nil)
-			var out app.Exported
+		run := func(org id.ID, folder string) (app.ExportResult, error) {
+			data, err := a.Admin.RunTask(t.Context(), "organizations.export", app.ExportTask{ID: org, Out: folder}, nil)
+			var out app.ExportResult
 			if err == nil {
 				err = json.Unmarshal(data, &out)
 			}
@@ -83,7 +83,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("%s: %d rows, want %d", table, out.Tables[table], want)
 			}
 		}
-		hash := secret.Hash(a.Key)
+		hash := secret.HashToken(a.Key)
 		for _, s := range []string{"Byron", other.Owner, string(other.Org), a.Key,
 			base64.StdEncoding.EncodeToString(hash[:]),
 			"argon2id", "password_hash"} {
@@ -92,7 +92,7 @@ func TestExport(t *testing.T) {
 			}
 		}
 		err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, `
+			n, err := db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM events
 				WHERE organization_id = $1 AND type = 'organization.exported'`, a.Org)

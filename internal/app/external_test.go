@@ -29,17 +29,18 @@ func connectAgent(t *testing.T, a *apptest.App, settings string) *toolCaller {
 	t.Helper()
 	agent := a.NewAgent(t, a.Tenant, "all")
 	if settings != "" {
-		a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, %s}`, agent, settings))
+		a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, %s}`, agent, settings))
 	}
-	_, access, _ := a.Connect(t, a.Tenant, agent)
+	_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
 	return &toolCaller{a, agent, access}
 }
 
 // call calls a tool, and tells whether the answer has the mark of strangers' words.
 func (c *toolCaller) call(t *testing.T, tool, arguments string) (answer apptest.Value, marked bool) {
 	t.Helper()
-	r := c.a.RPC(t, c.access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q,
-		"arguments": %s}}`, tool, arguments)).Parse(t).At("result")
+	r := c.a.SendRPC(t, c.access,
+		fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q,
+		"arguments": %s}}`, tool, arguments)).ParseJSON(t).At("result")
 	by := r.At("_meta.annotations.attribution.0")
 	return r.At("structuredContent"), !by.Null()
 }
@@ -61,7 +62,7 @@ func (c *toolCaller) forget(t *testing.T) {
 func (c *toolCaller) guarded(t *testing.T) (on bool) {
 	t.Helper()
 	err := c.a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		on, err = db.One[bool](ctx, tx, `SELECT outside_read_at IS NOT NULL FROM agents
+		on, err = db.QueryOne[bool](ctx, tx, `SELECT outside_read_at IS NOT NULL FROM agents
 			WHERE organization_id = $1 AND id = $2`, c.a.Org, c.agent)
 		return err
 	})
@@ -76,9 +77,9 @@ func (c *toolCaller) guarded(t *testing.T) (on bool) {
 func markAll(t *testing.T, a *apptest.App, external bool) {
 	t.Helper()
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range append(db.Declared(), "events") {
-			l := db.LifeOf(table)
-			if l.Strangers == nil && table != "events" || strings.HasPrefix(table, "probe_") {
+		for _, table := range append(db.DeclaredTables(), "events") {
+			l := db.LifeOfTable(table)
+			if l.ExternalText == nil && table != "events" || strings.HasPrefix(table, "probe_") {
 				continue
 			}
 			if _, err := db.Exec(ctx, tx, "UPDATE "+table+" SET external = $2 WHERE organization_id = $1", a.Org,
@@ -119,15 +120,15 @@ func reads(t *testing.T, a *apptest.App, f fixtures, o *op.Op) (string, bool) {
 // guard. The test is made from the list of operations, so that a new one cannot be
 // forgotten.
 func TestAttackEveryAnswerCarriesTheMark(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		f := build(t, a, a.Tenant)
 		c, compact := connectAgent(t, a, ""), connectAgent(t, a, `"toolList": "compact"`)
-		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(f["/v1/businesses"])+"/profile", `{"tagline": "x"}`).OK(t,
-			200)
+		a.SendREST(t, a.Key, "PATCH", "/v1/businesses/"+string(f["/v1/businesses"])+"/profile",
+			`{"tagline": "x"}`).OK(t, 200)
 		markAll(t, a, true)
 		tried := 0
 		for _, o := range a.Catalog.All() {
-			if o.Doors&op.Agent == 0 || o.Action != op.ActionRead || o.Method != "GET" {
+			if o.Doors&op.AgentDoor == 0 || o.Action != op.ActionRead || o.Method != "GET" {
 				continue
 			}
 			input, ok := reads(t, a, f, o)
@@ -138,7 +139,7 @@ func TestAttackEveryAnswerCarriesTheMark(t *testing.T) {
 			c.forget(t)
 			v, marked := c.call(t, tool, input)
 			data := v.At("data")
-			if v.Has("error") || data.Null() || o.Lists() && data.Len() == 0 || !o.ShowsRows() {
+			if v.Has("error") || data.Null() || o.AnswersList() && data.Len() == 0 || !o.AnswersRows() {
 				continue
 			}
 			tried++
@@ -159,7 +160,7 @@ func TestAttackEveryAnswerCarriesTheMark(t *testing.T) {
 		markAll(t, a, false)
 		c.forget(t)
 		for _, o := range a.Catalog.All() {
-			if o.Doors&op.Agent == 0 || o.Action != op.ActionRead || o.Method != "GET" {
+			if o.Doors&op.AgentDoor == 0 || o.Action != op.ActionRead || o.Method != "GET" {
 				continue
 			}
 			if input, ok := reads(t, a, f, o); ok {
@@ -174,7 +175,7 @@ func TestAttackEveryAnswerCarriesTheMark(t *testing.T) {
 		create := fmt.Sprintf(`{"id": %q, "body": "Noted", "idempotencyKey": "once"}`, f["/v1/contacts"])
 		c.call(t, "contacts_notes_create", create)
 		task := fmt.Sprintf(`{"id": %q, "idempotencyKey": "restored"}`, f["/v1/tasks"])
-		a.Send(t, a.Key, "DELETE", "/v1/tasks/"+string(f["/v1/tasks"]), "").OK(t, 204)
+		a.SendREST(t, a.Key, "DELETE", "/v1/tasks/"+string(f["/v1/tasks"]), "").OK(t, 204)
 		if _, marked := c.call(t, "tasks_restore", task); !marked {
 			t.Error("a restored row lost its mark")
 		}
@@ -197,7 +198,7 @@ func TestAttackStrangersColumnsAreDeclared(t *testing.T) {
 	a := apptest.StartWith(t, s)
 	r.Answer = func(step, what string) error {
 		if step == "RCPT" && strings.Contains(what, "refused") {
-			return messagetest.Refuse(550, "Go away, "+word)
+			return messagetest.RefusalError(550, "Go away, "+word)
 		}
 		return nil
 	}
@@ -208,46 +209,49 @@ func TestAttackStrangersColumnsAreDeclared(t *testing.T) {
 		fmt.Fprint(w, "You are "+word)
 	}))
 	defer endpoint.Close()
-	hook := a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`,
+	hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`,
 		endpoint.URL)).OK(t, 201).ID("id")
-	a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "File it", "trigger": {"kind": "event", "event":
+	a.SendREST(t, a.Key, "POST", "/v1/automations", `{"name": "File it", "trigger": {"kind": "event", "event":
 		"message.received"}, "steps": [
 		{"operation": "contacts.create", "input": {"lastName": "{{ event.data.subject }}"}, "saveAs": "c"},
 		{"operation": "contacts.notes.create", "input": {"id": "{{ c.id }}", "body": "{{ event.data.text }}"}},
 		{"operation": "tasks.create", "input": {"title": "{{ event.data.subject }}"}, "saveAs": "t"},
 		{"operation": "tasks.activity.create", "input": {"id": "{{ t.id }}", "body": "{{ event.data.text }}"}}]}`).
 		OK(t, 201)
-	a.Arrive(t, word+" <eve@"+word+".example>", "About "+word, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"+
+	a.DeliverMail(t, word+" <eve@"+word+".example>", "About "+word, "Content-Type: multipart/mixed; boundary=b\r\n\r\n"+
 		"--b\r\nContent-Type: text/html\r\n\r\n<p>"+word+"</p>\r\n--b\r\nContent-Type: text/plain; name="+word+
 		".txt\r\nContent-Disposition: attachment; filename="+word+".txt\r\n\r\n"+word+"\r\n--b--\r\n")
-	a.Send(t, a.Key, "POST", "/v1/webhooks/"+string(hook)+"/test", "{}").OK(t, 200)
-	a.Send(t, a.Key, "POST", "/v1/messages", `{"to": "refused@example.com", "subject": "x", "text": "x"}`).OK(t, 201)
+	a.SendREST(t, a.Key, "POST", "/v1/webhooks/"+string(hook)+"/test", "{}").OK(t, 200)
+	a.SendREST(t, a.Key, "POST", "/v1/messages", `{"to": "refused@example.com", "subject": "x", "text": "x"}`).OK(t,
+		201)
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		done := a.Send(t, a.Key, "GET", "/v1/automation-executions?status=succeeded", "").OK(t, 200).Len() > 0 &&
-			a.Send(t, a.Key, "GET", "/v1/messages?status=bounced", "").OK(t, 200).Len() > 0 &&
-			a.Send(t, a.Key, "GET", "/v1/webhooks/"+string(hook)+"/deliveries?status=succeeded&limit=100", "").
+		done := a.SendREST(t, a.Key, "GET", "/v1/automation-executions?status=succeeded", "").OK(t, 200).Len() > 0 &&
+			a.SendREST(t, a.Key, "GET", "/v1/messages?status=bounced", "").OK(t, 200).Len() > 0 &&
+			a.SendREST(t, a.Key, "GET", "/v1/webhooks/"+string(hook)+"/deliveries?status=succeeded&limit=100", "").
 				OK(t, 200).Len() > 1
 		if done {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("it did not happen: %s", a.Send(t, a.Key, "GET", "/v1/automation-executions", "").Body)
+			t.Fatalf("it did not happen: %s", a.SendREST(t, a.Key, "GET", "/v1/automation-executions", "").Body)
 		}
 	}
 	found := map[string]bool{}
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range append(db.Declared(), "events") {
-			life := db.LifeOf(table)
-			if life.Strangers == nil && table != "events" || strings.HasPrefix(table, "probe_") {
+		for _, table := range append(db.DeclaredTables(), "events") {
+			life := db.LifeOfTable(table)
+			if life.ExternalText == nil && table != "events" || strings.HasPrefix(table, "probe_") {
 				continue
 			}
-			columns, err := db.All[string](ctx, tx, "SELECT name FROM pragma_table_info($1) WHERE type = 'TEXT'", table)
+			columns, err := db.QueryAll[string](ctx, tx, "SELECT name FROM pragma_table_info($1) WHERE type = 'TEXT'",
+				table)
 			if err != nil {
 				return err
 			}
 			for _, column := range columns {
-				rows, err := db.All[bool](ctx, tx, "SELECT external FROM "+table+" WHERE organization_id = $1 AND "+
-					column+" LIKE '%"+word+"%'", a.Org)
+				rows, err := db.QueryAll[bool](ctx, tx,
+					"SELECT external FROM "+table+" WHERE organization_id = $1 AND "+
+						column+" LIKE '%"+word+"%'", a.Org)
 				if err != nil {
 					return err
 				}
@@ -271,11 +275,11 @@ func TestAttackStrangersColumnsAreDeclared(t *testing.T) {
 		"threads.subject",
 		"webhook_deliveries.response_body"} {
 		table, column, _ := strings.Cut(place, ".")
-		l := db.LifeOf(table)
+		l := db.LifeOfTable(table)
 		if !found[place] {
 			t.Errorf("%s: the story does not reach it", place)
 		}
-		if !slices.Contains(l.Strangers, column) && !slices.Contains(l.Answered, column) {
+		if !slices.Contains(l.ExternalText, column) && !slices.Contains(l.ExternalOnly, column) {
 			t.Errorf("%s is not declared", place)
 		}
 		delete(found, place)

@@ -91,7 +91,7 @@ func (s *server) watch(fn func()) (most int) {
 
 // A file passes through the server without ever being in its memory.
 func TestLargeFiles(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		const size = 100 << 20
 		s.settings.Files.MaxBytes = size
@@ -175,7 +175,7 @@ func stored(t *testing.T, s *config.Settings) (names []string) {
 // A server that is killed in the middle of an upload leaves no file, and what
 // it leaves of the bytes is swept a day later.
 func TestKilledUpload(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.settings.Files.MaxBytes = 100 << 20
 		s.start()
@@ -205,7 +205,7 @@ func TestKilledUpload(t *testing.T) {
 		after := s.settings
 		after.Listen, after.ClockOffset = "127.0.0.1:0", 25*time.Hour
 		a := apptest.StartWith(t, after)
-		if list := a.Send(t, v.Key, http.MethodGet, "/v1/files", "").OK(t, 200); list.Len() != 0 {
+		if list := a.SendREST(t, v.Key, http.MethodGet, "/v1/files", "").OK(t, 200); list.Len() != 0 {
 			t.Errorf("a file is seen: %s", list)
 		}
 		if err := a.Jobs.Start(t.Context()); err != nil {
@@ -231,10 +231,10 @@ func TestKilledUpload(t *testing.T) {
 // useBucket has a service keep its bytes in a bucket.
 func useBucket(t *testing.T, s *config.Settings) (count func() int) {
 	t.Helper()
-	c := s3test.Bucket(t)
+	c := s3test.NewBucket(t)
 	s.Files.S3 = config.S3{Bucket: c.Bucket, Endpoint: c.Endpoint, Region: c.Region, AccessKey: c.AccessKey,
 		SecretKey: c.SecretKey}
-	return func() int { return s3test.Blobs(t, c) }
+	return func() int { return s3test.CountBlobs(t, c) }
 }
 
 // The whole service with its bytes in a bucket.
@@ -242,13 +242,14 @@ func TestFilesInBucket(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	count := useBucket(t, &s)
 	a := apptest.StartWith(t, s)
-	v := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "some bytes"}).OK(t, 201)
+	v := a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "some bytes"}).OK(t,
+		201)
 	path := "/v1/files/" + v.Text("id")
-	if r := a.Send(t, a.Key, http.MethodGet, path+"/content", "", "Range", "bytes=5-"); r.Status != 206 ||
+	if r := a.SendREST(t, a.Key, http.MethodGet, path+"/content", "", "Range", "bytes=5-"); r.Status != 206 ||
 		string(r.Body) != "bytes" {
 		t.Errorf("%d %q", r.Status, r.Body)
 	}
-	a.Upload(t, a.Key, "/v1/files",
+	a.UploadForm(t, a.Key, "/v1/files",
 		apptest.Part{Name: "file", FileName: "b.txt",
 			Text: strings.Repeat("x", int(s.Files.MaxBytes)+1)}).Refused(t, 413,
 		"PAYLOAD_TOO_LARGE")
@@ -259,7 +260,7 @@ func TestFilesInBucket(t *testing.T) {
 		t.Error("there is a folder too")
 	}
 	find := func(s config.Settings) app.Finding {
-		for _, f := range app.Doctor(t.Context(), s) {
+		for _, f := range app.RunDoctor(t.Context(), s) {
 			if strings.Contains(f.Text+f.Remedy, s.Files.S3.SecretKey) {
 				t.Errorf("the secret key is printed: %+v", f)
 			}
@@ -296,18 +297,18 @@ func TestBackupFiles(t *testing.T) {
 				texts := map[string]string{}
 				for i := range 3 {
 					text := strings.Repeat(fmt.Sprint(i), 10_000*i)
-					texts[a.Upload(t, a.Key, "/v1/files",
+					texts[a.UploadForm(t, a.Key, "/v1/files",
 						apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")] = text
 				}
-				gone := a.Upload(t, a.Key, "/v1/files",
+				gone := a.UploadForm(t, a.Key, "/v1/files",
 					apptest.Part{Name: "file", FileName: "a.txt", Text: "gone"}).OK(t, 201).Text("id")
-				a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+gone, "").OK(t, 204)
+				a.SendREST(t, a.Key, http.MethodDelete, "/v1/files/"+gone, "").OK(t, 204)
 				path := filepath.Join(t.TempDir(), "backup")
-				data, err := a.Admin.Run(t.Context(), "backup", app.BackupTask{Path: path}, nil)
+				data, err := a.Admin.RunTask(t.Context(), "backup", app.BackupTask{Path: path}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				var sum app.Copied
+				var sum app.BackupResult
 				if err := json.Unmarshal(data, &sum); err != nil || sum.Files != 4 || sum.FileBytes != 30_004 {
 					t.Errorf("%s, %v", data, err)
 				}
@@ -353,16 +354,16 @@ func TestBackupFiles(t *testing.T) {
 				if restored.Files != 4 || restored.FileBytes != 30_004 || restored.Rows != sum.Rows {
 					t.Errorf("%+v of %+v", restored, sum)
 				}
-				key, err := os.ReadFile(a.Settings.KeyPath())
+				key, err := os.ReadFile(a.Settings.SealingKeyPath())
 				if err == nil {
-					err = os.WriteFile(next.KeyPath(), key, 0o600)
+					err = os.WriteFile(next.SealingKeyPath(), key, 0o600)
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
 				b := apptest.StartWith(t, next)
 				for row, text := range texts {
-					if r := b.Send(t, a.Key, http.MethodGet, "/v1/files/"+row+"/content", ""); r.Status != 200 ||
+					if r := b.SendREST(t, a.Key, http.MethodGet, "/v1/files/"+row+"/content", ""); r.Status != 200 ||
 						string(r.Body) != text {
 						t.Errorf("%s: %d, %d bytes", row, r.Status, len(r.Body))
 					}
@@ -375,9 +376,9 @@ func TestBackupFiles(t *testing.T) {
 // Bytes that are damaged or gone are told of, with what to do; once their file
 // is deleted, backup and export go on without them.
 func TestBackupWithoutLostBytes(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		send := func(text string) (id, blob string) {
-			id = a.Upload(t, a.Key, "/v1/files",
+			id = a.UploadForm(t, a.Key, "/v1/files",
 				apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).Text("id")
 			names, _ := filepath.Glob(filepath.Join(a.Settings.FilesPath(), "*", "*"))
 			for _, name := range names {
@@ -402,8 +403,8 @@ func TestBackupWithoutLostBytes(t *testing.T) {
 			t.Helper()
 			n++
 			backup, export := filepath.Join(dir, fmt.Sprint("b", n)), filepath.Join(dir, fmt.Sprint("e", n))
-			_, err := a.Admin.Run(t.Context(), "backup", app.BackupTask{Path: backup}, nil)
-			_, err2 := a.Admin.Run(t.Context(), "organizations.export", app.ExportTask{ID: a.Org, Out: export}, nil)
+			_, err := a.Admin.RunTask(t.Context(), "backup", app.BackupTask{Path: backup}, nil)
+			_, err2 := a.Admin.RunTask(t.Context(), "organizations.export", app.ExportTask{ID: a.Org, Out: export}, nil)
 			for _, err := range []error{err, err2} {
 				if want == "" && err != nil || want != "" &&
 					(err == nil || !strings.Contains(err.Error(), want) ||
@@ -425,28 +426,28 @@ func TestBackupWithoutLostBytes(t *testing.T) {
 			}
 		}
 		copies(damaged)
-		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+damaged, "").OK(t, 204)
+		a.SendREST(t, a.Key, http.MethodDelete, "/v1/files/"+damaged, "").OK(t, 204)
 		copies(lost)
-		a.Send(t, a.Key, http.MethodDelete, "/v1/files/"+lost, "").OK(t, 204)
+		a.SendREST(t, a.Key, http.MethodDelete, "/v1/files/"+lost, "").OK(t, 204)
 		copies("")
 	})
 }
 
 // An export holds the bytes of an organization's files, and of no other's.
 func TestExportFiles(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		send := func(key, text string) id.ID {
-			return a.Upload(t, key, "/v1/files",
+			return a.UploadForm(t, key, "/v1/files",
 				apptest.Part{Name: "file", FileName: "a.txt", Text: text}).OK(t, 201).ID("id")
 		}
 		mine, theirs := send(a.Key, "mine"), send(other.Key, "theirs")
 		folder := filepath.Join(t.TempDir(), "export")
-		data, err := a.Admin.Run(t.Context(), "organizations.export", app.ExportTask{ID: a.Org, Out: folder}, nil)
+		data, err := a.Admin.RunTask(t.Context(), "organizations.export", app.ExportTask{ID: a.Org, Out: folder}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out app.Exported
+		var out app.ExportResult
 		if err := json.Unmarshal(data, &out); err != nil || out.Files != 1 || out.Tables["files"] != 1 {
 			t.Errorf("%s, %v", data, err)
 		}

@@ -140,7 +140,7 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 		urls = append(urls, slow.URL, "http://"+dead.Addr().String())
 	}
 	for _, url := range urls {
-		a.Send(b, a.Key, "POST", "/v1/webhooks",
+		a.SendREST(b, a.Key, "POST", "/v1/webhooks",
 			fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, url)).OK(b, 201)
 	}
 	for i := range 5 {
@@ -152,7 +152,7 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 		if err != nil {
 			b.Fatal(err)
 		}
-		a.Send(b, a.Key, "POST", "/v1/automations",
+		a.SendREST(b, a.Key, "POST", "/v1/automations",
 			fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "condition": %s,
 			"steps": [{"operation": "tasks.create", "input": {"title": "Call {{ event.data.firstName }}",
 				"contactId": "{{ event.resourceId }}"}}]}`, text)).OK(b, 201)
@@ -167,7 +167,7 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	}
 	count := func(text string, args ...any) (k int) {
 		err := a.DB.Read(b.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			k, err = db.One[int](ctx, tx, text, append([]any{a.Org}, args...)...)
+			k, err = db.QueryOne[int](ctx, tx, text, append([]any{a.Org}, args...)...)
 			return err
 		})
 		if err != nil {
@@ -196,7 +196,7 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	}
 	began, worked := time.Now(), cpuTime(b)
 	var next atomic.Int64
-	apptest.AtOnce(32, func(int) {
+	apptest.RunAtOnce(32, func(int) {
 		for i := next.Add(1); i <= int64(n); i = next.Add(1) {
 			create(int(i))
 		}
@@ -231,7 +231,7 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	}
 	var rows []row
 	err := a.DB.Read(b.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `
+		rows, err = db.QueryAll[row](ctx, tx, `
 			SELECT e.id, e.created_at, x.completed_at AS ended FROM events e
 			JOIN automation_executions x ON x.organization_id = $1 AND x.event_id = e.id AND x.status = 'succeeded'
 			WHERE e.organization_id = $1 AND e.created_at >= $2`, a.Org, mark)
@@ -242,7 +242,7 @@ func measureFlow(b *testing.B, n int, troubled bool) *flowed {
 	}
 	var hears, ends []time.Duration
 	for _, r := range rows {
-		hears = append(hears, clock.Of(healthy.at[r.ID]).Sub(r.At))
+		hears = append(hears, clock.FromStd(healthy.at[r.ID]).Sub(r.At))
 		ends = append(ends, r.Ended.Sub(r.At))
 	}
 	out.heard, out.ended = lagsOf(hears), lagsOf(ends)

@@ -76,10 +76,10 @@ func TestAttackFullDisk(t *testing.T) {
 		}
 	}
 	large := apptest.Part{Name: "file", FileName: "a.bin", Text: strings.Repeat("x", 3<<20)}
-	refused(a.Upload(t, a.Key, "/v1/files", large), "an upload")
+	refused(a.UploadForm(t, a.Key, "/v1/files", large), "an upload")
 	failed := 0
 	for i := range 100 {
-		r := a.Send(t, a.Key, http.MethodPost, "/v1/tasks", fmt.Sprintf(`{"title": "T%d", "description": %q}`, i,
+		r := a.SendREST(t, a.Key, http.MethodPost, "/v1/tasks", fmt.Sprintf(`{"title": "T%d", "description": %q}`, i,
 			strings.Repeat("x", 4000)))
 		if r.Status != 201 {
 			refused(r, "a task")
@@ -90,13 +90,13 @@ func TestAttackFullDisk(t *testing.T) {
 		t.Fatal("the disk is not full")
 	}
 	ready(503)
-	a.Send(t, a.Key, http.MethodGet, "/v1/tasks", "").OK(t, 200)
+	a.SendREST(t, a.Key, http.MethodGet, "/v1/tasks", "").OK(t, 200)
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
 	ready(200)
-	a.Send(t, a.Key, http.MethodPost, "/v1/tasks", `{"title": "After"}`).OK(t, 201)
-	a.Upload(t, a.Key, "/v1/files", large).OK(t, 201)
+	a.SendREST(t, a.Key, http.MethodPost, "/v1/tasks", `{"title": "After"}`).OK(t, 201)
+	a.UploadForm(t, a.Key, "/v1/files", large).OK(t, 201)
 }
 
 // Anybody on the internet reads the server's figures.

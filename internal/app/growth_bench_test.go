@@ -29,7 +29,7 @@ func BenchmarkGrowth(b *testing.B) {
 			for b.Loop() {
 				a := apptest.Start(b, e)
 				g := &growing{t: b, a: a, key: a.Key}
-				go a.FollowGrowth(b.Context())
+				go a.MaintainGrownTables(b.Context())
 				var rows [][]time.Duration
 				for _, n := range sizes {
 					g.fill(n)

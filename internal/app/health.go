@@ -21,24 +21,24 @@ import (
 // beginning of its stop.
 type readiness struct{ on atomic.Bool }
 
-func (r *readiness) set(on bool) { r.on.Store(on) }
+func (r *readiness) setReady(on bool) { r.on.Store(on) }
 
-// readyz tells a load balancer whether to send requests here: not before the
+// serveReadyz tells a load balancer whether to send requests here: not before the
 // service has started, not while it stops, and not while the database does not
 // answer or refuses writes.
-func (a *App) readyz(w http.ResponseWriter, r *http.Request) {
+func (a *App) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	if !a.ready.on.Load() {
 		http.Error(w, "stopping", http.StatusServiceUnavailable)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
-	if err := a.DB.Ready(ctx); err != nil {
+	if err := a.DB.CheckReady(ctx); err != nil {
 		a.Log.WarnContext(ctx, "not ready", "err", err)
 		http.Error(w, "the database does not answer, or refuses writes", http.StatusServiceUnavailable)
 		return
 	}
-	if a.noRoom() {
+	if a.isDataDiskFull() {
 		http.Error(w, "the disk of the data is full", http.StatusServiceUnavailable)
 		return
 	}
@@ -61,9 +61,9 @@ func (a *App) serveMetrics(ctx context.Context) (stop func(context.Context) erro
 		return nil, fmt.Errorf("cannot listen on %s for --metrics-listen: %w", a.Settings.MetricsListen, err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", a.registry.handler())
+	mux.Handle("GET /metrics", a.registry.httpHandler())
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}
+		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes, ErrorLog: httpServerLog(a.Log)}
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			a.Log.ErrorContext(ctx, "the metrics are no longer served", "err", err)
@@ -72,23 +72,23 @@ func (a *App) serveMetrics(ctx context.Context) (stop func(context.Context) erro
 	return func(context.Context) error { return server.Close() }, nil
 }
 
-// leastRoom is how much a disk must have free for the server to be ready.
-const leastRoom = 1 << 20
+// minFreeBytes is how much a disk must have free for the server to be ready.
+const minFreeBytes = 1 << 20
 
-// noRoom reports whether the disk that the database or the files are on is full. A
+// isDataDiskFull reports whether the disk that the database or the files are on is full. A
 // disk that cannot be examined is not.
-func (a *App) noRoom() bool {
+func (a *App) isDataDiskFull() bool {
 	if a.DB.Engine() != db.SQLite && a.Settings.Files.S3.Bucket != "" {
 		return false
 	}
 	free, _, err := diskSpace(a.Settings.Data)
-	return err == nil && free < leastRoom
+	return err == nil && free < minFreeBytes
 }
 
 // metrics is the registry of everything that /metrics shows.
 type metrics struct{ *prometheus.Registry }
 
-func (m *metrics) handler() http.Handler { return promhttp.HandlerFor(m, promhttp.HandlerOpts{}) }
+func (m *metrics) httpHandler() http.Handler { return promhttp.HandlerFor(m, promhttp.HandlerOpts{}) }
 
 func (a *App) newMetrics() *metrics {
 	r := prometheus.NewRegistry()
@@ -111,7 +111,7 @@ type gauges struct{ app *App }
 func (g *gauges) Describe(chan<- *prometheus.Desc) {}
 
 func (g *gauges) Collect(out chan<- prometheus.Metric) {
-	d := g.app.DB.Gauges()
+	d := g.app.DB.ReadGauges()
 	send := func(kind prometheus.ValueType, name, help string, v float64) {
 		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("frontdesk_"+name, help, nil, nil), kind, v)
 	}
@@ -126,7 +126,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		float64(d.Slow))
 	send(prometheus.CounterValue, "db_retried_total", "Writes that PostgreSQL asked to retry.", float64(d.Retried))
 	send(prometheus.GaugeValue, "db_largest_batch", "The most writes in one commit.", float64(d.LargestBatch))
-	g.jobs(send)
+	g.collectJobs(send)
 	if g.app.DB.Engine() == db.SQLite {
 		send(prometheus.GaugeValue, "db_queue_length", "Writes waiting for the writer.", float64(d.QueueLength))
 		send(prometheus.GaugeValue, "db_wal_bytes", "Size of the write-ahead log.", float64(d.WALBytes))
@@ -138,7 +138,7 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	send(prometheus.GaugeValue, "db_pool_max", "Maximum number of PostgreSQL connections.", float64(d.PoolMax))
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	v, err := g.app.DB.Vacuum(ctx)
+	v, err := g.app.DB.ReadVacuumState(ctx)
 	if err != nil {
 		g.app.Log.WarnContext(ctx, "the figures of the vacuum cannot be read", "err", err)
 		return
@@ -148,11 +148,11 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 		float64(v.Oldest)/1e6)
 }
 
-// jobs adds the figures of background work.
-func (g *gauges) jobs(send func(prometheus.ValueType, string, string, float64)) {
+// collectJobs adds the figures of background work.
+func (g *gauges) collectJobs(send func(prometheus.ValueType, string, string, float64)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	j, err := g.app.Jobs.Gauges(ctx)
+	j, err := g.app.Jobs.ReadGauges(ctx)
 	if err != nil {
 		g.app.Log.WarnContext(ctx, "the figures of the jobs cannot be read", "err", err)
 		return

@@ -6,4 +6,4 @@ import "time"
 func Hurry(d time.Duration) { drainTime, closeTime = d, d }
 
 // BeReady has /readyz answer as it does while Serve runs.
-func BeReady(a *App) { a.ready.set(true) }
+func BeReady(a *App) { a.ready.setReady(true) }

@@ -24,11 +24,11 @@ func (a *App) identityProvider() *account.Provider {
 		Name:             s.OIDC.Name,
 		Organization:     id.ID(s.OIDC.Organization),
 		Roles:            s.OIDC.RoleByGroup(),
-		Create:           s.OIDC.Create,
+		AddUnknown:       s.OIDC.Create,
 		Only:             s.OIDC.Only,
 		TrustFactor:      s.OIDC.TrustMFA,
-		Leave: func(ctx context.Context, c *op.Call, user id.ID) error {
-			return a.Departures.Leave(ctx, c, user)
+		RemoveMember: func(ctx context.Context, c *op.Call, user id.ID) error {
+			return a.Departures.RemoveForProvider(ctx, c, user)
 		},
 	}
 }

@@ -20,7 +20,7 @@ func TestImportSIGKILL(t *testing.T) {
 		t.Skip("crashes are not for the race detector")
 	}
 	const rows = 6000
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		var file strings.Builder
@@ -28,7 +28,7 @@ func TestImportSIGKILL(t *testing.T) {
 		for i := range rows {
 			fmt.Fprintf(&file, "Ada,ada%d@example.com\n", i)
 		}
-		body, kind := apptest.Form(t, apptest.Part{Name: "objectType", Text: "contacts"},
+		body, kind := apptest.BuildForm(t, apptest.Part{Name: "objectType", Text: "contacts"},
 			apptest.Part{Name: "file", FileName: "x.csv", Text: file.String()})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/v1/imports",
 			strings.NewReader(body))

@@ -33,7 +33,7 @@ func BenchmarkLarge(b *testing.B) {
 		b.Run(string(e), func(b *testing.B) {
 			for b.Loop() {
 				a := apptest.Start(b, e)
-				go a.FollowGrowth(b.Context())
+				go a.MaintainGrownTables(b.Context())
 				small := a.NewTenant(b, "enterprise")
 				half, other := &growing{t: b, a: a, key: a.Key}, &growing{t: b, a: a, key: small.Key}
 				half.begin()
@@ -69,7 +69,7 @@ const seedRows = 400 // in a statement
 func seedLarge(b *testing.B, a *apptest.App, contacts int) {
 	b.Helper()
 	// One contact shows how its search text is written.
-	a.Send(b, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Name 424242",
+	a.SendREST(b, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Name 424242",
 		"organizationName": "Neighbour 424242"}`).OK(b, 201)
 	write := func(fn db.Func) {
 		b.Helper()
@@ -79,9 +79,9 @@ func seedLarge(b *testing.B, a *apptest.App, contacts int) {
 	}
 	var search string
 	orgs := []id.ID{}
-	now := clock.Of(time.Now())
+	now := clock.FromStd(time.Now())
 	write(func(ctx context.Context, tx *db.Tx) (err error) {
-		search, err = db.One[string](ctx, tx, "SELECT search FROM contacts WHERE last_name = 'Name 424242'")
+		search, err = db.QueryOne[string](ctx, tx, "SELECT search FROM contacts WHERE last_name = 'Name 424242'")
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func seedLarge(b *testing.B, a *apptest.App, contacts int) {
 					}
 					moment := at.Add(time.Duration(i) * time.Millisecond)
 					events = append(events, []any{id.New(), org, moment, kind, "contact", row, "system", "system",
-						string(id.OfRequest()),
+						string(id.NewRequestID()),
 						db.JSON(fmt.Sprintf(`{"id": %q, "firstName": "Ada", "lastName": %q}`, row, name))})
 				}
 			}
@@ -126,10 +126,10 @@ func seedLarge(b *testing.B, a *apptest.App, contacts int) {
 		})
 	}
 	// SQLite's search index notices the rows with the next one that is created.
-	a.Send(b, a.Key, "POST", "/v1/contacts", `{"lastName": "Last"}`).OK(b, 201)
+	a.SendREST(b, a.Key, "POST", "/v1/contacts", `{"lastName": "Last"}`).OK(b, 201)
 	for behind := a.DB.Engine() == db.SQLite; behind; time.Sleep(50 * time.Millisecond) {
 		write(func(ctx context.Context, tx *db.Tx) (err error) {
-			behind, err = db.One[bool](ctx, tx, `SELECT (SELECT max(seq) FROM contacts) >
+			behind, err = db.QueryOne[bool](ctx, tx, `SELECT (SELECT max(seq) FROM contacts) >
 				(SELECT rowid FROM contacts_search ORDER BY rowid DESC LIMIT 1)`)
 			return err
 		})

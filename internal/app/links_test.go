@@ -13,7 +13,7 @@ import (
 // Links that are in people's mail work after the sealing key was rotated and
 // the server started again.
 func TestLinksSurviveRotation(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		var org id.ID
 		look := func(a *apptest.App) (link string, sealedWith byte) {
@@ -22,7 +22,7 @@ func TestLinksSurviveRotation(t *testing.T) {
 				if link, err = a.Links.Link(ctx, tx, org, "ada@example.com"); err != nil {
 					return err
 				}
-				rows, err := db.All[[]byte](ctx, tx, "SELECT sealed FROM link_signing_keys")
+				rows, err := db.QueryAll[[]byte](ctx, tx, "SELECT sealed FROM link_signing_keys")
 				if err == nil && len(rows) == 1 {
 					sealedWith = rows[0][0]
 				}
@@ -37,7 +37,7 @@ func TestLinksSurviveRotation(t *testing.T) {
 		t.Run("before", func(t *testing.T) {
 			a := apptest.StartWith(t, s)
 			org = a.Org
-			a.Send(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "ada@example.com"}`).OK(t, 201)
+			a.SendREST(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "ada@example.com"}`).OK(t, 201)
 			link, key := look(a)
 			if before = link; key != 1 {
 				t.Errorf("sealed with key %d", key)

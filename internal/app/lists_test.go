@@ -16,11 +16,11 @@ import (
 // Every list of a noun takes every order that it names, in both directions, from
 // the beginning and in a walk.
 func TestEveryListSorts(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		a.Send(t, a.Tenant.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		a.SendREST(t, a.Tenant.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
 		sorted := 0
 		for _, o := range a.Catalog.All() {
-			if !o.TakesQuery("cursor") || o.Doors&op.REST == 0 {
+			if !o.HasQueryField("cursor") || o.Doors&op.RESTDoor == 0 {
 				continue
 			}
 			for _, p := range o.Parameters(op.Schemas{}) {
@@ -31,8 +31,8 @@ func TestEveryListSorts(t *testing.T) {
 					sorted++
 					for _, order := range []string{"asc", "desc"} {
 						query := fmt.Sprintf("?sortBy=%s&sortOrder=%s", by, order)
-						a.Send(t, a.Tenant.Key, "GET", o.Path+query+"&offset=1", "").OK(t, 200)
-						a.Send(t, a.Tenant.Key, "GET", o.Path+query+"&cursor=first&limit=1", "").OK(t, 200)
+						a.SendREST(t, a.Tenant.Key, "GET", o.Path+query+"&offset=1", "").OK(t, 200)
+						a.SendREST(t, a.Tenant.Key, "GET", o.Path+query+"&cursor=first&limit=1", "").OK(t, 200)
 					}
 				}
 			}
@@ -67,14 +67,15 @@ func TestWalks(t *testing.T) {
 			var all []string
 			cursor := "first"
 			for range 10 {
-				page := call(t, operation, fmt.Sprintf(`{"limit": 2, "cursor": %q%s}`, cursor, rest)).Parse(t)
+				page := call(t, operation, fmt.Sprintf(`{"limit": 2, "cursor": %q%s}`, cursor, rest)).ParseJSON(t)
 				got := names(page, field)
 				all = append(all, got...)
 				if page.At("meta.pagination.nextCursor").Null() {
 					page.Same("meta.pagination.hasMore", false)
 					var paged []string
 					for offset := 0; offset < len(all); offset += 2 {
-						page := call(t, operation, fmt.Sprintf(`{"limit": 2, "offset": %d%s}`, offset, rest)).Parse(t)
+						page := call(t, operation, fmt.Sprintf(`{"limit": 2, "offset": %d%s}`, offset,
+							rest)).ParseJSON(t)
 						paged = append(paged, names(page, field)...)
 						if page.At("meta.pagination").Has("nextCursor") {
 							t.Error("a page outside of a walk has a cursor")
@@ -120,10 +121,11 @@ func TestWalks(t *testing.T) {
 		}
 
 		// What was changed since: the way to keep a copy up to date.
-		ada := call(t, "contacts.list", `{"query": "ada", "sortBy": "name", "sortOrder": "asc", "limit": 1}`).Parse(t)
+		ada := call(t, "contacts.list",
+			`{"query": "ada", "sortBy": "name", "sortOrder": "asc", "limit": 1}`).ParseJSON(t)
 		id := ada.Text("data.0.id")
 		changed := call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "jobTitle": "x"}`, id)).OK(t, 200)
-		newest := call(t, "contacts.list", `{"sortBy": "updatedAt", "limit": 1}`).Parse(t)
+		newest := call(t, "contacts.list", `{"sortBy": "updatedAt", "limit": 1}`).ParseJSON(t)
 		newest.Same("data.0.id", id)
 		for filter, n := range map[string]int{
 			`"ids": [` + fmt.Sprintf("%q", id) + `]`:                  1,
@@ -161,7 +163,8 @@ func TestWalks(t *testing.T) {
 		refused(call(t, "tasks.list", `{"status": "open,lost"}`), "status")
 
 		// Repeated parameters are one list.
-		both := a.Send(t, a.Tenant.Key, "GET", "/v1/tasks?"+url.Values{"status": {"open", "completed"}}.Encode(), "")
+		both := a.SendREST(t, a.Tenant.Key, "GET", "/v1/tasks?"+url.Values{"status": {"open", "completed"}}.Encode(),
+			"")
 		if n := both.OK(t, 200).Len(); n != 4 {
 			t.Errorf("%d tasks", n)
 		}
@@ -169,11 +172,11 @@ func TestWalks(t *testing.T) {
 			if n > 0 {
 				call(t, "folders.create", `{"name": "x"}`).OK(t, 201)
 			}
-			if got := a.Send(t, a.Tenant.Key, "GET", path, "").OK(t, 200).Len(); got < n {
+			if got := a.SendREST(t, a.Tenant.Key, "GET", path, "").OK(t, 200).Len(); got < n {
 				t.Errorf("%s: %d", path, got)
 			}
 		}
-		refused(a.Send(t, a.Tenant.Key, "GET", "/v1/files?folderId=all", ""), "folderId")
+		refused(a.SendREST(t, a.Tenant.Key, "GET", "/v1/files?folderId=all", ""), "folderId")
 	})
 }
 

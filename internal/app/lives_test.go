@@ -35,7 +35,7 @@ var foreignKeys = map[db.Engine]string{
 // Every table says what becomes of its rows, and every id in a row says what
 // becomes of it when the row that it names goes.
 func TestEveryTableHasALife(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d := dbtest.Open(t, e, migrations.FS)
 		tables := map[string]*db.Relation{}
 		if err := d.Snapshot(t.Context(), func(s *db.Snapshot) error {
@@ -47,25 +47,25 @@ func TestEveryTableHasALife(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, r := range tables {
-			l := db.LifeOf(name)
+			l := db.LifeOfTable(name)
 			if l == nil {
 				t.Errorf("%s: nobody declared the table; see db.Life", name)
 				continue
 			}
 			for _, c := range r.Columns {
 				own := c.Name == "id" || c.Name == "organization_id"
-				named := slices.ContainsFunc(l.AllRefs(), func(ref db.Ref) bool { return ref.Column == c.Name })
-				if c.Type == db.WordID && !own && !named {
+				named := slices.ContainsFunc(l.AllReferences(), func(ref db.Ref) bool { return ref.Column == c.Name })
+				if c.Type == db.TypeID && !own && !named {
 					t.Errorf("%s.%s: the table's life does not say what it names", name, c.Name)
 				}
 			}
-			for _, ref := range l.AllRefs() {
-				if !r.Has(ref.Column) || ref.Table != "" && tables[ref.Table] == nil {
+			for _, ref := range l.AllReferences() {
+				if !r.HasColumn(ref.Column) || ref.Table != "" && tables[ref.Table] == nil {
 					t.Errorf("%s: its life names %s of %q, which is not there", name, ref.Column, ref.Table)
 				}
 			}
 			for _, column := range l.Unexported {
-				if !r.Has(column) {
+				if !r.HasColumn(column) {
 					t.Errorf("%s: its life names the column %s, which is not there", name, column)
 				}
 			}
@@ -78,7 +78,7 @@ func TestEveryTableHasALife(t *testing.T) {
 // that are declared: one that stays would keep its target from being purged.
 func checkForeignKeys(t *testing.T, d *db.DB, tables map[string]*db.Relation) {
 	err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		keys, err := db.All[foreignKey](ctx, tx, foreignKeys[d.Engine()])
+		keys, err := db.QueryAll[foreignKey](ctx, tx, foreignKeys[d.Engine()])
 		if len(keys) < 50 {
 			t.Errorf("only %d foreign keys", len(keys))
 		}
@@ -86,18 +86,18 @@ func checkForeignKeys(t *testing.T, d *db.DB, tables map[string]*db.Relation) {
 			if k.Column == "organization_id" {
 				continue
 			}
-			l := db.LifeOf(k.Table)
+			l := db.LifeOfTable(k.Table)
 			if l == nil {
 				continue // told above
 			}
-			at := slices.IndexFunc(l.AllRefs(),
+			at := slices.IndexFunc(l.AllReferences(),
 				func(ref db.Ref) bool { return ref.Column == k.Column && ref.Table == k.Target })
 			if at < 0 {
 				t.Errorf("%s.%s names %s: its life does not say so", k.Table, k.Column, k.Target)
 				continue
 			}
-			ends := tables[k.Target].Has("deleted_at") && !db.LifeOf(k.Target).Permanent
-			if l.AllRefs()[at].Fate == db.Keeps && ends {
+			ends := tables[k.Target].HasColumn("deleted_at") && !db.LifeOfTable(k.Target).Permanent
+			if l.AllReferences()[at].Fate == db.Keeps && ends {
 				t.Errorf("%s.%s keeps its reference to %s, whose rows end", k.Table, k.Column, k.Target)
 			}
 		}
@@ -124,17 +124,17 @@ func TestMergesMeetNoUniqueIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range uniqueIndex.FindAllStringSubmatch(string(text), -1) {
-			l := db.LifeOf(m[1])
+			l := db.LifeOfTable(m[1])
 			if l == nil {
 				continue
 			}
-			for _, r := range l.AllRefs() {
+			for _, r := range l.AllReferences() {
 				if r.Table != "contacts" || r.Fate == db.Keeps ||
 					!slices.Contains(strings.Split(m[2], ", "), r.Column) {
 					continue
 				}
 				seen++
-				if len(l.Yields) == 0 {
+				if len(l.MergeRules) == 0 {
 					t.Errorf("%s.%s is in a unique index, and the table's life has no Yields", m[1], r.Column)
 				}
 			}

@@ -122,7 +122,7 @@ func isReady(ctx context.Context, url string) (ready, answered bool) {
 // Each process is stopped and started again under load behind a balancer that
 // retries nothing. No request fails.
 func TestRollingRestart(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres { // one process owns a SQLite file
 			rollingRestart(t)
 		}
@@ -207,7 +207,7 @@ func createContact(base, key string) error {
 // A process whose settings do not fit those of the others says what differs and
 // does not start. One that fits does, and so does any once the others are gone.
 func TestNeighboursMustFit(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres { // one process owns a SQLite file
 			neighboursMustFit(t)
 		}
@@ -221,9 +221,9 @@ func neighboursMustFit(t *testing.T) {
 		"--base-url": func(s *config.Settings) { s.BaseURL = "https://other.example" },
 		"--mcp-url":  func(s *config.Settings) { s.MCPURL = "https://agents.example" },
 		"--files-s3-bucket": func(s *config.Settings) {
-			key := s.KeyPath()
+			key := s.SealingKeyPath()
 			s.Data = t.TempDir()
-			copyFile(t, key, s.KeyPath())
+			copyFile(t, key, s.SealingKeyPath())
 		},
 	} {
 		s := servers[1].settings
@@ -259,7 +259,7 @@ func copyFile(t *testing.T, from, to string) {
 // Processes whose machines disagree about the time by a minute agree all the same:
 // updatedAt never goes backwards, and events are in order.
 func TestClockSkew(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres { // one process owns a SQLite file
 			clockSkew(t)
 		}
@@ -271,15 +271,16 @@ func clockSkew(t *testing.T) {
 	var all []*apptest.App
 	for _, skew := range []time.Duration{0, -time.Minute, time.Minute} {
 		machine := func() time.Time { return time.Now().Add(skew) }
-		all = append(all, apptest.StartWith(t, s, app.Extra{Clock: clock.On(machine, 0)}))
+		all = append(all, apptest.StartWith(t, s, app.Extra{Clock: clock.NewFromSource(machine, 0)}))
 	}
 	key := all[0].Key
-	path := "/v1/contacts/" + all[0].Send(t, key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
+	path := "/v1/contacts/" + all[0].SendREST(t, key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t,
+		201).Text("id")
 	last := ""
 	var notes []string
 	for i := range 30 {
 		note := fmt.Sprint("change ", i)
-		v := all[i%len(all)].Send(t, key, "PATCH", path, `{"notes": "`+note+`"}`).OK(t, 200)
+		v := all[i%len(all)].SendREST(t, key, "PATCH", path, `{"notes": "`+note+`"}`).OK(t, 200)
 		if at := v.Text("updatedAt"); at < last {
 			t.Errorf("change %d is at %s, after %s", i, at, last)
 		} else {
@@ -287,11 +288,11 @@ func clockSkew(t *testing.T) {
 		}
 		notes = append(notes, note)
 	}
-	if at, err := clock.Parse(last); err != nil || time.Since(at.Std()).Abs() > 30*time.Second {
+	if at, err := clock.ParseTime(last); err != nil || time.Since(at.Std()).Abs() > 30*time.Second {
 		t.Errorf("the time is %s: %v", last, err)
 	}
 	var seen []string
-	events := all[1].Send(t, key, "GET", "/v1/events?type=contact.updated&limit=100", "").OK(t, 200)
+	events := all[1].SendREST(t, key, "GET", "/v1/events?type=contact.updated&limit=100", "").OK(t, 200)
 	for i := range notes {
 		seen = append(seen, events.Text(fmt.Sprintf("%d.data.notes", i)))
 	}

@@ -23,11 +23,11 @@ func (a *App) openMail() {
 	s := &a.Settings
 	a.Mailer = mailbox.New(a.DB, a.Clock)
 	if s.Mail.Provider == "smtp" {
-		a.Mailer = relay(s)
+		a.Mailer = newRelay(s)
 	}
 	a.MailHosts = mailhost.New(mailhost.Config{
 		Domain:    s.Mail.Domain,
-		Host:      hostOf(s.BaseURL),
+		Host:      hostOfURL(s.BaseURL),
 		TakesMail: s.MailServer.Listen != "",
 		DB:        a.DB,
 		Clock:     a.Clock,
@@ -44,8 +44,8 @@ func (a *App) openMail() {
 		Hosts:  a.MailHosts,
 		Mailer: a.Mailer,
 
-		Invoices: enclosed{a},
-		Resolver: resolver(s.DNSResolver),
+		Invoices: messageInvoices{a},
+		Resolver: newResolver(s.DNSResolver),
 	})
 	a.Messages.Handle()
 }
@@ -58,13 +58,13 @@ func (a *App) openMailServer() (err error) {
 		MaxBytes:       min(s.MailServer.MaxBytes, s.Files.MaxBytes),
 		PerMinute:      s.MailServer.Limit,
 		BytesPerMinute: s.MailServer.LimitBytes,
-		Full:           a.diskFull,
+		Full:           a.wouldFillDisk,
 		Connections:    s.MailServer.Connections,
 		Spool:          s.SpoolPath(),
 	}
 	c.TLS = a.mailTLS
 	if s.MailServer.TLSCert != "" && s.MailServer.Listen != "" {
-		if c.TLS, err = certificate.Files(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
+		if c.TLS, err = certificate.FilesTLSConfig(s.MailServer.TLSCert, s.MailServer.TLSKey); err != nil {
 			return err
 		}
 	}
@@ -72,8 +72,8 @@ func (a *App) openMailServer() (err error) {
 	return nil
 }
 
-// relay is the SMTP server that takes outgoing mail.
-func relay(s *config.Settings) *smtp.Relay {
+// newRelay is the SMTP server that takes outgoing mail.
+func newRelay(s *config.Settings) *smtp.Relay {
 	return smtp.New(smtp.Config{
 		Host:     s.SMTP.Host,
 		Port:     s.SMTP.Port,
@@ -84,16 +84,18 @@ func relay(s *config.Settings) *smtp.Relay {
 	})
 }
 
-// diskFull reports whether n more bytes would use the part of the disk that is
+// wouldFillDisk reports whether n more bytes would use the part of the disk that is
 // kept free, so that mail from outside cannot fill it. A disk that cannot be examined is
 // not full.
-func (a *App) diskFull(n int64) bool {
+func (a *App) wouldFillDisk(n int64) bool {
 	free, total, err := diskSpace(a.Settings.Data)
-	return err == nil && free-n < reserved(&a.Settings, total)
+	return err == nil && free-n < reservedBytes(&a.Settings, total)
 }
 
-// reserved returns how much of a disk incoming mail must leave free.
-func reserved(s *config.Settings, total int64) int64 { return total / 100 * int64(s.StorageReserve) }
+// reservedBytes returns how much of a disk incoming mail must leave free.
+func reservedBytes(s *config.Settings, total int64) int64 {
+	return total / 100 * int64(s.StorageReserve)
+}
 
 // diskSpace returns the free and the total space on the disk of a folder.
 func diskSpace(dir string) (free, total int64, err error) {
@@ -104,22 +106,22 @@ func diskSpace(dir string) (free, total int64, err error) {
 	return int64(st.Bavail) * int64(st.Bsize), int64(st.Blocks) * int64(st.Bsize), nil
 }
 
-// enclosed gives messages access to the invoices, which are created after them.
-type enclosed struct{ app *App }
+// messageInvoices gives messages access to the invoices, which are created after them.
+type messageInvoices struct{ app *App }
 
 // States tells how invoices stand.
-func (e enclosed) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]message.InvoiceState,
+func (e messageInvoices) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]message.InvoiceState,
 	error) {
 	return e.app.Invoices.States(ctx, tx, org, ids)
 }
 
 // PDF draws an invoice.
-func (e enclosed) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error) {
+func (e messageInvoices) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf []byte, err error) {
 	return e.app.Invoices.PDF(ctx, org, invoice)
 }
 
-// hostOf is the host name in a URL, or empty.
-func hostOf(base string) string {
+// hostOfURL is the host name in a URL, or empty.
+func hostOfURL(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
 		return ""

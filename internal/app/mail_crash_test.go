@@ -42,7 +42,7 @@ func TestMailSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		relay := messagetest.NewRelay(t, nil)
 		relay.Answer = func(step, _ string) error { // so that there is something to be killed in
 			if step == "DATA" {
@@ -107,7 +107,7 @@ func TestMailSIGKILL(t *testing.T) {
 		}
 		s.kill()
 		arrived := map[string][]time.Time{}
-		for _, g := range relay.Got() {
+		for _, g := range relay.Accepted() {
 			name, _, _ := strings.Cut(g.ID(t), ".") // the message's id
 			arrived[name] = append(arrived[name], g.At)
 		}
@@ -206,7 +206,7 @@ func rowsOf(t *testing.T, s *server, text string) (rows []string) {
 	}
 	defer a.Close()
 	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[string](ctx, tx, text)
+		rows, err = db.QueryAll[string](ctx, tx, text)
 		return err
 	})
 	if err != nil {

@@ -22,10 +22,10 @@ func TestDoctorMail(t *testing.T) {
 		t.Helper()
 		s := apptest.Settings(t, db.SQLite)
 		change(&s)
-		if err := s.Settle(false); err != nil {
+		if err := s.FillAndValidate(false); err != nil {
 			t.Fatal(err)
 		}
-		found := app.Doctor(t.Context(), s)
+		found := app.RunDoctor(t.Context(), s)
 		i := slices.IndexFunc(found, func(f app.Finding) bool { return f.Check == "mail" })
 		if i < 0 {
 			t.Fatal("it does not look at mail")
@@ -63,20 +63,20 @@ func TestMailSettings(t *testing.T) {
 	} {
 		s := apptest.Settings(t, db.SQLite)
 		change(&s)
-		if err := s.Settle(false); err == nil || !strings.Contains(err.Error(), name) {
+		if err := s.FillAndValidate(false); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	s := apptest.Settings(t, db.SQLite)
 	s.Mail.Domain = "Mail.Example.COM"
-	if err := s.Settle(false); err != nil || s.Mail.Domain != "mail.example.com" {
+	if err := s.FillAndValidate(false); err != nil || s.Mail.Domain != "mail.example.com" {
 		t.Errorf("%q, %v", s.Mail.Domain, err)
 	}
 }
 
 // The keys that sign are made once, and outlive a new sealing key and a start.
 func TestMailKeysStay(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		var before []mailhost.Record
 		t.Run("rotate", func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestMailKeysStay(t *testing.T) {
 				t.Fatalf("%v %v", before, err)
 			}
 			for _, retire := range []bool{false, e == db.Postgres} {
-				if _, err := a.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{Retire: retire},
+				if _, err := a.Admin.RunTask(t.Context(), "secrets.rotate", app.RotateTask{Retire: retire},
 					nil); err != nil {
 					t.Fatal(err)
 				}

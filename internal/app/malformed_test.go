@@ -105,7 +105,7 @@ func (m *malformed) badQuery(o *op.Op) string {
 	shared := m.pick("limit=0", "limit=101", "limit="+url.QueryEscape(bad()), "offset="+url.QueryEscape(bad()),
 		"sortOrder="+url.QueryEscape(m.text(6)), "limit=%zz", "a=%", "limit=10;offset=1&limit=x")
 	switch {
-	case o.Exports(): // it has no pages
+	case o.IsExport(): // it has no pages
 		return m.pick("sortOrder="+url.QueryEscape(m.text(6)), "createdAfter=soon", "a=%")
 	case o.Name != "contacts.list":
 		return shared
@@ -132,7 +132,7 @@ func (m *malformed) next() (r *http.Request, kind string) {
 			}
 			return m.mine[c], true
 		})
-	case kind == "query" && o.TakesQuery("sortOrder"):
+	case kind == "query" && o.HasQueryField("sortOrder"):
 		query = m.badQuery(o)
 	case kind == "header" && method == "POST":
 		if m.IntN(2) == 0 {
@@ -173,14 +173,14 @@ func (nothing) Close() error { return nil }
 func TestMalformedRequests(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	apptest.EachParallel(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngineParallel(t, func(t *testing.T, a *apptest.App) {
 		want := 100_000
 		if testing.Short() || a.DB.Engine() == db.Postgres {
 			want = 5_000 // the same requests meet the same checks before any engine
 		}
 		m := &malformed{Rand: rand.New(rand.NewPCG(seed, 1)), t: t, mine: build(t, a, a.Tenant)}
 		for _, o := range a.Catalog.All() {
-			if o.Doors&op.REST != 0 && o.Resource != op.Free {
+			if o.Doors&op.RESTDoor != 0 && o.Resource != op.Unrestricted {
 				m.ops = append(m.ops, o)
 			}
 		}
@@ -226,7 +226,7 @@ func census(t *testing.T, a *apptest.App) string {
 		for _, table := range []string{"contacts", "contact_emails", "contact_phone_numbers", "contact_addresses",
 			"customers", "businesses", "property_definitions", "property_values",
 			"events", "idempotency"} {
-			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM "+table)
+			n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table)
 			if err != nil {
 				return err
 			}

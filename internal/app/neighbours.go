@@ -19,12 +19,12 @@ import (
 var _ = db.Declare("processes", db.Life{Permanent: true})
 
 const (
-	neighbourSeen  = 20 * time.Second // a process that was not seen for this long is gone
-	neighbourEvery = 5 * time.Second  // how often a process renews its row
+	processTimeout    = 20 * time.Second // a process that was not seen for this long is gone
+	heartbeatInterval = 5 * time.Second  // how often a process renews its row
 )
 
-// alike are the settings that all processes over one database must share.
-type alike struct {
+// sharedSettings are the settings that all processes over one database must share.
+type sharedSettings struct {
 	BaseURL string `json:"baseUrl"`
 	MCPURL  string `json:"mcpUrl"`
 	Files   string `json:"files"`   // what identifies the store
@@ -32,8 +32,8 @@ type alike struct {
 	OIDC    string `json:"oidc"`    // how people sign in, without the secret
 }
 
-// difference says what does not fit another process's settings, or returns "".
-func (a alike) difference(b alike) string {
+// differenceFrom says what does not fit another process's settings, or returns "".
+func (a sharedSettings) differenceFrom(b sharedSettings) string {
 	const mend = "; give all processes over one database the same"
 	switch {
 	case a.BaseURL != b.BaseURL:
@@ -49,27 +49,27 @@ func (a alike) difference(b alike) string {
 	return ""
 }
 
-// join makes this process known to those that serve the same database, and fails if
+// joinProcesses makes this process known to those that serve the same database, and fails if
 // its settings do not fit theirs. leave ends it. On SQLite it does nothing: one process
 // owns the file.
-func (a *App) join(ctx context.Context) (leave func(context.Context) error, err error) {
+func (a *App) joinProcesses(ctx context.Context) (leave func(context.Context) error, err error) {
 	if a.DB.Engine() == db.SQLite {
 		return func(context.Context) error { return nil }, nil
 	}
-	mine, err := a.alike()
+	mine, err := a.readSharedSettings()
 	if err != nil {
 		return nil, err
 	}
 	me := id.New()
-	seen := func(ctx context.Context) error { return a.seen(ctx, me, mine) }
+	seen := func(ctx context.Context) error { return a.writeHeartbeat(ctx, me, mine) }
 	forget := func(ctx context.Context) error {
-		return a.DB.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
+		return a.DB.Write(db.WithReservedPool(ctx), func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "DELETE FROM processes WHERE id = $1", me)
 			return err
 		})
 	}
 	// Its own row comes first, so that of two that start together one sees the other.
-	if err := errors.Join(seen(ctx), a.fitsOthers(ctx, me, mine)); err != nil {
+	if err := errors.Join(seen(ctx), a.checkOtherProcesses(ctx, me, mine)); err != nil {
 		return nil, errors.Join(err, forget(context.WithoutCancel(ctx)))
 	}
 	beating, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -80,7 +80,7 @@ func (a *App) join(ctx context.Context) (leave func(context.Context) error, err 
 			select {
 			case <-beating.Done():
 				return
-			case <-time.After(neighbourEvery):
+			case <-time.After(heartbeatInterval):
 			}
 			if err := seen(beating); err != nil && beating.Err() == nil {
 				a.Log.WarnContext(beating, "other processes were not told that this one is there", "err", err)
@@ -90,14 +90,14 @@ func (a *App) join(ctx context.Context) (leave func(context.Context) error, err 
 	return func(ctx context.Context) error { cancel(); <-done; return forget(ctx) }, nil
 }
 
-// seen writes the row of a process, and removes those of processes that are long gone.
-func (a *App) seen(ctx context.Context, me id.ID, mine alike) error {
+// writeHeartbeat writes the row of a process, and removes those of processes that are long gone.
+func (a *App) writeHeartbeat(ctx context.Context, me id.ID, mine sharedSettings) error {
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return err
 	}
-	return a.DB.Write(db.WithReserve(db.WithoutOutcome(ctx)), func(ctx context.Context, tx *db.Tx) error {
-		now, err := db.Now(ctx, tx)
+	return a.DB.Write(db.WithReservedPool(db.WithoutOutcome(ctx)), func(ctx context.Context, tx *db.Tx) error {
+		now, err := db.ReadClock(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -106,29 +106,29 @@ func (a *App) seen(ctx context.Context, me id.ID, mine alike) error {
 			ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, me, now, db.JSON(text)); err != nil {
 			return err
 		}
-		_, err = db.Exec(ctx, tx, "DELETE FROM processes WHERE seen_at < $1", now.Add(-10*neighbourSeen))
+		_, err = db.Exec(ctx, tx, "DELETE FROM processes WHERE seen_at < $1", now.Add(-10*processTimeout))
 		return err
 	})
 }
 
-// fitsOthers compares this process's settings with those of all that live.
-func (a *App) fitsOthers(ctx context.Context, me id.ID, mine alike) error {
+// checkOtherProcesses compares this process's settings with those of all that live.
+func (a *App) checkOtherProcesses(ctx context.Context, me id.ID, mine sharedSettings) error {
 	return a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		now, err := db.Now(ctx, tx)
+		now, err := db.ReadClock(ctx, tx)
 		if err != nil {
 			return err
 		}
-		others, err := db.All[db.JSON](ctx, tx, "SELECT settings FROM processes WHERE id <> $1 AND seen_at > $2", me,
-			now.Add(-neighbourSeen))
+		others, err := db.QueryAll[db.JSON](ctx, tx, "SELECT settings FROM processes WHERE id <> $1 AND seen_at > $2",
+			me, now.Add(-processTimeout))
 		if err != nil {
 			return err
 		}
 		for _, text := range others {
-			var theirs alike
+			var theirs sharedSettings
 			if err := json.Unmarshal(text, &theirs); err != nil {
 				return err
 			}
-			if d := mine.difference(theirs); d != "" {
+			if d := mine.differenceFrom(theirs); d != "" {
 				return errors.New(d)
 			}
 		}
@@ -136,11 +136,12 @@ func (a *App) fitsOthers(ctx context.Context, me id.ID, mine alike) error {
 	})
 }
 
-// alike returns this process's settings. A folder for files is identified by a file in
+// readSharedSettings returns this process's settings. A folder for files is identified by a file in
 // it: every process that shares the folder sees the same, wherever it is mounted.
-func (a *App) alike() (alike, error) {
+func (a *App) readSharedSettings() (sharedSettings, error) {
 	s := &a.Settings
-	out := alike{BaseURL: s.BaseURL, MCPURL: s.MCPURL, Files: blobsAt(s), FilesAt: blobsAt(s)}
+	out := sharedSettings{BaseURL: s.BaseURL, MCPURL: s.MCPURL, Files: describeBlobStore(s),
+		FilesAt: describeBlobStore(s)}
 	if s.OIDC.Issuer != "" {
 		shown := s.OIDC
 		shown.ClientSecret = ""

@@ -15,8 +15,8 @@ import (
 	"frontdesk/internal/resource/template"
 )
 
-// noticeOwners is how many owners are addressed in one mail at most.
-const noticeOwners = 50
+// ownersPerMail is how many owners are addressed in one mail at most.
+const ownersPerMail = 50
 
 // notifyOwners mails a notice to the owners of an organization. It is one of the
 // organization's messages, written with the change that it reports and
@@ -26,15 +26,15 @@ func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n account.
 	if err != nil {
 		return err
 	}
-	owners = slices.DeleteFunc(owners, func(address string) bool { return !op.IsEmail(address) })
+	owners = slices.DeleteFunc(owners, func(address string) bool { return !op.IsEmailAddress(address) })
 	if len(owners) == 0 {
 		a.Log.WarnContext(ctx, "no owner could be notified", "organization", org, "subject", n.Subject)
 	}
-	content, err := letter(n.Subject, n.Text, a.Settings.BaseURL, "you are an owner of the organization")
+	content, err := renderNotice(n.Subject, n.Text, a.Settings.BaseURL, "you are an owner of the organization")
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(owners, noticeOwners) {
+	for some := range slices.Chunk(owners, ownersPerMail) {
 		cause := event.Event{Organization: org, At: a.Clock.Now()}.BySystem()
 		if _, err := a.Messages.Post(ctx, tx, cause, message.Outgoing{To: some, Content: content}); err != nil {
 			return err
@@ -45,11 +45,11 @@ func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n account.
 
 // notifyUser mails a notice to a user about their own account.
 func (a *App) notifyUser(ctx context.Context, tx *db.Tx, org id.ID, email string, n account.Notice) error {
-	if !op.IsEmail(email) {
+	if !op.IsEmailAddress(email) {
 		a.Log.WarnContext(ctx, "a user could not be notified", "organization", org, "subject", n.Subject)
 		return nil
 	}
-	content, err := letter(n.Subject, n.Text, a.Settings.BaseURL, "it is about your account")
+	content, err := renderNotice(n.Subject, n.Text, a.Settings.BaseURL, "it is about your account")
 	if err != nil {
 		return err
 	}
@@ -58,8 +58,8 @@ func (a *App) notifyUser(ctx context.Context, tx *db.Tx, org id.ID, email string
 	return err
 }
 
-// letter is a notice as the content of a mail.
-func letter(subject string, text []string, console, because string) (*template.Rendered, error) {
+// renderNotice is a notice as the content of a mail.
+func renderNotice(subject string, text []string, console, because string) (*template.Rendered, error) {
 	var b strings.Builder
 	for _, p := range append([]string{"Hello,"}, text...) {
 		b.WriteString("<p>" + html.EscapeString(p) + "</p>\n")
@@ -67,7 +67,7 @@ func letter(subject string, text []string, console, because string) (*template.R
 	link := html.EscapeString(console)
 	b.WriteString(`<p>The console is at <a href="` + link + `">` + link + "</a>. " +
 		"You get this mail because " + because + ".</p>\n")
-	out, err := template.Clean(b.String())
+	out, err := template.CleanHTML(b.String())
 	if err != nil {
 		return nil, err
 	}

@@ -24,10 +24,10 @@ import (
 	"frontdesk/internal/resource/webhook"
 )
 
-// operations fills the catalog with everything the service can do, with the events
+// fillCatalog fills the catalog with everything the service can do, with the events
 // that happen without an operation, and with the error for a malformed id where it is
 // not the usual one.
-func (a *App) operations(more []*op.Op) *op.Catalog {
+func (a *App) fillCatalog(more []*op.Op) *op.Catalog {
 	return a.Catalog.Add(
 		a.Accounts.Operations(),
 		a.Departures.Operations(),
@@ -49,11 +49,11 @@ func (a *App) operations(more []*op.Op) *op.Catalog {
 		a.Imports.Operations(),
 		a.Proposals.Operations(),
 		more,
-	).Also(slices.Concat(account.Happenings, automation.Happenings, domain.Happenings, invoice.Happenings,
-		message.Happenings, proposal.Happenings, transfer.Happenings, webhook.Happenings)...).
-		BadID("/v1/contacts", contact.InvalidID).
-		BadID("/v1/businesses", business.InvalidID).
-		BadID("/v1/messages", message.InvalidID)
+	).AddBackgroundEvents(slices.Concat(account.Happenings, automation.Happenings, domain.Happenings,
+		invoice.Happenings, message.Happenings, proposal.Happenings, transfer.Happenings, webhook.Happenings)...).
+		SetBadIDFault("/v1/contacts", contact.InvalidID).
+		SetBadIDFault("/v1/businesses", business.InvalidID).
+		SetBadIDFault("/v1/messages", message.InvalidID)
 }
 
 // Describe lists the operations without opening anything, for the documents and
@@ -72,5 +72,5 @@ func Describe() *op.Catalog {
 		Automations: &automation.Service{},
 		Imports:     &transfer.Service{},
 		Proposals:   &proposal.Service{},
-	}).operations(nil)
+	}).fillCatalog(nil)
 }

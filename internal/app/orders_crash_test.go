@@ -179,15 +179,15 @@ func TestOrdersSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		settings := apptest.Settings(t, e)
 		var v apptest.Tenant
 		t.Run("prepare", func(t *testing.T) {
 			a := apptest.StartWith(t, settings)
 			v = a.Tenant
-			a.Operate(t, "agreements.accept", "business", v.Business,
+			a.AsOperator(t, "agreements.accept", "business", v.Business,
 				fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
-			a.Operate(t, "payment_methods.create_test", "organization", v.Org, `{"test": "visa"}`)
+			a.AsOperator(t, "payment_methods.create_test", "organization", v.Org, `{"test": "visa"}`)
 		})
 		settings.Listen = listentest.FreeAddress(t)
 		o := &orders{&server{t: t, settings: settings, url: "http://" + settings.Listen}, v, orderKills(t)}
@@ -246,7 +246,7 @@ func TestOrdersSIGKILL(t *testing.T) {
 				"SELECT count(*) FROM events WHERE type = 'operation.failed'":                   failed,
 				"SELECT count(*) FROM events WHERE type IN ('domain.created','domain.renewed')": registered + renewed,
 			} {
-				n, err := db.One[int](ctx, tx, text)
+				n, err := db.QueryOne[int](ctx, tx, text)
 				if err != nil {
 					return err
 				}

@@ -24,7 +24,7 @@ func (a *App) openProposals() {
 		Events:  a.Events,
 		Runner:  a.Runner,
 		Catalog: a.Catalog,
-		Makers:  makers{a.Accounts, a.Automations},
+		Makers:  proposalMakers{a.Accounts, a.Automations},
 		Seal:    a.seal,
 		Notify:  a.notifyReviewers,
 		Names: map[string]func(ctx context.Context, tx *db.Tx, org, listener id.ID) (string, error){
@@ -37,23 +37,24 @@ func (a *App) openProposals() {
 	a.Runner.Meter = a.Proposals.Meter
 }
 
-// makers finds who made a proposal, to run it as them: a user, key or agent, or an
+// proposalMakers finds who made a proposal, to run it as them: a user, key or agent, or an
 // automation.
-type makers struct {
+type proposalMakers struct {
 	accounts    *account.Accounts
 	automations *automation.Service
 }
 
-func (m makers) Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error) {
+func (m proposalMakers) MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller,
+	error) {
 	if kind == op.AutomationActor {
-		return m.automations.Caller(ctx, org, maker)
+		return m.automations.CallerFor(ctx, org, maker)
 	}
-	return m.accounts.Maker(ctx, org, kind, maker)
+	return m.accounts.MakerAsCaller(ctx, org, kind, maker)
 }
 
 // notifyReviewers mails those who want to hear what waits for a decision.
 func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n proposal.Notice) error {
-	content, err := letter("Something waits for your decision", []string{
+	content, err := renderNotice("Something waits for your decision", []string{
 		"An agent proposes: " + n.Title,
 		"Look at it and decide: " + n.URL,
 	}, a.Settings.BaseURL, "you asked for it; the Review page has a switch to end it")
@@ -62,7 +63,7 @@ func (a *App) notifyReviewers(ctx context.Context, tx *db.Tx, org id.ID, n propo
 	}
 	cause := event.Event{Organization: org, At: a.Clock.Now()}.BySystem()
 	for _, to := range n.To {
-		if !op.IsEmail(to) {
+		if !op.IsEmailAddress(to) {
 			continue
 		}
 		if _, err := a.Messages.Post(ctx, tx, cause, message.Outgoing{To: []string{to}, Content: content}); err != nil {
@@ -77,17 +78,17 @@ type agentProposals struct{ proposals *proposal.Service }
 
 func (a agentProposals) Find(ctx context.Context, o *op.Op, q op.Request) (*mcp.Proposal, error) {
 	v, err := a.proposals.Find(ctx, o, q)
-	return forAgent(v, false, err)
+	return toAgentProposal(v, false, err)
 }
 
 func (a agentProposals) Propose(ctx context.Context, o *op.Op, q op.Request, because, text string) (*mcp.Proposal,
 	error) {
 	v, made, err := a.proposals.Propose(ctx, o, q, because, text)
-	return forAgent(v, made, err)
+	return toAgentProposal(v, made, err)
 }
 
-// forAgent is a proposal as the door of agents shows it. made says that it is new.
-func forAgent(v *proposal.Proposal, made bool, err error) (*mcp.Proposal, error) {
+// toAgentProposal is a proposal as the door of agents shows it. made says that it is new.
+func toAgentProposal(v *proposal.Proposal, made bool, err error) (*mcp.Proposal, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ import (
 // killed, one has an effect: for a plan in one transaction, and for one whose
 // steps reach outside. SQLite has one process, which is killed and comes back.
 func TestProposalSIGKILL(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		one, v := prepare(t, e)
 		all := neighbours(t, one.settings)
 		for round := range crashes(t) {
@@ -61,7 +61,7 @@ func TestProposalSIGKILL(t *testing.T) {
 // The same for what an agent proposed and a person approves on the page, 100 times
 // at once.
 func TestApprovalSIGKILL(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		settings := apptest.Settings(t, e)
 		var v apptest.Tenant
 		var asked []string
@@ -69,12 +69,13 @@ func TestApprovalSIGKILL(t *testing.T) {
 			a := apptest.StartWith(t, settings)
 			v = a.Tenant
 			agent := a.NewAgent(t, v, "helper")
-			a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
-			_, access, _ := a.Connect(t, v, agent)
+			a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+			_, access, _ := a.ConnectAgent(t, v, agent)
 			for round := range crashes(t) {
-				answer := a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
+				answer := a.SendRPC(t, access,
+					fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
 					"name": "messages_create", "arguments": {"to": "ada@example.com", "subject": "Round %d",
-					"text": "x"}}}`, round)).Parse(t).At("result.structuredContent")
+					"text": "x"}}}`, round)).ParseJSON(t).At("result.structuredContent")
 				answer.Same("status", "pending_approval")
 				asked = append(asked, answer.Text("proposalId"))
 			}

@@ -20,10 +20,10 @@ func TestPurgesWalkNoTable(t *testing.T) {
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	for _, purge := range d.Purges() {
+	for _, purge := range d.PurgeSteps() {
 		statement := purge.Text
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN "+statement, 1, purgeBatch)
+			steps, err := db.QueryAll[step](ctx, tx, "EXPLAIN QUERY PLAN "+statement, 1, purgeBatch)
 			for _, s := range steps {
 				walks := strings.HasPrefix(s.Detail, "SCAN ") && s.Detail != "SCAN p" // the batch itself
 				if walks || strings.Contains(s.Detail, "AUTOMATIC") || strings.Contains(s.Detail, "TEMP B-TREE") {

@@ -18,12 +18,12 @@ import (
 // A demoted primary refuses writes: callers are told to come back,
 // those who only read are served, and a balancer sends nobody here.
 func TestReadOnlyDatabase(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, engine db.Engine) {
 		if engine != db.Postgres {
 			t.Skip("SQLite has no other server")
 		}
 		s := apptest.Settings(t, engine)
-		s.DatabaseURL = dbtest.Direct(t, s.DatabaseURL)
+		s.DatabaseURL = dbtest.DirectURL(t, s.DatabaseURL)
 		a := apptest.StartWith(t, s)
 		operator, err := pgx.Connect(t.Context(), a.Settings.DatabaseURL)
 		if err != nil {
@@ -73,7 +73,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 		}
 		demote("on")
 		for range 20 {
-			res := a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`)
+			res := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`)
 			res.Refused(t, 503, "SERVICE_UNAVAILABLE")
 			if res.Header.Get("Retry-After") == "" {
 				t.Error("a 503 without Retry-After")
@@ -88,7 +88,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 		})
 		demote("off")
 		eventually("it writes again", func() bool {
-			return a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).Status == 201
+			return a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).Status == 201
 		})
 		eventually("it is ready again", func() bool { status, _ := get("/readyz"); return status == 200 })
 	})

@@ -26,7 +26,7 @@ func TestReceivingSIGKILL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crashes are not for the race detector")
 	}
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.settings.MailServer.Listen = listentest.FreeAddress(t)
 		s.start()
@@ -127,7 +127,7 @@ func verifyMail(t *testing.T, s *server, v apptest.Tenant, want int) {
 	}
 	var rows []row
 	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `
+		rows, err = db.QueryAll[row](ctx, tx, `
 			SELECT m.subject,
 				(SELECT count(*) FROM message_attachments x JOIN files f ON f.organization_id = x.organization_id
 				AND f.id = x.file_id WHERE x.organization_id = m.organization_id AND x.message_id = m.id) AS files,

@@ -15,7 +15,7 @@ import (
 
 // What came in is known when it comes again, for long enough and no longer.
 func TestRepetitionExpires(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		now := a.Clock.Now()
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			// More than a window of each.
@@ -49,10 +49,11 @@ func TestRepetitionExpires(t *testing.T) {
 			time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
 				const count = "SELECT count(*) FROM received_mails WHERE organization_id = $1 AND created_at "
-				if old, err = db.One[int](ctx, tx, count+"<= $2", a.Org, now.Add(-message.RepetitionTime)); err != nil {
+				if old, err = db.QueryOne[int](ctx, tx, count+"<= $2", a.Org,
+					now.Add(-message.RepetitionTime)); err != nil {
 					return err
 				}
-				young, err = db.One[int](ctx, tx, count+"> $2", a.Org, now.Add(-message.RepetitionTime))
+				young, err = db.QueryOne[int](ctx, tx, count+"> $2", a.Org, now.Add(-message.RepetitionTime))
 				return err
 			})
 			if err != nil {
@@ -69,7 +70,7 @@ func TestRepetitionExpires(t *testing.T) {
 func TestDoctorMailServer(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	says := func(check string) string {
-		for _, f := range app.Doctor(t.Context(), s) {
+		for _, f := range app.RunDoctor(t.Context(), s) {
 			if f.Check == check {
 				return f.Status + " " + f.Text
 			}

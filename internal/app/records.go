@@ -27,8 +27,8 @@ type ServerRecord struct {
 	Optional bool             `json:"optional"` // nothing that is set up depends on it
 }
 
-// recordsTime bounds all lookups together.
-const recordsTime = 10 * time.Second
+// lookupTimeout bounds all lookups together.
+const lookupTimeout = 10 * time.Second
 
 // ServerRecords are what to publish for the server: its addresses, where it has a
 // name, and its mail. dkim are the records of the keys that sign its mail.
@@ -72,7 +72,7 @@ func addressType(a netip.Addr) string {
 
 // CheckRecords looks all records up at the same time, and fills in what it found.
 func CheckRecords(ctx context.Context, s *config.Settings, records []ServerRecord) {
-	ctx, cancel := context.WithTimeout(ctx, recordsTime)
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i := range records {
@@ -83,7 +83,7 @@ func CheckRecords(ctx context.Context, s *config.Settings, records []ServerRecor
 
 // checkRecord looks up one record and judges it.
 func checkRecord(ctx context.Context, s *config.Settings, v *ServerRecord) {
-	dns := resolver(s.DNSResolver)
+	dns := newResolver(s.DNSResolver)
 	r := &domain.EmailRecord{Type: v.Type, Name: v.Name, Content: v.Value}
 	switch v.Type {
 	case "A", "AAAA":
@@ -93,7 +93,7 @@ func checkRecord(ctx context.Context, s *config.Settings, v *ServerRecord) {
 		for _, a := range found {
 			seen = append(seen, a.Unmap().String())
 		}
-		r.Judge(seen, err, func(r *domain.EmailRecord, seen []string) (domain.SeenState, string) {
+		r.SetAnswer(seen, err, func(r *domain.EmailRecord, seen []string) (domain.SeenState, string) {
 			return judgeAddresses(s.Addresses(), r, seen)
 		})
 	case "PTR":
@@ -101,31 +101,31 @@ func checkRecord(ctx context.Context, s *config.Settings, v *ServerRecord) {
 		for i := range seen {
 			seen[i] = strings.ToLower(strings.TrimSuffix(seen[i], "."))
 		}
-		r.Judge(seen, err, judgePTR)
+		r.SetAnswer(seen, err, judgePTR)
 	default:
 		if v.Type == "MX" {
 			_, r.Content, _ = strings.Cut(v.Value, " ")
 		}
-		domain.Lookups{
-			TXT: lookup(s.DNSResolver, (*net.Resolver).LookupTXT),
-			MX:  lookup(s.DNSResolver, (*net.Resolver).LookupMX),
+		domain.DNSLookups{
+			TXT: newLookup(s.DNSResolver, (*net.Resolver).LookupTXT),
+			MX:  newLookup(s.DNSResolver, (*net.Resolver).LookupMX),
 		}.Check(ctx, r)
 	}
 	v.State, v.Seen, v.Problem = r.State, r.Seen, ""
 	for i := range v.Seen {
-		v.Seen[i] = printable(v.Seen[i])
+		v.Seen[i] = replaceUnprintable(v.Seen[i])
 	}
 	if r.Problem != nil {
-		v.Problem = printable(*r.Problem)
+		v.Problem = replaceUnprintable(*r.Problem)
 	}
 	if v.Type == "MX" && v.State == domain.SeenWrong {
 		v.Problem = "Mail for this name goes to another host first."
 	}
 }
 
-// printable replaces what could confuse a terminal. Anybody can publish any text in the
+// replaceUnprintable replaces what could confuse a terminal. Anybody can publish any text in the
 // DNS.
-func printable(s string) string {
+func replaceUnprintable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

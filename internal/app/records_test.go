@@ -137,50 +137,50 @@ func TestInvoiceRefusals(t *testing.T) {
 
 // A file that a draft needs is missed before anything leaves.
 func TestMissingFileOfDraft(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		file := a.Upload(t, a.Key, "/v1/files",
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		file := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "offer.txt", Text: "hello"}).OK(t, 201).Text("id")
-		draft := a.Send(t, a.Key, "POST", "/v1/messages",
+		draft := a.SendREST(t, a.Key, "POST", "/v1/messages",
 			`{"to": "ada@example.com", "subject": "Offer", "text": "Here", "draft": true, "fileIds": ["`+file+
 				`"]}`).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "DELETE", "/v1/files/"+file, "").OK(t, 204)
-		got := a.Send(t, a.Key, "POST", "/v1/messages/"+draft+"/send", "").Refused(t, 409, "MESSAGE_FILE_MISSING")
+		a.SendREST(t, a.Key, "DELETE", "/v1/files/"+file, "").OK(t, 204)
+		got := a.SendREST(t, a.Key, "POST", "/v1/messages/"+draft+"/send", "").Refused(t, 409, "MESSAGE_FILE_MISSING")
 		got.Same("details.fileNames.0", "offer.txt")
-		a.Send(t, a.Key, "GET", "/v1/messages/"+draft, "").OK(t, 200).Same("status", "draft")
-		a.Send(t, a.Key, "PATCH", "/v1/messages/"+draft, `{"fileIds": []}`).OK(t, 200)
-		a.Send(t, a.Key, "POST", "/v1/messages/"+draft+"/send", "").OK(t, 200)
+		a.SendREST(t, a.Key, "GET", "/v1/messages/"+draft, "").OK(t, 200).Same("status", "draft")
+		a.SendREST(t, a.Key, "PATCH", "/v1/messages/"+draft, `{"fileIds": []}`).OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/messages/"+draft+"/send", "").OK(t, 200)
 	})
 }
 
 // A business for which something acts is not deleted.
 func TestBusinessInUse(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		v := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		v := a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
 		second := a.Tenant
 		second.Business = v
-		a.Operate(t, "agreements.accept", "business", v,
+		a.AsOperator(t, "agreements.accept", "business", v,
 			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v, a.Owner))
 		_, key := a.NewKey(t, second, "contacts:read")
-		remove := func() apptest.Result { return a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(v), "") }
+		remove := func() apptest.Result { return a.SendREST(t, a.Key, "DELETE", "/v1/businesses/"+string(v), "") }
 		remove().Refused(t, 409, "BUSINESS_IN_USE").Same("details.apiKeyIds.0", string(key))
-		a.Operate(t, "api_keys.revoke", "API key", key, fmt.Sprintf(`{"id": %q}`, key))
+		a.AsOperator(t, "api_keys.revoke", "API key", key, fmt.Sprintf(`{"id": %q}`, key))
 		agent := a.NewAgent(t, second, "read")
 		remove().Refused(t, 409, "BUSINESS_IN_USE").Same("details.agentIds.0", string(agent))
-		a.Operate(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		a.AsOperator(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		remove().OK(t, 204)
 	})
 }
 
 // The name filter of templates finds parts of any length.
 func TestTemplateNameFilter(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		for _, name := range []string{"Welcome", "Ärger", "50% off"} {
-			a.Send(t, a.Key, "POST", "/v1/email-templates",
+			a.SendREST(t, a.Key, "POST", "/v1/email-templates",
 				fmt.Sprintf(`{"name": %q, "subject": "x", "body": "x"}`, name)).OK(t, 201)
 		}
 		for filter, want := range map[string]int{"l": 1, "m": 1, "co": 1, "E": 2, "%25": 1, "_": 0, "zz": 0, "ff": 1,
 			"%C3%A4": 1} {
-			if n := a.Send(t, a.Key, "GET", "/v1/email-templates?name="+filter, "").OK(t, 200).Len(); n != want {
+			if n := a.SendREST(t, a.Key, "GET", "/v1/email-templates?name="+filter, "").OK(t, 200).Len(); n != want {
 				t.Errorf("name=%s finds %d, want %d", filter, n, want)
 			}
 		}

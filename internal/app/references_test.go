@@ -19,10 +19,10 @@ func TestAttackReferencesCarryNoRights(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	tried := 0
 	for _, o := range a.Catalog.All() {
-		if o.Doors&op.REST == 0 || o.Streams() {
+		if o.Doors&op.RESTDoor == 0 || o.TakesStream() {
 			continue
 		}
-		for _, r := range o.References() {
+		for _, r := range o.ReferenceFields() {
 			var input map[string]any
 			if err := json.Unmarshal([]byte(o.Example), &input); err != nil {
 				t.Fatal(err)
@@ -38,7 +38,7 @@ func TestAttackReferencesCarryNoRights(t *testing.T) {
 			caller := a.Tenant
 			caller.Key, _ = a.NewKey(t, a.Tenant, allBut(r.Resource+":read")...)
 			got := a.Door("rest", caller)(t, o.Name, string(text))
-			if got.Status != 403 || got.Parse(t).Text("error.details.permission") != r.Resource+":read" {
+			if got.Status != 403 || got.ParseJSON(t).Text("error.details.permission") != r.Resource+":read" {
 				t.Errorf("%s with %s: %d %s", o.Name, r.Field, got.Status, got.Body)
 			}
 			tried++
@@ -62,12 +62,12 @@ func allBut(missing string) (list []string) {
 // leaves no file.
 func TestAttackUploadIntoUnreadableFolder(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	folder := a.Send(t, a.Key, "POST", "/v1/folders", `{"name": "Board"}`).OK(t, 201).Text("id")
+	folder := a.SendREST(t, a.Key, "POST", "/v1/folders", `{"name": "Board"}`).OK(t, 201).Text("id")
 	key, _ := a.NewKey(t, a.Tenant, "files:write")
-	res := a.Upload(t, key, "/v1/files", apptest.Part{Name: "folderId", Text: folder},
+	res := a.UploadForm(t, key, "/v1/files", apptest.Part{Name: "folderId", Text: folder},
 		apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"})
 	res.Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "files:read")
-	if list := a.Send(t, a.Key, "GET", "/v1/files", "").OK(t, 200); list.Len() != 0 ||
+	if list := a.SendREST(t, a.Key, "GET", "/v1/files", "").OK(t, 200); list.Len() != 0 ||
 		strings.Contains(list.String(), "a.txt") {
 		t.Errorf("a refused upload left %s", list)
 	}
@@ -77,27 +77,27 @@ func TestAttackUploadIntoUnreadableFolder(t *testing.T) {
 // may not read them.
 func TestAttackReaddressedDraft(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	file := a.Upload(t, a.Key, "/v1/files",
+	file := a.UploadForm(t, a.Key, "/v1/files",
 		apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
-	draft := a.Send(t, a.Key, "POST", "/v1/messages",
+	draft := a.SendREST(t, a.Key, "POST", "/v1/messages",
 		`{"to": "cfo@example.com", "subject": "Figures", "text": "Here", "draft": true, "fileIds": ["`+file+
 			`"]}`).OK(t, 201).Text("id")
 	key, _ := a.NewKey(t, a.Tenant, "messages:read", "messages:write")
 	for _, body := range []string{`{"to": "thief@example.net"}`, `{"cc": ["thief@example.net"]}`,
 		`{"bcc": "thief@example.net"}`} {
-		a.Send(t, key, "PATCH", "/v1/messages/"+draft, body).Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
+		a.SendREST(t, key, "PATCH", "/v1/messages/"+draft, body).Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
 			Same("details.permission", "files:read")
 	}
-	a.Send(t, key, "PATCH", "/v1/messages/"+draft, `{"subject": "The figures"}`).OK(t, 200)
+	a.SendREST(t, key, "PATCH", "/v1/messages/"+draft, `{"subject": "The figures"}`).OK(t, 200)
 }
 
 // A link hands a file to whoever has it, so who makes one may read the file.
 func TestAttackLinkToUnreadableFile(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	file := a.Upload(t, a.Key, "/v1/files",
+	file := a.UploadForm(t, a.Key, "/v1/files",
 		apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).OK(t, 201).Text("id")
 	key, _ := a.NewKey(t, a.Tenant, "files:write")
-	a.Send(t, key, "POST", "/v1/files/"+file+"/access-links", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
+	a.SendREST(t, key, "POST", "/v1/files/"+file+"/access-links", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
 		Same("details.permission", "files:read")
 }
 

@@ -30,7 +30,7 @@ func TestSearchTextsAfterUpgrade(t *testing.T) {
 			before[name] = &fstest.MapFile{Data: text}
 		}
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e, before)
 		org := id.New()
 		within(t, o, func(ctx context.Context, tx *db.Tx) error {
@@ -46,7 +46,7 @@ func TestSearchTextsAfterUpgrade(t *testing.T) {
 		})
 		o.Migrations = []fs.FS{migrations.FS}
 		within(t, o, func(ctx context.Context, tx *db.Tx) error {
-			columns, err := db.All[string](ctx, tx, "SELECT table_name FROM search_refolds ORDER BY table_name")
+			columns, err := db.QueryAll[string](ctx, tx, "SELECT table_name FROM search_refolds ORDER BY table_name")
 			want := "business_offerings contacts customers email_opt_ins email_templates files invoices messages " +
 				"property_definitions tasks"
 			if got := strings.Join(columns, " "); got != want {
@@ -54,24 +54,24 @@ func TestSearchTextsAfterUpgrade(t *testing.T) {
 			}
 			for _, now := range []clock.Time{1, 1 << 60} {
 				for more := err == nil; more && err == nil; {
-					more, err = db.Refold(ctx, tx, now)
+					more, err = db.RefoldSearchTexts(ctx, tx, now)
 				}
 			}
 			if err != nil {
 				return err
 			}
-			left, err := db.One[int](ctx, tx, "SELECT count(*) FROM search_refolds")
+			left, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM search_refolds")
 			if err != nil {
 				return err
 			}
-			text, err := db.One[string](ctx, tx, "SELECT search FROM contacts")
+			text, err := db.QueryOne[string](ctx, tx, "SELECT search FROM contacts")
 			if text != " zoe" || left > 0 {
 				t.Errorf("the text is %q, and %d are left", text, left)
 			}
 			return err
 		})
 		within(t, dbtest.Options(t, e, migrations.FS), func(ctx context.Context, tx *db.Tx) error {
-			left, err := db.One[int](ctx, tx, "SELECT count(*) FROM search_refolds")
+			left, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM search_refolds")
 			if left > 0 {
 				t.Errorf("a new database has %d to fold", left)
 			}

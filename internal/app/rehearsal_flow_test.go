@@ -24,7 +24,7 @@ func booksOf(t *testing.T, a *apptest.App) (b books) {
 			"SELECT coalesce(sum(amount_cents), 0) FROM sandbox_charges": &b.Cents,
 			"SELECT count(*) FROM message_recipients":                    &b.Mails,
 		} {
-			if *to, err = db.One[int64](ctx, tx, text); err != nil {
+			if *to, err = db.QueryOne[int64](ctx, tx, text); err != nil {
 				return err
 			}
 		}
@@ -42,7 +42,7 @@ func settled(t *testing.T, a *apptest.App) {
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		var n int
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			n, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind = 'event.fan_out'")
+			n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind = 'event.fan_out'")
 			return err
 		})
 		if err != nil {
@@ -59,10 +59,10 @@ func settled(t *testing.T, a *apptest.App) {
 // mails, the cents, and those who hear of it. The test is made from the list of
 // operations.
 func TestEveryFlowAsShown(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		mine := build(t, a, a.Tenant)
-		a.Send(t, a.Key, "POST", "/v1/webhooks", `{"url": "http://127.0.0.1:9/", "events": ["*"]}`).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "Hears", "trigger": {"kind": "event", "event":
+		a.SendREST(t, a.Key, "POST", "/v1/webhooks", `{"url": "http://127.0.0.1:9/", "events": ["*"]}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/automations", `{"name": "Hears", "trigger": {"kind": "event", "event":
 			"message.created"}, "steps": [{"operation": "tasks.create", "input": {"title": "x"}}]}`).OK(t, 201)
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -71,8 +71,8 @@ func TestEveryFlowAsShown(t *testing.T) {
 		var refused []*op.Op
 		for _, o := range a.Catalog.All() {
 			mails := o.Name == "messages.create" // a Write that sends
-			if o.Doors&op.Agent == 0 || o.Method == "GET" || o.Resource == "proposals" || !o.Rehearsable() ||
-				o.RunsTogether() && !mails {
+			if o.Doors&op.AgentDoor == 0 || o.Method == "GET" || o.Resource == "proposals" || !o.Rehearsable() ||
+				o.CanJoinSeries() && !mails {
 				continue
 			}
 			if asShown(t, a, mine, o) {
@@ -92,7 +92,7 @@ func TestEveryFlowAsShown(t *testing.T) {
 		}
 		refused = slices.DeleteFunc(refused, again)
 		// A registered domain cannot be deleted before it expires; one that is held elsewhere can.
-		mine["/v1/domains"] = a.Send(t, a.Key, "POST", "/v1/domains",
+		mine["/v1/domains"] = a.SendREST(t, a.Key, "POST", "/v1/domains",
 			`{"name": "held-elsewhere.example"}`).OK(t, 201).ID("id")
 		for _, o := range slices.DeleteFunc(refused, again) {
 			t.Errorf("%s was never executed", o.Name)
@@ -107,7 +107,7 @@ func TestEveryFlowAsShown(t *testing.T) {
 func registered(t *testing.T, a *apptest.App) id.ID {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		list := a.Send(t, a.Key, "GET", "/v1/domains?limit=100", "").OK(t, 200)
+		list := a.SendREST(t, a.Key, "GET", "/v1/domains?limit=100", "").OK(t, 200)
 		for i := range list.Len() {
 			v := list.At(fmt.Sprint(i))
 			if !v.At("registration").Null() && v.Text("status") == "active" {
@@ -124,14 +124,14 @@ func registered(t *testing.T, a *apptest.App) id.ID {
 func asShown(t *testing.T, a *apptest.App, mine fixtures, o *op.Op) bool {
 	t.Helper()
 	settled(t, a)
-	r := a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+mine.stepFor(t, a, a.Tenant, o)+`]}`)
+	r := a.SendREST(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+mine.stepFor(t, a, a.Tenant, o)+`]}`)
 	if r.Status != 201 {
 		return false
 	}
 	p := r.OK(t, 201)
 	before, at := booksOf(t, a), "/v1/proposals/"+p.Text("id")
-	a.Send(t, a.Key, "POST", at+"/execute", "").OK(t, 200)
-	ended := a.Send(t, a.Key, "GET", at+"?waitSeconds=45", "").OK(t, 200)
+	a.SendREST(t, a.Key, "POST", at+"/execute", "").OK(t, 200)
+	ended := a.SendREST(t, a.Key, "GET", at+"?waitSeconds=45", "").OK(t, 200)
 	if ended.Text("status") != "executed" {
 		t.Errorf("%s: %s", o.Name, ended)
 		return true
@@ -180,7 +180,7 @@ func shownTriggers(p apptest.Value) (n int) {
 func listened(t *testing.T, a *apptest.App, proposal id.ID) (n int) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, `
+		n, err = db.QueryOne[int](ctx, tx, `
 			SELECT (SELECT count(*) FROM webhook_deliveries d JOIN events e ON e.id = d.event_id
 				WHERE e.proposal_id = $1 AND e.resource_type <> 'proposal') +
 				(SELECT count(*) FROM automation_executions x JOIN events e ON e.id = x.event_id

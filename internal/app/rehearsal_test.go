@@ -20,7 +20,7 @@ func rows(t *testing.T, a *apptest.App) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		for _, table := range db.Declared() {
+		for _, table := range db.DeclaredTables() {
 			// Allowances count requests, and processes tell that they live, whatever happens.
 			if slices.Contains([]string{"proposals", "jobs", "allowances", "processes"}, table) ||
 				strings.HasPrefix(table, "probe_") {
@@ -35,7 +35,7 @@ func rows(t *testing.T, a *apptest.App) map[string][]string {
 			}
 			text := "SELECT CAST(x AS text) FROM " + table + " x" + where
 			if tx.Engine() == db.SQLite {
-				columns, err := db.All[string](ctx, tx, "SELECT name FROM pragma_table_info($1)", table)
+				columns, err := db.QueryAll[string](ctx, tx, "SELECT name FROM pragma_table_info($1)", table)
 				if err != nil {
 					return err
 				}
@@ -44,7 +44,7 @@ func rows(t *testing.T, a *apptest.App) map[string][]string {
 				}
 				text = "SELECT " + strings.Join(columns, " || ',' || ") + " FROM " + table + " x" + where
 			}
-			found, err := db.All[string](ctx, tx, text)
+			found, err := db.QueryAll[string](ctx, tx, text)
 			if err != nil {
 				return fmt.Errorf("%s: %w", table, err)
 			}
@@ -102,9 +102,9 @@ func (f fixtures) stepFor(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.
 // A rehearsal of any operation leaves no trace, and what it shows is what the
 // operation then does. The test is made from the list of operations.
 func TestEveryRehearsal(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
-		a.Operate(t, "agreements.accept", "business", a.Business,
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		a.AsOperator(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
+		a.AsOperator(t, "agreements.accept", "business", a.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 		mine := build(t, a, a.Tenant)
 		tried, executed, blind := 0, 0, []string{}
@@ -117,12 +117,13 @@ func TestEveryRehearsal(t *testing.T) {
 			return int(x.Action) - int(y.Action)
 		})
 		for _, o := range list {
-			if o.Doors&op.Agent == 0 || o.ReadOnly() || o.Streams() || o.Method == "GET" || o.Resource == "proposals" {
+			if o.Doors&op.AgentDoor == 0 || o.ReadOnly() || o.TakesStream() || o.Method == "GET" ||
+				o.Resource == "proposals" {
 				continue
 			}
 			step := mine.stepFor(t, a, a.Tenant, o)
 			before := rows(t, a)
-			r := a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+step+`]}`)
+			r := a.SendREST(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+step+`]}`)
 			sameRows(t, o.Name, before, rows(t, a))
 			tried++
 			if r.Status != 201 {
@@ -137,10 +138,10 @@ func TestEveryRehearsal(t *testing.T) {
 				blind = append(blind, o.Name)
 				continue
 			}
-			if !o.RunsTogether() {
+			if !o.CanJoinSeries() {
 				continue
 			}
-			done := a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "")
+			done := a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "")
 			if done.Status != 200 {
 				t.Errorf("%s is not as it was shown: %s\n%s", o.Name, done.Body, p)
 				continue
@@ -162,7 +163,7 @@ func happened(t *testing.T, a *apptest.App, proposal id.ID) string {
 	t.Helper()
 	var types []string
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		types, err = db.All[string](ctx, tx, `SELECT resource_type FROM events
+		types, err = db.QueryAll[string](ctx, tx, `SELECT resource_type FROM events
 			WHERE organization_id = $1 AND proposal_id = $2 AND type NOT LIKE 'proposal.%' ORDER BY seq`, a.Org,
 			proposal)
 		return err

@@ -69,21 +69,21 @@ func TestResolver(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	s.DNSResolver = conn.LocalAddr().String()
 	a := apptest.StartWith(t, s)
-	d := a.Send(t, a.Key, "POST", "/v1/domains", `{"name": "proved.example"}`).OK(t, 201)
+	d := a.SendREST(t, a.Key, "POST", "/v1/domains", `{"name": "proved.example"}`).OK(t, 201)
 	path := "/v1/domains/" + d.Text("id") + "/verify"
-	if seen := a.Send(t, a.Key, "POST", path, "").Refused(t, 409,
+	if seen := a.SendREST(t, a.Key, "POST", path, "").Refused(t, 409,
 		"DOMAIN_NOT_VERIFIED").At("details.seen"); seen.Len() != 0 || seen.Null() {
 		t.Errorf("seen: %s", seen)
 	}
 	server.mu.Lock()
 	server.name, server.value = "_frontdesk.proved.example.", d.Text("verification.recordValue")
 	server.mu.Unlock()
-	a.Send(t, a.Key, "POST", path, "").OK(t, 200).Same("status", "active")
+	a.SendREST(t, a.Key, "POST", path, "").OK(t, 200).Same("status", "active")
 	if err := conn.Close(); err != nil {
 		t.Error(err)
 	}
-	other := a.Send(t, a.Key, "POST", "/v1/domains", `{"name": "dark.example"}`).OK(t, 201).Text("id")
-	a.Send(t, a.Key, "POST", "/v1/domains/"+other+"/verify", "").Refused(t, 503, "SERVICE_UNAVAILABLE")
+	other := a.SendREST(t, a.Key, "POST", "/v1/domains", `{"name": "dark.example"}`).OK(t, 201).Text("id")
+	a.SendREST(t, a.Key, "POST", "/v1/domains/"+other+"/verify", "").Refused(t, 503, "SERVICE_UNAVAILABLE")
 }
 
 // Mail is judged when it comes, with the same DNS server. The peer of a test is
@@ -94,20 +94,20 @@ func TestMailIsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	keys, err := dkimkey.Pair()
+	keys, err := dkimkey.GeneratePair()
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := dkimkey.Parse(keys[0].Private)
+	signer, err := dkimkey.ParsePrivate(keys[0].Private)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &answering{name: dkimkey.Label(keys[0].Selector) + ".signed.example.", value: keys[0].Record}
+	server := &answering{name: dkimkey.RecordName(keys[0].Selector) + ".signed.example.", value: keys[0].Record}
 	go server.serve(t, conn)
 	s := apptest.Settings(t, db.SQLite)
 	s.DNSResolver = conn.LocalAddr().String()
 	a := apptest.StartWith(t, s)
-	addr := a.TakeMail(t)
+	addr := a.ServeMail(t)
 	var signed bytes.Buffer
 	err = dkim.Sign(&signed, strings.NewReader("From: ada@signed.example\r\nSubject: Hello\r\n\r\nHello\r\n"),
 		&dkim.SignOptions{Domain: "signed.example", Selector: keys[0].Selector, Signer: signer})
@@ -123,12 +123,13 @@ func TestMailIsJudged(t *testing.T) {
 		if err := smtp.SendMail(addr, nil, "ada@signed.example", to, []byte(c.mail)); err != nil {
 			t.Fatal(err)
 		}
-		v := a.Send(t, a.Key, "GET", "/v1/messages?limit=1", "").OK(t, 200)
+		v := a.SendREST(t, a.Key, "GET", "/v1/messages?limit=1", "").OK(t, 200)
 		v.Same("0.authentication.spf", "none")
 		v.Same("0.authentication.dkim", c.want)
 		v.Same("0.authentication.dmarc", "none")
 	}
-	out := a.Send(t, a.Key, "POST", "/v1/messages", `{"to": "a@b.example", "subject": "x", "draft": true}`).OK(t, 201)
+	out := a.SendREST(t, a.Key, "POST", "/v1/messages", `{"to": "a@b.example", "subject": "x", "draft": true}`).OK(t,
+		201)
 	if !out.Has("authentication") || !out.At("authentication").Null() {
 		t.Errorf("what is sent has %s", out.At("authentication"))
 	}

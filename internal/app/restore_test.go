@@ -16,24 +16,24 @@ var changing = regexp.MustCompile(`"(updatedAt|nextRunAt|status)":("[^"]*"|null)
 // What can be restored comes back as it was. The test is made from the list of
 // operations.
 func TestEveryRestore(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		mine := build(t, a, a.Tenant)
 		tried := 0
 		for _, o := range a.Catalog.All() {
-			if !strings.HasSuffix(o.Name, ".restore") || o.Doors&op.REST == 0 {
+			if !strings.HasSuffix(o.Name, ".restore") || o.Doors&op.RESTDoor == 0 {
 				continue
 			}
 			path, _ := fill(t, o, func(c string) (id.ID, bool) { return mine[c], true })
 			path = strings.TrimSuffix(path, "/restore")
-			before := a.Send(t, a.Key, "GET", path, "").OK(t, 200)
-			if r := a.Send(t, a.Key, "DELETE", path, ""); r.Status != 204 {
+			before := a.SendREST(t, a.Key, "GET", path, "").OK(t, 200)
+			if r := a.SendREST(t, a.Key, "DELETE", path, ""); r.Status != 204 {
 				t.Logf("%s: %s", o.Name, r.Body) // the last business, a folder with files
 				continue
 			}
 			tried++
-			a.Send(t, a.Key, "GET", path, "").Refused(t, 404, "NOT_FOUND")
-			back := a.Send(t, a.Key, "POST", path+"/restore", "").OK(t, 200)
-			after := a.Send(t, a.Key, "GET", path, "").OK(t, 200)
+			a.SendREST(t, a.Key, "GET", path, "").Refused(t, 404, "NOT_FOUND")
+			back := a.SendREST(t, a.Key, "POST", path+"/restore", "").OK(t, 200)
+			after := a.SendREST(t, a.Key, "GET", path, "").OK(t, 200)
 			if back.String() != after.String() {
 				t.Errorf("%s answers %s, GET %s", o.Name, back, after)
 			}
@@ -43,7 +43,7 @@ func TestEveryRestore(t *testing.T) {
 				t.Errorf("%s: before %s, after %s", o.Name, before, after)
 			}
 			// A second time changes nothing.
-			if again := a.Send(t, a.Key, "POST", path+"/restore", "").OK(t, 200); again.String() != after.String() {
+			if again := a.SendREST(t, a.Key, "POST", path+"/restore", "").OK(t, 200); again.String() != after.String() {
 				t.Errorf("%s again: %s", o.Name, again)
 			}
 		}

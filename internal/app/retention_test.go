@@ -23,7 +23,7 @@ var purged = [...]string{"contacts", "contact_emails", "customers", "property_de
 // What was deleted long ago ends, with what hangs under it; what names it
 // forgets it; and what was deleted a moment ago stays.
 func TestPurge(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.Retention.Deleted = 30 * 24 * time.Hour
 		a := apptest.StartWith(t, s)
@@ -79,7 +79,7 @@ func TestPurge(t *testing.T) {
 				business)
 			create("businesses.physical_presences.create", `{"id": %q, "name": "x"}`, business)
 		}
-		goneFile := a.Upload(t, a.Key, "/v1/files",
+		goneFile := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).OK(t, 201).Text("id")
 		goneTemplate := create("email_templates.create", `{"name": "Gone", "subject": "x", "body": "x"}`)
 		goneMessage := create("messages.create",
@@ -132,7 +132,7 @@ func TestPurge(t *testing.T) {
 		rows := func() (counts [len(purged)]int) {
 			write(func(ctx context.Context, tx *db.Tx) (err error) {
 				for i, table := range purged {
-					if counts[i], err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table); err != nil {
+					if counts[i], err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table); err != nil {
 						return err
 					}
 				}
@@ -180,7 +180,7 @@ func TestPurge(t *testing.T) {
 
 // The clock moves an invoice whose time has passed, with nobody asking.
 func TestOverdueByTheClock(t *testing.T) {
-	apptest.EachParallel(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngineParallel(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		customer := call(t, "customers.create", `{"name": "A"}`).OK(t, 201).Text("id")
 		due := a.Clock.Now().Add(2*time.Second) / 1000 * 1000 // it is kept in milliseconds
@@ -202,7 +202,7 @@ func TestOverdueByTheClock(t *testing.T) {
 				t.Fatalf("not overdue: %s", get())
 			}
 		}
-		if at, err := clock.Parse(get().Text("overdueAt")); err != nil || at < due || at > a.Clock.Now() {
+		if at, err := clock.ParseTime(get().Text("overdueAt")); err != nil || at < due || at > a.Clock.Now() {
 			t.Errorf("overdue at %v, due at %v", at, due)
 		}
 		if events := a.Events(t, "invoice.overdue"); events != "invoice.overdue" {

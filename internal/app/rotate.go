@@ -8,59 +8,59 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-// Rotated is what a rotation of the sealing key did.
-type Rotated struct {
+// RotationResult is what a rotation of the sealing key did.
+type RotationResult struct {
 	Key      int   `json:"key"` // that now seals
 	Resealed int   `json:"resealed"`
 	Removed  []int `json:"removed"`
 	Kept     []int `json:"kept"` // older keys that are still in the file
 }
 
-// rotate adds a new key to the file, seals the stored secrets with it, and removes
+// rotateSealingKey adds a new key to the file, seals the stored secrets with it, and removes
 // the old keys once nothing needs them. It can be killed after any step: the file
 // always has every key in use, and a second run continues. On PostgreSQL other
 // servers may still have the old file, so the stored secrets and the old keys
 // stay until a run with retire, which adds no key.
-func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, error) {
+func (a *App) rotateSealingKey(ctx context.Context, retire bool, say db.ProgressFunc) (*RotationResult, error) {
 	a.seal.rotation.Lock()
 	defer a.seal.rotation.Unlock()
-	if err := a.seal.fits(); err != nil {
+	if err := a.seal.checkKey(); err != nil {
 		return nil, err
 	}
-	box := a.seal.current()
+	box := a.seal.currentBox()
 	if !retire {
 		var err error
 		if box, err = secret.AddKey(a.seal.path); err != nil {
 			return nil, err
 		}
-		a.seal.set(box)
-		a.step("added")
+		a.seal.setBox(box)
+		a.afterRotationStep("added")
 	}
 	// On SQLite this waits for every write that sealed with the old key.
-	err := a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return prove(ctx, tx, box) })
+	err := a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return recordProof(ctx, tx, box) })
 	if err != nil {
 		return nil, err
 	}
-	a.step("proved")
-	out := &Rotated{Key: int(box.Newest()), Removed: []int{}, Kept: []int{}}
+	a.afterRotationStep("proved")
+	out := &RotationResult{Key: int(box.NewestKey()), Removed: []int{}, Kept: []int{}}
 	shared := a.DB.Engine() == db.Postgres && !retire
 	if !shared {
 		for _, p := range db.SealedColumns() {
-			n, err := a.reseal(ctx, p, box.Newest(), say)
+			n, err := a.resealColumn(ctx, p, box.NewestKey(), say)
 			out.Resealed += n
 			if err != nil {
 				return nil, err
 			}
 		}
-		a.step("resealed")
+		a.afterRotationStep("resealed")
 	}
-	for _, n := range box.Numbers() {
-		if n == box.Newest() {
+	for _, n := range box.KeyNumbers() {
+		if n == box.NewestKey() {
 			continue
 		}
 		used := shared
 		if !used {
-			if used, err = a.inUse(ctx, n); err != nil {
+			if used, err = a.isKeyInUse(ctx, n); err != nil {
 				return nil, err
 			}
 		}
@@ -75,12 +75,12 @@ func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, er
 		if err != nil {
 			return nil, err
 		}
-		a.step("forgotten")
+		a.afterRotationStep("forgotten")
 		next, err := secret.RemoveKey(a.seal.path, n)
 		if err != nil {
 			return nil, err
 		}
-		a.seal.set(next)
+		a.seal.setBox(next)
 		out.Removed = append(out.Removed, int(n))
 	}
 	a.Log.InfoContext(ctx, "sealing key rotated", "key", out.Key, "resealed", out.Resealed, "removed", len(out.Removed),
@@ -88,8 +88,8 @@ func (a *App) rotate(ctx context.Context, retire bool, say db.Say) (*Rotated, er
 	return out, nil
 }
 
-// step lets a test stop a rotation between two of its steps.
-func (a *App) step(name string) {
+// afterRotationStep lets a test stop a rotation between two of its steps.
+func (a *App) afterRotationStep(name string) {
 	if a.seal.afterStep != nil {
 		a.seal.afterStep(name)
 	}
@@ -97,10 +97,11 @@ func (a *App) step(name string) {
 
 const resealBatch = 200
 
-// reseal seals again what a column holds under older keys. It finds the rows on
+// resealColumn seals again what a column holds under older keys. It finds the rows on
 // snapshots and writes in small transactions. The first byte of sealed bytes is the
 // number of their key.
-func (a *App) reseal(ctx context.Context, p db.SealedColumn, newest byte, say db.Say) (done int, err error) {
+func (a *App) resealColumn(ctx context.Context, p db.SealedColumn, newest byte, say db.ProgressFunc) (done int,
+	err error) {
 	old := " AND substr(" + p.Column + ", 1, 1) <> $1"
 	type row struct {
 		Seq    int64  `db:"seq"`
@@ -110,8 +111,8 @@ func (a *App) reseal(ctx context.Context, p db.SealedColumn, newest byte, say db
 	for last := int64(0); ; {
 		var seqs []int64
 		err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			seqs, err = db.All[int64](ctx, tx,
-				"SELECT seq FROM "+p.Table+" WHERE "+p.Only+old+" AND seq > $2 ORDER BY seq LIMIT $3",
+			seqs, err = db.QueryAll[int64](ctx, tx,
+				"SELECT seq FROM "+p.Table+" WHERE "+p.Where+old+" AND seq > $2 ORDER BY seq LIMIT $3",
 				[]byte{newest}, last, resealBatch)
 			return err
 		})
@@ -122,12 +123,12 @@ func (a *App) reseal(ctx context.Context, p db.SealedColumn, newest byte, say db
 		err = a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			n = 0
 			for _, seq := range seqs {
-				text := "SELECT seq, " + p.Place + ", " + p.Column + " FROM " + p.Table + " WHERE " + p.Only + old +
+				text := "SELECT seq, " + p.Place + ", " + p.Column + " FROM " + p.Table + " WHERE " + p.Where + old +
 					" AND seq = $2"
 				if tx.Engine() == db.Postgres {
 					text += " FOR UPDATE"
 				}
-				rows, err := db.All[row](ctx, tx, text, []byte{newest}, seq)
+				rows, err := db.QueryAll[row](ctx, tx, text, []byte{newest}, seq)
 				if err != nil {
 					return err
 				}
@@ -157,16 +158,16 @@ func (a *App) reseal(ctx context.Context, p db.SealedColumn, newest byte, say db
 		if say != nil {
 			say(fmt.Sprintf("resealed in %s: %d so far", p.Table, done))
 		}
-		a.step("batch")
+		a.afterRotationStep("batch")
 	}
 }
 
-// inUse reports whether anything is sealed with a key.
-func (a *App) inUse(ctx context.Context, number byte) (used bool, err error) {
+// isKeyInUse reports whether anything is sealed with a key.
+func (a *App) isKeyInUse(ctx context.Context, number byte) (used bool, err error) {
 	err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, p := range db.SealedColumns() {
-			rows, err := db.All[int64](ctx, tx,
-				"SELECT seq FROM "+p.Table+" WHERE "+p.Only+" AND substr("+p.Column+
+			rows, err := db.QueryAll[int64](ctx, tx,
+				"SELECT seq FROM "+p.Table+" WHERE "+p.Where+" AND substr("+p.Column+
 					", 1, 1) = $1 LIMIT 1", []byte{number})
 			if err != nil {
 				return err

@@ -20,7 +20,7 @@ import (
 // What signs mail is the same after the sealing key was rotated, and nothing
 // needs the old one.
 func TestRotateMailKeys(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		var proof string
 		a := apptest.Start(t, e, app.Extra{Domains: func(c *domain.Config) {
 			c.LookupTXT = func(context.Context, string) ([]string, error) { return []string{proof}, nil }
@@ -33,7 +33,7 @@ func TestRotateMailKeys(t *testing.T) {
 		}
 		public := func() (out []crypto.PublicKey) {
 			t.Helper()
-			signers, err := a.Domains.Email.Signers(t.Context(), a.Org, "engines.com")
+			signers, err := a.Domains.Email.LoadSigners(t.Context(), a.Org, "engines.com")
 			if err != nil || len(signers) != 2 {
 				t.Fatalf("%d keys: %v", len(signers), err)
 			}
@@ -86,7 +86,7 @@ func TestRotateWhileMailKeysAreMade(t *testing.T) {
 	}})
 	during := func() *rotating {
 		return &rotating{Sealer: a.Runner.Seal, done: make(chan struct{}), rotate: func() {
-			if _, err := a.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{}, nil); err != nil {
+			if _, err := a.Admin.RunTask(t.Context(), "secrets.rotate", app.RotateTask{}, nil); err != nil {
 				t.Error(err)
 			}
 		}}
@@ -100,7 +100,8 @@ func TestRotateWhileMailKeysAreMade(t *testing.T) {
 		seal.Sealer = r
 		call(t, "domains.email.enable", fmt.Sprintf(`{"id": %q}`, v.Text("id"))).OK(t, 200)
 		<-r.done
-		if signers, err := a.Domains.Email.Signers(t.Context(), a.Org, "engines.com"); err != nil || len(signers) != 2 {
+		if signers, err := a.Domains.Email.LoadSigners(t.Context(), a.Org, "engines.com"); err != nil ||
+			len(signers) != 2 {
 			t.Errorf("%d keys: %v", len(signers), err)
 		}
 	})

@@ -19,13 +19,13 @@ import (
 	"frontdesk/internal/kernel/secret"
 )
 
-func rotate(t *testing.T, a *apptest.App, retire bool) app.Rotated {
+func rotate(t *testing.T, a *apptest.App, retire bool) app.RotationResult {
 	t.Helper()
-	data, err := a.Admin.Run(t.Context(), "secrets.rotate", app.RotateTask{Retire: retire}, nil)
+	data, err := a.Admin.RunTask(t.Context(), "secrets.rotate", app.RotateTask{Retire: retire}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out app.Rotated
+	var out app.RotationResult
 	if err := json.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func keysInUse(t *testing.T, a *apptest.App) map[byte]int {
 	t.Helper()
 	out := map[byte]int{}
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[[]byte](ctx, tx, "SELECT body FROM idempotency WHERE sealed")
+		rows, err := db.QueryAll[[]byte](ctx, tx, "SELECT body FROM idempotency WHERE sealed")
 		for _, r := range rows {
 			out[r[0]]++
 		}
@@ -53,14 +53,14 @@ func keysInUse(t *testing.T, a *apptest.App) map[byte]int {
 // lost, the service starts again, and the next rotation ends with one key.
 func TestRotateSealingKey(t *testing.T) {
 	const secrets = 3
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		extra := probe.Extra(&probe.Provider{})
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
+		extra := probe.NewExtra(&probe.Provider{})
 		s := apptest.Settings(t, e, extra)
 		var apiKey string
 		shown := map[string]string{}
 		show := func(t *testing.T, a *apptest.App, key string) apptest.Result {
 			t.Helper()
-			r := a.Send(t, apiKey, http.MethodPost, "/v1/probe-secrets", `{}`, "Idempotency-Key", key)
+			r := a.SendREST(t, apiKey, http.MethodPost, "/v1/probe-secrets", `{}`, "Idempotency-Key", key)
 			r.OK(t, 201)
 			return r
 		}
@@ -88,7 +88,7 @@ func TestRotateSealingKey(t *testing.T) {
 				shown[key] = string(show(t, a, key).Body)
 			}
 		})
-		old, err := os.ReadFile(s.KeyPath())
+		old, err := os.ReadFile(s.SealingKeyPath())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,11 +131,11 @@ func TestRotateSealingKey(t *testing.T) {
 				t.Errorf("sealed by key: %v, want %d with %d", used, len(shown), done.Key)
 			}
 			replays(t, a)
-			box, err := secret.ReadBox(s.KeyPath())
-			if err != nil || len(box.Numbers()) != 1 || int(box.Newest()) != done.Key {
-				t.Errorf("the file holds %v, %v", box.Numbers(), err)
+			box, err := secret.ReadBox(s.SealingKeyPath())
+			if err != nil || len(box.KeyNumbers()) != 1 || int(box.NewestKey()) != done.Key {
+				t.Errorf("the file holds %v, %v", box.KeyNumbers(), err)
 			}
-			if info, err := os.Stat(s.KeyPath()); err != nil || info.Mode().Perm() != 0o600 {
+			if info, err := os.Stat(s.SealingKeyPath()); err != nil || info.Mode().Perm() != 0o600 {
 				t.Errorf("%v %v", info.Mode(), err)
 			}
 			if strings.Contains(a.Logs.String(), "hush-") {
@@ -157,22 +157,22 @@ func TestRotateSealingKey(t *testing.T) {
 				replays(t, b)
 			})
 			t.Run("two machines", func(t *testing.T) {
-				file, err := os.ReadFile(s.KeyPath())
+				file, err := os.ReadFile(s.SealingKeyPath())
 				if err != nil {
 					t.Fatal(err)
 				}
 				other := s
 				other.Data = t.TempDir()
-				if err := os.WriteFile(other.KeyPath(), file, 0o600); err != nil {
+				if err := os.WriteFile(other.SealingKeyPath(), file, 0o600); err != nil {
 					t.Fatal(err)
 				}
 				a, b := start(t), apptest.StartWith(t, other, extra)
 				done := rotate(t, a, false)
 				replays(t, b) // it has not got the new file yet
-				if file, err = os.ReadFile(s.KeyPath()); err != nil {
+				if file, err = os.ReadFile(s.SealingKeyPath()); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(other.KeyPath(), file, 0o600); err != nil {
+				if err := os.WriteFile(other.SealingKeyPath(), file, 0o600); err != nil {
 					t.Fatal(err)
 				}
 				rotate(t, a, true)
@@ -184,7 +184,7 @@ func TestRotateSealingKey(t *testing.T) {
 			})
 		}
 		// The file of before is no longer the database's.
-		if err := os.WriteFile(s.KeyPath(), old, 0o600); err != nil {
+		if err := os.WriteFile(s.SealingKeyPath(), old, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		a, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler), extra)
@@ -211,7 +211,7 @@ func TestEverySealedColumnIsRotated(t *testing.T) {
 	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
 		for _, r := range s.Tables {
 			for _, c := range r.Columns {
-				if c.Type == db.WordBytes && !plain[c.Name] && !sealed(r.Name, c.Name) {
+				if c.Type == db.TypeBytes && !plain[c.Name] && !sealed(r.Name, c.Name) {
 					t.Errorf("%s.%s: if it is sealed, the table's life must say so; if not, say so here", r.Name,
 						c.Name)
 				}

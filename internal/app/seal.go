@@ -28,7 +28,7 @@ type seal struct {
 	afterStep func(string) // a test stops a rotation here
 }
 
-const noKey = "the sealing key in %s does not belong to this database; copy the file from the server that made it, " +
+const wrongKeyFormat = "the sealing key in %s does not belong to this database; copy the file from the server that made it, " +
 	"or from where you keep it"
 
 // proof is a known word, sealed with a key of the database. Whoever can open it has the
@@ -38,17 +38,17 @@ type proof struct {
 	Sealed []byte `db:"proof"`
 }
 
-const proven = "proof" // the word that is sealed, and the place that it is bound to
+const proofWord = "proof" // the word that is sealed, and the place that it is bound to
 
-// proofs reads the proofs of all keys in use.
-func proofs(ctx context.Context, tx *db.Tx) ([]proof, error) {
-	return db.All[proof](ctx, tx, "SELECT number, proof FROM sealing_keys ORDER BY number")
+// readProofs reads the proofs of all keys in use.
+func readProofs(ctx context.Context, tx *db.Tx) ([]proof, error) {
+	return db.QueryAll[proof](ctx, tx, "SELECT number, proof FROM sealing_keys ORDER BY number")
 }
 
-// keysFit reports whether a box has every key that the database needs.
-func keysFit(box *secret.Box, needed []proof) bool {
+// boxHasKeys reports whether a box has every key that the database needs.
+func boxHasKeys(box *secret.Box, needed []proof) bool {
 	for _, p := range needed {
-		if _, err := box.Open(p.Sealed, proven); err != nil {
+		if _, err := box.Open(p.Sealed, proofWord); err != nil {
 			return false
 		}
 	}
@@ -62,7 +62,7 @@ func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 	s := &seal{path: path}
 	var needed []proof
 	read := func(ctx context.Context, tx *db.Tx) (err error) {
-		needed, err = proofs(ctx, tx)
+		needed, err = readProofs(ctx, tx)
 		return err
 	}
 	if err := d.Read(ctx, read); err != nil {
@@ -72,37 +72,37 @@ func openSeal(ctx context.Context, d *db.DB, path string) (*seal, error) {
 	if len(needed) > 0 {
 		s.box, err = secret.ReadBox(path)
 	} else {
-		s.box, err = secret.OpenBox(path)
+		s.box, err = secret.OpenOrCreateBox(path)
 	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		s.problem = fmt.Errorf(noKey, path)
+		s.problem = fmt.Errorf(wrongKeyFormat, path)
 		return s, nil
 	case err != nil:
 		return nil, err
 	}
 	s.file, _ = os.Stat(path)
-	if !keysFit(s.box, needed) {
-		s.problem = fmt.Errorf(noKey, path)
+	if !boxHasKeys(s.box, needed) {
+		s.problem = fmt.Errorf(wrongKeyFormat, path)
 		return s, nil
 	}
 	// Two servers may start at once on an empty database: the first proof stays.
 	err = d.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := prove(ctx, tx, s.box); err != nil {
+		if err := recordProof(ctx, tx, s.box); err != nil {
 			return err
 		}
 		return read(ctx, tx)
 	})
-	if err == nil && !keysFit(s.box, needed) {
-		s.problem = fmt.Errorf(noKey, path)
+	if err == nil && !boxHasKeys(s.box, needed) {
+		s.problem = fmt.Errorf(wrongKeyFormat, path)
 	}
 	return s, err
 }
 
-// prove records that the database is sealed with the newest key. A rotation
+// recordProof records that the database is sealed with the newest key. A rotation
 // that was killed may have left that key only in the file.
-func prove(ctx context.Context, tx *db.Tx, box *secret.Box) error {
-	sealed, err := box.Seal([]byte(proven), proven)
+func recordProof(ctx context.Context, tx *db.Tx, box *secret.Box) error {
+	sealed, err := box.Seal([]byte(proofWord), proofWord)
 	if err != nil {
 		return err
 	}
@@ -111,16 +111,16 @@ func prove(ctx context.Context, tx *db.Tx, box *secret.Box) error {
 			INSERT INTO sealing_keys (number, proof)
 			VALUES ($1, $2)
 			ON CONFLICT (number) DO NOTHING`,
-		int(box.Newest()), sealed)
+		int(box.NewestKey()), sealed)
 	return err
 }
 
-// fits returns why the keys do not fit the database, or nil.
-func (s *seal) fits() error { return s.problem }
+// checkKey returns why the keys do not fit the database, or nil.
+func (s *seal) checkKey() error { return s.problem }
 
-// current returns the keys as the file has them now. Another process may have rotated
+// currentBox returns the keys as the file has them now. Another process may have rotated
 // them, and what is sealed with a retired key would be lost with it.
-func (s *seal) current() *secret.Box {
+func (s *seal) currentBox() *secret.Box {
 	s.mu.RLock()
 	box, file := s.box, s.file
 	s.mu.RUnlock()
@@ -131,21 +131,21 @@ func (s *seal) current() *secret.Box {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// A file that is half copied, or another database's, changes nothing.
-	if next, err := secret.ReadBox(s.path); err == nil && next.Follows(s.box) {
+	if next, err := secret.ReadBox(s.path); err == nil && next.DescendsFrom(s.box) {
 		s.box, s.file = next, now
 	}
 	return s.box
 }
 
-// refresh notices a change of the key file even while nothing is sealed.
-func (s *seal) refresh() {
+// refreshBox notices a change of the key file even while nothing is sealed.
+func (s *seal) refreshBox() {
 	if s.problem == nil {
-		s.current()
+		s.currentBox()
 	}
 }
 
-// set takes the keys that a rotation in this process wrote.
-func (s *seal) set(box *secret.Box) {
+// setBox takes the keys that a rotation in this process wrote.
+func (s *seal) setBox(box *secret.Box) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.box = box
@@ -157,7 +157,7 @@ func (s *seal) Seal(plain []byte, place string) ([]byte, error) {
 	if s.problem != nil {
 		return nil, s.problem
 	}
-	return s.current().Seal(plain, place)
+	return s.currentBox().Seal(plain, place)
 }
 
 // Open decrypts what the database holds, or says why it cannot.
@@ -165,8 +165,8 @@ func (s *seal) Open(sealed []byte, place string) ([]byte, error) {
 	if s.problem != nil {
 		return nil, s.problem
 	}
-	return s.current().Open(sealed, place)
+	return s.currentBox().Open(sealed, place)
 }
 
 // SealProblem returns why nothing can be sealed or opened, or nil.
-func (a *App) SealProblem() error { return a.seal.fits() }
+func (a *App) SealProblem() error { return a.seal.checkKey() }

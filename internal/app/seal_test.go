@@ -14,7 +14,7 @@ import (
 // A server whose key file is not the database's does not start; an operator's
 // command without it still works, but seals nothing.
 func TestSealingKeyBelongs(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		t.Run("first", func(t *testing.T) { apptest.StartWith(t, s) })
 		if e == db.SQLite {

@@ -38,14 +38,14 @@ const (
 // finish in time is logged and abandoned: its jobs are taken over as after a
 // crash. started is called with the address once the server accepts requests.
 func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) {
-	if err := a.seal.fits(); err != nil {
+	if err := a.seal.checkKey(); err != nil {
 		return err
 	}
 	// All parts are stopped at the same time, so that none starts new work while
 	// another waits for a hanging request.
 	var stops []func(context.Context) error
 	defer func() {
-		a.ready.set(false)
+		a.ready.setReady(false)
 		drain, cancel := context.WithTimeout(context.Background(), drainTime)
 		defer cancel()
 		errs := make([]error, len(stops))
@@ -58,18 +58,18 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if drain.Err() != nil {
 			a.Log.ErrorContext(ctx, "stopping while work is still running; jobs are taken over as after a crash",
 				"running",
-				a.running())
+				a.runningWork())
 		}
 	}()
 
-	leave, err := a.join(ctx)
+	leave, err := a.joinProcesses(ctx)
 	if err != nil {
 		return err
 	}
 	stops = append(stops, leave)
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	work := a.background(background)
-	stops = append(stops, func(ctx context.Context) error { cancel(); return waitFor(ctx, work.Wait) })
+	work := a.startBackground(background)
+	stops = append(stops, func(ctx context.Context) error { cancel(); return waitUntilDone(ctx, work.Wait) })
 	if err := a.Jobs.Start(background); err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	// the first.
 	failed := make(chan error, 4)
 	serve := func(address string, h http.Handler, t *tls.Config) (string, error) {
-		l, server, err := a.listen(address, h, t)
+		l, server, err := a.listenHTTP(address, h, t)
 		if err != nil {
 			return "", err
 		}
-		stops = append(stops, shutdown(l, server))
+		stops = append(stops, shutdownFunc(l, server))
 		go func() {
 			if t != nil {
 				failed <- server.ServeTLS(l, "", "")
@@ -126,7 +126,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		if err := os.MkdirAll(a.Settings.SpoolPath(), 0o700); err != nil {
 			return err
 		}
-		l, err := listen.Open(a.Settings.MailServer.Listen)
+		l, err := listen.OpenTCP(a.Settings.MailServer.Listen)
 		if err != nil {
 			return fmt.Errorf("cannot listen on %s for mail: %w", a.Settings.MailServer.Listen, err)
 		}
@@ -149,7 +149,7 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 		stops = append(stops, a.certificates.Stop)
 	}
 	stops = append(stops, a.Follower.Stop) // which ends the streams that a server would wait for
-	a.ready.set(true)
+	a.ready.setReady(true)
 	if started != nil {
 		started(addr)
 	}
@@ -159,33 +159,33 @@ func (a *App) Serve(ctx context.Context, started func(addr string)) (err error) 
 	case err := <-dns:
 		return err
 	case <-ctx.Done():
-		return a.leave(ctx, failed)
+		return a.waitForBalancers(ctx, failed)
 	}
 }
 
-// listen opens an address for requests, encrypted where t is given.
-func (a *App) listen(address string, h http.Handler, t *tls.Config) (net.Listener, *http.Server, error) {
-	l, err := listen.Open(address)
+// listenHTTP opens an address for requests, encrypted where t is given.
+func (a *App) listenHTTP(address string, h http.Handler, t *tls.Config) (net.Listener, *http.Server, error) {
+	l, err := listen.OpenTCP(address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
-	h = a.sayGoodbye(a.requests.count(a.inTurn(h)))
+	h = a.closeWhenLeaving(a.requests.trackRequests(a.withRequestTurn(h)))
 	if t != nil {
-		t, h = forWeb(t), strict(h)
+		t, h = webTLSConfig(t), withHSTS(h)
 	}
 	return netutil.LimitListener(l, maxConnections()), &http.Server{Handler: h, TLSConfig: t,
 		ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: headerBytes, ErrorLog: serverLog(a.Log)}, nil
+		MaxHeaderBytes: headerBytes, ErrorLog: httpServerLog(a.Log)}, nil
 }
 
-// unspoken is how long a new connection has for its first request once the server
+// firstRequestWait is how long a new connection has for its first request once the server
 // stops, counted from when it was made: a request may already be on its way.
-const unspoken = 500 * time.Millisecond
+const firstRequestWait = 500 * time.Millisecond
 
-// shutdown returns the function that stops a server as its own Shutdown does, with two
+// shutdownFunc returns the function that stops a server as its own Shutdown does, with two
 // differences: a connection that was just made may still send a request, which Shutdown
 // would drop, and it does not wait five seconds for one on which nobody says anything.
-func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
+func shutdownFunc(l net.Listener, server *http.Server) func(context.Context) error {
 	var silent sync.Map // of connections to when they were made
 	server.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -199,7 +199,7 @@ func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
 		for waits := true; waits && ctx.Err() == nil; {
 			waits = false
 			silent.Range(func(c, made any) bool {
-				if time.Since(made.(time.Time)) < unspoken {
+				if time.Since(made.(time.Time)) < firstRequestWait {
 					waits = true
 				} else {
 					c.(net.Conn).Close() //nolint:errcheck // its end either way
@@ -217,21 +217,21 @@ func shutdown(l net.Listener, server *http.Server) func(context.Context) error {
 	}
 }
 
-// inTurn has a request wait for its turn at PostgreSQL once, not for each transaction.
-func (a *App) inTurn(h http.Handler) http.Handler {
+// withRequestTurn has a request wait for its turn at PostgreSQL once, not for each transaction.
+func (a *App) withRequestTurn(h http.Handler) http.Handler {
 	if a.DB.Engine() == db.SQLite {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h.ServeHTTP(w, r.WithContext(db.ForRequest(r.Context())))
+		h.ServeHTTP(w, r.WithContext(db.WithRequestTurn(r.Context())))
 	})
 }
 
-// leave gives load balancers time to notice that this process is going (/readyz says
+// waitForBalancers gives load balancers time to notice that this process is going (/readyz says
 // so) and to send their requests elsewhere, before it stops listening. On SQLite there
 // is only this process, and no reason to wait.
-func (a *App) leave(ctx context.Context, failed <-chan error) error {
-	a.ready.set(false)
+func (a *App) waitForBalancers(ctx context.Context, failed <-chan error) error {
+	a.ready.setReady(false)
 	if a.DB.Engine() == db.Postgres && a.Settings.Drain > 0 {
 		a.Log.InfoContext(ctx, "stopping; still serving while balancers notice", "for", a.Settings.Drain)
 		select {
@@ -244,9 +244,9 @@ func (a *App) leave(ctx context.Context, failed <-chan error) error {
 	return nil
 }
 
-// sayGoodbye closes each connection with its answer while the process is leaving, so
+// closeWhenLeaving closes each connection with its answer while the process is leaving, so
 // that a balancer sends nothing more on one that is about to be closed.
-func (a *App) sayGoodbye(h http.Handler) http.Handler {
+func (a *App) closeWhenLeaving(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !a.ready.on.Load() {
 			w.Header().Set("Connection", "close")
@@ -269,8 +269,8 @@ func maxConnections() int {
 	return max(int(l.Cur)-spareFiles, int(l.Cur)/2)
 }
 
-// waitFor waits until a function returns, or ctx ends. The function then goes on alone.
-func waitFor(ctx context.Context, wait func()) error {
+// waitUntilDone waits until a function returns, or ctx ends. The function then goes on alone.
+func waitUntilDone(ctx context.Context, wait func()) error {
 	done := make(chan struct{})
 	go func() { wait(); close(done) }()
 	select {
@@ -281,16 +281,16 @@ func waitFor(ctx context.Context, wait func()) error {
 	}
 }
 
-// running names the jobs and requests in progress, for the log.
-func (a *App) running() []string {
-	return slices.Concat(a.Jobs.Running(), a.requests.names())
+// runningWork names the jobs and requests in progress, for the log.
+func (a *App) runningWork() []string {
+	return slices.Concat(a.Jobs.RunningJobs(), a.requests.shortNames())
 }
 
 // requests are the requests in progress.
 type requests struct{ open sync.Map }
 
-// count remembers each request while it is served.
-func (r *requests) count(h http.Handler) http.Handler {
+// trackRequests remembers each request while it is served.
+func (r *requests) trackRequests(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.open.Store(req, nil)
 		defer r.open.Delete(req)
@@ -298,9 +298,9 @@ func (r *requests) count(h http.Handler) http.Handler {
 	})
 }
 
-// names lists the requests in a form fit for a log: only the beginning of a path,
+// shortNames lists the requests in a form fit for a log: only the beginning of a path,
 // because the rest may be a secret, as in an access link.
-func (r *requests) names() (out []string) {
+func (r *requests) shortNames() (out []string) {
 	r.open.Range(func(key, _ any) bool {
 		req := key.(*http.Request)
 		parts := strings.Split(req.URL.Path, "/")

@@ -17,7 +17,7 @@ func TestShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: time.Minute}
-	stop := shutdown(l, server)
+	stop := shutdownFunc(l, server)
 	accepted := make(chan struct{}, 100)
 	noted := server.ConnState
 	server.ConnState = func(c net.Conn, state http.ConnState) {

@@ -41,21 +41,21 @@ func TestSpendSIGKILL(t *testing.T) {
 		t.Skip("crashes are not for the race detector")
 	}
 	const price, limit = 1200, 40*1200 + 700
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		settings := apptest.Settings(t, e)
 		settings.MCPListen = listentest.FreeAddress(t)
 		settings.MCPURL = "http://" + settings.MCPListen
 		var access string
 		t.Run("prepare", func(t *testing.T) {
 			a := apptest.StartWith(t, settings)
-			a.Midday(t, a.Tenant)
-			a.Operate(t, "agreements.accept", "business", a.Business,
+			a.SetMiddayTimezone(t, a.Tenant)
+			a.AsOperator(t, "agreements.accept", "business", a.Business,
 				fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
-			a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
+			a.AsOperator(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
 			agent := a.NewAgent(t, a.Tenant, "all")
-			a.Operate(t, "agents.configure", "agent", agent,
+			a.AsOperator(t, "agents.configure", "agent", agent,
 				fmt.Sprintf(`{"id": %q, "limits": {"spendCents": %d}}`, agent, limit))
-			_, access, _ = a.Connect(t, a.Tenant, agent)
+			_, access, _ = a.ConnectAgent(t, a.Tenant, agent)
 		})
 		var all []*server
 		for range map[db.Engine]int{db.SQLite: 1, db.Postgres: 2}[e] {
@@ -108,7 +108,7 @@ func TestSpendSIGKILL(t *testing.T) {
 				"SELECT spend_cents FROM agent_use":                          limit / price * price,
 				"SELECT count(*) FROM operations":                            limit / price,
 			} {
-				got, err := db.One[int64](ctx, tx, text)
+				got, err := db.QueryOne[int64](ctx, tx, text)
 				if err != nil {
 					return err
 				}

@@ -15,12 +15,12 @@ import (
 // that decides over proposals: whoever was not given the right is refused.
 func TestAttackUndeclaredSpending(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	plain := &op.Caller{Kind: op.User, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
+	plain := &op.Caller{Kind: op.UserActor, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
 		Role: "owner", Agreements: []string{op.EveryAgreement},
 		Permissions: op.Everything().With(op.Account, op.ActionCreate).With(op.Account, op.ActionUpdate)}
 	spends, decides := 0, 0
 	for _, o := range a.Catalog.All() {
-		if o.Doors&op.Console == 0 || o.ReadOnly() {
+		if o.Doors&op.ConsoleDoor == 0 || o.ReadOnly() {
 			continue
 		}
 		charges := slices.ContainsFunc(o.Errors, func(k *fault.Kind) bool { return k.Code == "PAYMENT_FAILED" })
@@ -28,20 +28,21 @@ func TestAttackUndeclaredSpending(t *testing.T) {
 		if (charges || saves) && !o.Spends {
 			t.Errorf("%s takes money or saves a card, and does not say that it spends", o.Name)
 		}
-		if o.TakesBody("autoRenew") && !o.Spends && o.SpendsWith != "autoRenew" {
+		if o.HasBodyField("autoRenew") && !o.Spends && o.SpendsIfTrue != "autoRenew" {
 			t.Errorf("%s switches renewal on, and does not say that it spends", o.Name)
 		}
-		if on := `{"autoRenew": true}`; o.SpendsWith != "" && o.PermitInput(plain, op.Console, []byte(on)) == nil {
+		if on := `{"autoRenew": true}`; o.SpendsIfTrue != "" &&
+			o.PermitInput(plain, op.ConsoleDoor, []byte(on)) == nil {
 			t.Errorf("%s spends with %s for somebody who may not", o.Name, on)
 		}
 		decision := slices.Contains(o.Events, "proposal.approved") || slices.Contains(o.Events, "proposal.rejected")
 		if decision && !o.Decides {
 			t.Errorf("%s decides, and does not say so", o.Name)
 		}
-		if (o.Spends || o.Decides) && !fault.Has(o.Permit(plain, op.Console), fault.Forbidden) {
+		if (o.Spends || o.Decides) && !fault.IsKind(o.PermitCaller(plain, op.ConsoleDoor), fault.Forbidden) {
 			t.Errorf("%s is open to somebody who may neither spend nor decide", o.Name)
 		}
-		if o.Spends || o.SpendsWith != "" {
+		if o.Spends || o.SpendsIfTrue != "" {
 			spends++
 		}
 		if o.Decides {

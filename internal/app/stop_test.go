@@ -76,7 +76,7 @@ func tick(ctx context.Context, a *app.App) error {
 		time.Sleep(100 * time.Millisecond)
 		return nil, nil
 	}
-	job.HandleFlow(a.Jobs, "test.tick", run, job.Lane("ticks", 1))
+	job.HandleFlow(a.Jobs, "test.tick", run, job.InLane("ticks", 1))
 	return a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for range 200 {
 			if _, err := a.Jobs.Enqueue(ctx, tx, "test.tick", struct{}{}); err != nil {
@@ -117,7 +117,7 @@ func (s *safeBuffer) wait(t *testing.T, text string) {
 
 // Whatever spins, SIGTERM ends the process, which says what it left.
 func TestAttackStop(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		for what, named := range map[string]string{"job": "job test.spin", "request": "POST /v1/contacts"} {
 			t.Run(what, func(t *testing.T) {
 				s, v := prepare(t, e)
@@ -163,7 +163,7 @@ func TestAttackStop(t *testing.T) {
 // A request whose body never comes does not have jobs taken up, to be cut off,
 // by a process that is stopping.
 func TestAttackStopWhileRequestHangs(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		said := &safeBuffer{}
 		s.env, s.stderr = []string{stuckEnv + "=body"}, said

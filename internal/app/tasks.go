@@ -25,12 +25,12 @@ type (
 	}
 )
 
-// tasks are what the operator's commands have the server do, besides operations. They
+// adminTasks are what the operator's commands have the server do, besides operations. They
 // run long, and tell how far they are.
-func (a *App) tasks() map[string]admin.Task {
+func (a *App) adminTasks() map[string]admin.Task {
 	return map[string]admin.Task{
-		"backup": taskWith(func(ctx context.Context, in BackupTask, say db.Say) (any, error) {
-			sum, err := a.backup(ctx, in.Path, say)
+		"backup": taskWithInput(func(ctx context.Context, in BackupTask, say db.ProgressFunc) (any, error) {
+			sum, err := a.writeBackup(ctx, in.Path, say)
 			if err == nil {
 				a.Log.InfoContext(ctx, "backup written", "file", sum.File, "rows", sum.Rows, "bytes", sum.Bytes,
 					"files", sum.Files,
@@ -38,34 +38,35 @@ func (a *App) tasks() map[string]admin.Task {
 			}
 			return sum, err
 		}),
-		"backup.send": taskWith(func(ctx context.Context, _ struct{}, say db.Say) (any, error) {
+		"backup.send": taskWithInput(func(ctx context.Context, _ struct{}, say db.ProgressFunc) (any, error) {
 			return a.sendBackup(ctx, say)
 		}),
-		"domains.zone": taskWith(func(ctx context.Context, in ZoneTask, _ db.Say) (any, error) {
+		"domains.zone": taskWithInput(func(ctx context.Context, in ZoneTask, _ db.ProgressFunc) (any, error) {
 			return a.zoneFile(ctx, in.Name)
 		}),
-		"organizations.export": taskWith(func(ctx context.Context, in ExportTask, say db.Say) (any, error) {
-			return a.export(ctx, in.ID, in.Out, say)
+		"organizations.export": taskWithInput(func(ctx context.Context, in ExportTask, say db.ProgressFunc) (any,
+			error) {
+			return a.exportOrganization(ctx, in.ID, in.Out, say)
 		}),
-		"mail.dns": taskWith(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
+		"mail.dns": taskWithInput(func(ctx context.Context, _ struct{}, _ db.ProgressFunc) (any, error) {
 			return a.mailRecords(ctx)
 		}),
-		"setup.link": taskWith(func(ctx context.Context, _ struct{}, _ db.Say) (any, error) {
-			link, err := a.Accounts.SetupLink(ctx)
+		"setup.link": taskWithInput(func(ctx context.Context, _ struct{}, _ db.ProgressFunc) (any, error) {
+			link, err := a.Accounts.CreateSetupLink(ctx)
 			if err == nil && link == "" {
 				err = errors.New("this server is already set up; add people by an invitation in the console, or with " +
 					"frontdesk admin user create")
 			}
 			return map[string]string{"url": link}, err
 		}),
-		"secrets.rotate": taskWith(func(ctx context.Context, in RotateTask, say db.Say) (any, error) {
-			return a.rotate(ctx, in.Retire, say)
+		"secrets.rotate": taskWithInput(func(ctx context.Context, in RotateTask, say db.ProgressFunc) (any, error) {
+			return a.rotateSealingKey(ctx, in.Retire, say)
 		}),
 	}
 }
 
-// taskWith makes a task from a function that takes its input as a Go value.
-func taskWith[In any](fn func(context.Context, In, db.Say) (any, error)) admin.Task {
+// taskWithInput makes a task from a function that takes its input as a Go value.
+func taskWithInput[In any](fn func(context.Context, In, db.ProgressFunc) (any, error)) admin.Task {
 	return func(ctx context.Context, input json.RawMessage, say func(string)) (any, error) {
 		var in In
 		if err := json.Unmarshal(input, &in); err != nil {

@@ -78,7 +78,7 @@ func (f fixtures) refer(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.Op
 		if noun == "definition" {
 			// A property is defined for one kind of object, the one in the path.
 			kind, _, _ := strings.Cut(o.Events[0], ".")
-			fields[name] = a.Send(t, v.Key, "POST", "/v1/property-definitions",
+			fields[name] = a.SendREST(t, v.Key, "POST", "/v1/property-definitions",
 				fmt.Sprintf(`{"objectType": %q, "key": "example_%s", "name": "Example", "valueType": "text"}`,
 					kind, string(id.New())[24:])).OK(t, 201).ID("id")
 		} else if noun == "user" {
@@ -119,14 +119,15 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 	f := fixtures{}
 	for depth := 1; depth < 8; depth++ {
 		for _, o := range a.Catalog.All() {
-			if o.Doors&op.REST == 0 || o.Method != "POST" || o.Status != 201 || strings.Count(o.Path, "/") != depth {
+			if o.Doors&op.RESTDoor == 0 || o.Method != "POST" || o.Status != 201 ||
+				strings.Count(o.Path, "/") != depth {
 				continue
 			}
 			if o.Name == "undo.create" { // it makes a proposal, from events that its example does not name
 				continue
 			}
 			if o.IsForm() {
-				f[o.Path] = a.Upload(t, v.Key, o.Path,
+				f[o.Path] = a.UploadForm(t, v.Key, o.Path,
 					apptest.Part{Name: "file", FileName: "letter.txt", Text: "Dear Ada"}).OK(t, 201).ID("id")
 				continue
 			}
@@ -135,27 +136,28 @@ func build(t *testing.T, a *apptest.App, v apptest.Tenant) fixtures {
 				t.Fatalf("%s: nothing creates what its path names", o.Name)
 			}
 			if step := before[o.Name]; step != "" {
-				a.Send(t, v.Key, "POST", path[:strings.LastIndex(path, "/")]+step, "").OK(t, 200)
+				a.SendREST(t, v.Key, "POST", path[:strings.LastIndex(path, "/")]+step, "").OK(t, 200)
 			}
 			text := f.refer(t, a, v, o)
 			if strings.HasPrefix(o.Path, "/v1/domains") { // a name is one tenant's
 				text = strings.ReplaceAll(text, "example.com", "t"+string(v.Org)+".example.com")
 			}
-			f[o.Path] = a.Send(t, v.Key, "POST", path, text, keyFor(o)...).OK(t, 201).ID("id")
+			f[o.Path] = a.SendREST(t, v.Key, "POST", path, text, keyFor(o)...).OK(t, 201).ID("id")
 			if o.Name == "domains.create" {
 				f.prove(t, a, v, f[o.Path])
 			}
 			if step := after[o.Name]; step != "" {
-				a.Send(t, v.Key, "POST", path+"/"+string(f[o.Path])+step, "{}").OK(t, 200)
+				a.SendREST(t, v.Key, "POST", path+"/"+string(f[o.Path])+step, "{}").OK(t, 200)
 			}
 		}
 	}
-	f["/v1/imports"] = a.Upload(t, v.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
+	f["/v1/imports"] = a.UploadForm(t, v.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
 		apptest.Part{Name: "file", FileName: "people.csv", Text: "firstName\nAda\n"}).OK(t, 202).ID("id")
 	deliver(t, a, v, f)
 	// What no caller creates, such as events, came about meanwhile.
 	for _, o := range a.Catalog.All() {
-		if o.Doors&op.REST != 0 && o.Method == "GET" && len(o.PathFields()) == 0 && f[o.Path] == "" && o.Lists() {
+		if o.Doors&op.RESTDoor != 0 && o.Method == "GET" && len(o.PathFields()) == 0 && f[o.Path] == "" &&
+			o.AnswersList() {
 			f.came(t, a, v, o.Path)
 		}
 	}
@@ -169,7 +171,7 @@ func (f fixtures) came(t *testing.T, a *apptest.App, v apptest.Tenant, collectio
 	if f[collection] != "" || strings.Contains(collection, "{") {
 		return
 	}
-	if rows := a.Send(t, v.Key, "GET", collection, "").OK(t, 200); rows.Len() > 0 {
+	if rows := a.SendREST(t, v.Key, "GET", collection, "").OK(t, 200); rows.Len() > 0 {
 		f[collection] = rows.ID("0.id")
 	}
 }
@@ -191,12 +193,12 @@ func (f fixtures) prove(t *testing.T, a *apptest.App, v apptest.Tenant, domain i
 	if err := zones.CreateZone(t.Context(), "t"+string(v.Org)+".example.com"); err != nil {
 		t.Fatal(err)
 	}
-	a.Operate(t, "agreements.accept", "business", v.Business,
+	a.AsOperator(t, "agreements.accept", "business", v.Business,
 		fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
-	a.Operate(t, "payment_methods.create_test", "organization", v.Org, `{"test": "visa"}`)
+	a.AsOperator(t, "payment_methods.create_test", "organization", v.Org, `{"test": "visa"}`)
 	register := a.Catalog.Named("domains.register")
 	order := strings.Replace(body(t, register), "analytical-engines", "t"+string(v.Org), 1)
-	a.Send(t, v.Key, "POST", register.Path, order, "Idempotency-Key", "prove").OK(t, 202)
+	a.SendREST(t, v.Key, "POST", register.Path, order, "Idempotency-Key", "prove").OK(t, 202)
 }
 
 // deliver makes the one collection under a parent that no caller creates in.
@@ -224,12 +226,12 @@ func deliver(t *testing.T, a *apptest.App, v apptest.Tenant, f fixtures) {
 // that does not exist. The test is made from the list of operations, so a new
 // one cannot be forgotten.
 func TestForeignIsMissing(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		theirs := build(t, a, a.NewTenant(t, "enterprise"))
 		mine := build(t, a, a.Tenant)
 		tried := 0
 		for _, o := range a.Catalog.All() {
-			if o.Doors&op.REST == 0 || len(o.PathFields()) == 0 || o.Public { // a token belongs to no organization
+			if o.Doors&op.RESTDoor == 0 || len(o.PathFields()) == 0 || o.Public { // a token belongs to no organization
 				continue
 			}
 			if o.MayCreate { // what is not there is created
@@ -252,7 +254,7 @@ func TestForeignIsMissing(t *testing.T) {
 					if !ok {
 						t.Fatalf("%s: no fixture for %s", o.Name, o.Path)
 					}
-					return a.Send(t, a.Key, o.Method, path, body(t, o), keyFor(o)...)
+					return a.SendREST(t, a.Key, o.Method, path, body(t, o), keyFor(o)...)
 				}
 				foreign := ask(func(c string) id.ID {
 					if theirs[c] == "" {

@@ -20,7 +20,7 @@ func (a *App) openTLS() (err error) {
 		return nil
 	}
 	if !s.ObtainsCertificate() {
-		a.webTLS, err = certificate.Files(s.TLS.Cert, s.TLS.Key)
+		a.webTLS, err = certificate.FilesTLSConfig(s.TLS.Cert, s.TLS.Key)
 		a.mailTLS = a.webTLS
 		return err
 	}
@@ -46,8 +46,8 @@ func (a *App) openTLS() (err error) {
 // hstsAge is a year. Subdomains are left out: they may belong to other servers.
 const hstsAge = "max-age=31536000"
 
-// strict tells browsers to use nothing but https from now on (RFC 6797).
-func strict(h http.Handler) http.Handler {
+// withHSTS tells browsers to use nothing but https from now on (RFC 6797).
+func withHSTS(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Strict-Transport-Security", hstsAge)
 		h.ServeHTTP(w, r)
@@ -57,17 +57,17 @@ func strict(h http.Handler) http.Handler {
 // RedirectHandler is everything on the listener for plain http: it answers the
 // certificate authority's challenges and sends everybody else to https.
 func (a *App) RedirectHandler() http.Handler {
-	h := http.Handler(http.HandlerFunc(a.redirect))
+	h := http.Handler(http.HandlerFunc(a.redirectToHTTPS))
 	if a.certificates != nil {
-		h = a.certificates.Challenges(h)
+		h = a.certificates.AnswerChallenges(h)
 	}
 	return h
 }
 
-// redirect sends a request to the same path of the configured address, whatever
+// redirectToHTTPS sends a request to the same path of the configured address, whatever
 // name the request gives. A key that came unencrypted may have been read by others, so
 // its sender is refused and told to replace it.
-func (a *App) redirect(w http.ResponseWriter, r *http.Request) {
+func (a *App) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Connection", "close")
 	if r.Header.Get("Authorization") != "" {
 		http.Error(w, "Use "+a.Settings.BaseURL+". The key was just sent unencrypted: replace it.",
@@ -86,17 +86,17 @@ func (a *App) redirect(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusPermanentRedirect)
 }
 
-// serverLog is where an http.Server writes. Failed TLS handshakes are only for
+// httpServerLog is where an http.Server writes. Failed TLS handshakes are only for
 // debugging: scanners cause them all the time.
-func serverLog(l *slog.Logger) *log.Logger {
-	return log.New(serverLines{l}, "", 0)
+func httpServerLog(l *slog.Logger) *log.Logger {
+	return log.New(serverLogWriter{l}, "", 0)
 }
 
-// serverLines passes the lines of a log.Logger on to a slog.Logger.
-type serverLines struct{ log *slog.Logger }
+// serverLogWriter passes the lines of a log.Logger on to a slog.Logger.
+type serverLogWriter struct{ log *slog.Logger }
 
 // Write logs one line.
-func (s serverLines) Write(line []byte) (int, error) {
+func (s serverLogWriter) Write(line []byte) (int, error) {
 	level, text := slog.LevelWarn, strings.TrimSpace(string(line))
 	if strings.Contains(text, "TLS handshake error") {
 		level = slog.LevelDebug
@@ -108,8 +108,8 @@ func (s serverLines) Write(line []byte) (int, error) {
 	return len(line), s.log.Handler().Handle(ctx, slog.NewRecord(time.Now(), level, text, 0))
 }
 
-// forWeb is the TLS configuration of the https listener, with HTTP/2.
-func forWeb(c *tls.Config) *tls.Config {
+// webTLSConfig is the TLS configuration of the https listener, with HTTP/2.
+func webTLSConfig(c *tls.Config) *tls.Config {
 	c = c.Clone()
 	if len(c.NextProtos) == 0 {
 		c.NextProtos = []string{"h2", "http/1.1"}

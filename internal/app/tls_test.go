@@ -160,7 +160,7 @@ func TestOwnCertificate(t *testing.T) {
 	dir := t.TempDir()
 	s.TLS.Cert, s.TLS.Key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	leaf := ownCertificate(t, &s, time.Now().Add(-time.Hour))
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		t.Fatal(err)
 	}
 	serve(t, s)
@@ -206,7 +206,7 @@ func TestOwnCertificate(t *testing.T) {
 // The redirect goes to our own name and nowhere else, whatever the request says.
 func TestAttackRedirect(t *testing.T) {
 	s := domainSettings(t, db.SQLite)
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		t.Fatal(err)
 	}
 	a, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler))
@@ -271,11 +271,11 @@ func TestAttackRedirect(t *testing.T) {
 // Certificates are rotated with everything else that is sealed, and neither a
 // backup nor an export nor a log has a key in the clear.
 func TestCertificatesAreSealed(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		box := func() *secret.Box {
 			t.Helper()
-			b, err := secret.ReadBox(a.Settings.KeyPath())
+			b, err := secret.ReadBox(a.Settings.SealingKeyPath())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func TestCertificatesAreSealed(t *testing.T) {
 		if e == db.Postgres {
 			rotate(t, a, true)
 		}
-		if n := box().Numbers(); len(n) != 1 || n[0] == 1 {
+		if n := box().KeyNumbers(); len(n) != 1 || n[0] == 1 {
 			t.Errorf("keys %v", n)
 		}
 		storage = certificate.NewStorage(a.DB, box(), a.Log)
@@ -298,11 +298,11 @@ func TestCertificatesAreSealed(t *testing.T) {
 			t.Errorf("%q, %v", v, err)
 		}
 		dir := t.TempDir()
-		if _, err := a.Admin.Run(t.Context(), "backup",
+		if _, err := a.Admin.RunTask(t.Context(), "backup",
 			app.BackupTask{Path: filepath.Join(dir, "backup")}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Admin.Run(t.Context(), "organizations.export",
+		if _, err := a.Admin.RunTask(t.Context(), "organizations.export",
 			app.ExportTask{ID: a.Org, Out: filepath.Join(dir, "export")}, nil); err != nil {
 			t.Fatal(err)
 		}

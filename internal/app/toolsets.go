@@ -13,15 +13,15 @@ var toolsets = map[string][]string{
 	"sales":  {"customers", "invoices"},
 }
 
-// daily are the tools that a compact list names directly: those of the daily work.
-var daily = []string{"contacts_list", "contacts_get", "contacts_create", "tasks_list", "tasks_create",
+// compactTools are the tools that a compact list names directly: those of the daily work.
+var compactTools = []string{"contacts_list", "contacts_get", "contacts_create", "tasks_list", "tasks_create",
 	"threads_list", "messages_list", "messages_get", "messages_create", "invoices_list", "proposals_get"}
 
-// Tools is the list of tools that the client of an agent with a preset gets from /mcp
+// DescribeTools is the list of tools that the client of an agent with a preset gets from /mcp
 // with this query.
-func Tools(query, preset string) ([]byte, error) {
-	d := &mcp.Door{Toolsets: toolsets, Daily: daily}
+func DescribeTools(query, preset string) ([]byte, error) {
+	d := &mcp.Door{Toolsets: toolsets, Daily: compactTools}
 	catalog := Describe() // which makes the resources known
-	agent := account.Agent{Permissions: account.Preset(preset)}
-	return d.List(catalog, query, agent.Allowed())
+	agent := account.Agent{Permissions: account.PresetPermissions(preset)}
+	return d.List(catalog, query, agent.AllowedPermissions())
 }

@@ -21,7 +21,7 @@ func TestUndoSIGKILL(t *testing.T) {
 		t.Skip("crashes are not for the race detector")
 	}
 	const rows = 3000
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		s, v := prepare(t, e)
 		s.start()
 		var answer struct {
@@ -59,7 +59,7 @@ func TestUndoSIGKILL(t *testing.T) {
 		for i := range rows {
 			fmt.Fprintf(&file, "Ada,ada%d@example.com\n", i)
 		}
-		body, kind := apptest.Form(t, apptest.Part{Name: "objectType", Text: "contacts"},
+		body, kind := apptest.BuildForm(t, apptest.Part{Name: "objectType", Text: "contacts"},
 			apptest.Part{Name: "file", FileName: "x.csv", Text: file.String()})
 		ask("POST", "/v1/imports", kind, body)
 		imported := answer.Data.ID

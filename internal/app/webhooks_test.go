@@ -88,7 +88,7 @@ func hearing(t *testing.T, e db.Engine, urls ...string) (*server, apptest.Tenant
 		a := apptest.StartWith(t, s)
 		v = a.Tenant
 		for _, url := range urls {
-			a.Send(t, a.Key, "POST", "/v1/webhooks",
+			a.SendREST(t, a.Key, "POST", "/v1/webhooks",
 				fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, url)).OK(t, 201)
 		}
 	})
@@ -150,7 +150,7 @@ func TestWebhooksAfterSIGKILL(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, engine db.Engine) {
 		one, two := newTold(t), newTold(t)
 		s, v := hearing(t, engine, one.URL, two.URL)
 		s.start()
@@ -209,7 +209,7 @@ func expire(t *testing.T, s *server) {
 
 // Two servers over one PostgreSQL send each event once, and miss none.
 func TestWebhooksOfTwoServers(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, engine db.Engine) {
 		if engine != db.Postgres {
 			t.Skip("one process owns a SQLite file")
 		}
@@ -243,11 +243,11 @@ func TestWebhooksOfTwoServers(t *testing.T) {
 // Deliveries end after their retention, by themselves, and their attempts with
 // them.
 func TestDeliveriesExpire(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, engine db.Engine) {
 		s := apptest.Settings(t, engine)
 		s.Retention.Deliveries = 30 * 24 * time.Hour
 		a := apptest.StartWith(t, s)
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+		hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks",
 			`{"url": "https://example.com/", "events": ["webhook.disabled"]}`).OK(t, 201).ID("id")
 		old, young := fixtures{"/v1/webhooks": hook}, fixtures{"/v1/webhooks": hook}
 		deliver(t, a, a.Tenant, old)
@@ -275,7 +275,7 @@ func TestDeliveriesExpire(t *testing.T) {
 		}
 		defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
 		get := func(d id.ID) int {
-			return a.Send(t, a.Key, "GET", "/v1/webhooks/"+string(hook)+"/deliveries/"+string(d), "").Status
+			return a.SendREST(t, a.Key, "GET", "/v1/webhooks/"+string(hook)+"/deliveries/"+string(d), "").Status
 		}
 		deadline := time.Now().Add(time.Minute)
 		for ; get(old["/v1/webhooks/{id}/deliveries"]) != 404; time.Sleep(10 * time.Millisecond) {

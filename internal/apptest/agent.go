@@ -33,13 +33,13 @@ func Challenge(verifier string) string {
 // NewAgent makes an agent with a preset of permissions: all, read or none.
 func (a *App) NewAgent(t testing.TB, v Tenant, preset string) id.ID {
 	t.Helper()
-	return a.Operate(t, "agents.create", "business", v.Business,
+	return a.AsOperator(t, "agents.create", "business", v.Business,
 		fmt.Sprintf(`{"businessId": %q, "name": "Agent", "preset": %q}`, v.Business, preset)).ID("id")
 }
 
-// Midday gives a tenant's business a timezone in which it is noon, so that the
+// SetMiddayTimezone gives a tenant's business a timezone in which it is noon, so that the
 // limits of a day do not begin anew in the middle of a test.
-func (a *App) Midday(t testing.TB, v Tenant) {
+func (a *App) SetMiddayTimezone(t testing.TB, v Tenant) {
 	t.Helper()
 	zone := fmt.Sprintf("Etc/GMT%+d", a.Clock.Now().Std().UTC().Hour()-12) // in these names, minus is east of Greenwich
 	a.Door("action", v)(t, "businesses.update",
@@ -50,15 +50,15 @@ func (a *App) Midday(t testing.TB, v Tenant) {
 func (a *App) NewClient(t testing.TB) string {
 	t.Helper()
 	r := a.Agents(t, http.MethodPost, "/oauth/register",
-		`{"client_name": "Test client", "redirect_uris": [`+strconvQuote(Callback)+`]}`,
+		`{"client_name": "Test client", "redirect_uris": [`+quoteJSON(Callback)+`]}`,
 		"Content-Type", "application/json")
 	if r.Status != 201 {
 		t.Fatalf("register: %d %s", r.Status, r.Body)
 	}
-	return parse(t, r.Body).Text("client_id")
+	return parseJSON(t, r.Body).Text("client_id")
 }
 
-func strconvQuote(s string) string { b, _ := json.Marshal(s); return string(b) }
+func quoteJSON(s string) string { b, _ := json.Marshal(s); return string(b) }
 
 // Agents makes one request to the agents' listener; headers are pairs.
 func (a *App) Agents(t testing.TB, method, path, body string, headers ...string) Result {
@@ -86,9 +86,9 @@ func (a *App) Agents(t testing.TB, method, path, body string, headers ...string)
 	return Result{res.StatusCode, text, res.Header}
 }
 
-// AskURL is the path of a valid authorization request. more are pairs of name and
+// AuthorizePath is the path of a valid authorization request. more are pairs of name and
 // value that replace its parameters; an empty value leaves one out.
-func (a *App) AskURL(client string, more ...string) string {
+func (a *App) AuthorizePath(client string, more ...string) string {
 	q := url.Values{"response_type": {"code"}, "client_id": {client}, "redirect_uri": {Callback}, "state": {"a state"},
 		"code_challenge_method": {"S256"},
 		"code_challenge":        {Challenge(Verifier)}, "resource": {a.Settings.MCPURL + "/mcp"},
@@ -101,16 +101,16 @@ func (a *App) AskURL(client string, more ...string) string {
 	return "/oauth/authorize?" + q.Encode()
 }
 
-// Consent does what the consent page does: it finds the request that an
+// ApproveConsent does what the consent page does: it finds the request that an
 // answer of /oauth/authorize leads to, and approves it. It returns where the
 // browser is sent.
-func (a *App) Consent(t testing.TB, location string, user, agent id.ID) *url.URL {
+func (a *App) ApproveConsent(t testing.TB, location string, user, agent id.ID) *url.URL {
 	t.Helper()
 	request, ok := strings.CutPrefix(location, a.Settings.BaseURL+"/consent/")
 	if !ok {
 		t.Fatalf("no consent page but %s", location)
 	}
-	back, err := a.Grants.Approve(context.Background(), id.ID(request), user, agent)
+	back, err := a.Grants.ApproveRequest(context.Background(), id.ID(request), user, agent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,16 +124,16 @@ func (a *App) Consent(t testing.TB, location string, user, agent id.ID) *url.URL
 // Code runs a client through authorization and returns its code.
 func (a *App) Code(t testing.TB, client string, user, agent id.ID, more ...string) string {
 	t.Helper()
-	r := a.Agents(t, http.MethodGet, a.AskURL(client, more...), "")
+	r := a.Agents(t, http.MethodGet, a.AuthorizePath(client, more...), "")
 	if r.Status != http.StatusFound {
 		t.Fatalf("authorize: %d %s", r.Status, r.Body)
 	}
-	return a.Consent(t, r.Header.Get("Location"), user, agent).Query().Get("code")
+	return a.ApproveConsent(t, r.Header.Get("Location"), user, agent).Query().Get("code")
 }
 
-// Redeem posts a code or refresh token to the token endpoint. more are pairs of
+// RedeemToken posts a code or refresh token to the token endpoint. more are pairs of
 // name and value that replace fields; an empty value leaves one out.
-func (a *App) Redeem(t testing.TB, client, kind, secret string, more ...string) Result {
+func (a *App) RedeemToken(t testing.TB, client, kind, secret string, more ...string) Result {
 	t.Helper()
 	f := url.Values{"grant_type": {kind}, "client_id": {client}, "resource": {a.Settings.MCPURL + "/mcp"}}
 	if kind == "refresh_token" {
@@ -151,48 +151,50 @@ func (a *App) Redeem(t testing.TB, client, kind, secret string, more ...string) 
 	return a.Agents(t, http.MethodPost, "/oauth/token", f.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 }
 
-// Connect registers a client, gives it the right to act as an agent, and returns
+// ConnectAgent registers a client, gives it the right to act as an agent, and returns
 // its id and tokens.
-func (a *App) Connect(t testing.TB, v Tenant, agent id.ID) (client, access, refresh string) {
+func (a *App) ConnectAgent(t testing.TB, v Tenant, agent id.ID) (client, access, refresh string) {
 	t.Helper()
 	client = a.NewClient(t)
-	r := a.Redeem(t, client, "authorization_code", a.Code(t, client, v.OwnerID, agent))
+	r := a.RedeemToken(t, client, "authorization_code", a.Code(t, client, v.OwnerID, agent))
 	if r.Status != 200 {
 		t.Fatalf("token: %d %s", r.Status, r.Body)
 	}
-	out := parse(t, r.Body)
+	out := parseJSON(t, r.Body)
 	return client, out.Text("access_token"), out.Text("refresh_token")
 }
 
-// RPC posts one JSON-RPC message; headers are pairs.
-func (a *App) RPC(t testing.TB, access, message string, headers ...string) Result {
+// SendRPC posts one JSON-RPC message; headers are pairs.
+func (a *App) SendRPC(t testing.TB, access, message string, headers ...string) Result {
 	t.Helper()
 	return a.Agents(t, http.MethodPost, "/mcp", message,
 		append([]string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream",
 			"Authorization", "Bearer " + access}, headers...)...)
 }
 
-// Initialize opens a session and returns the headers of its requests.
-func (a *App) Initialize(t testing.TB, access string) []string {
+// InitializeSession opens a session and returns the headers of its requests.
+func (a *App) InitializeSession(t testing.TB, access string) []string {
 	t.Helper()
 	const version = "2025-06-18"
-	r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "`+version+
-		`", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}`)
+	r := a.SendRPC(t, access,
+		`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "`+version+
+			`", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}`)
 	if r.Status != 200 || r.Header.Get("Mcp-Session-Id") == "" {
 		t.Fatalf("initialize: %d %v %s", r.Status, r.Header, r.Body)
 	}
-	parse(t, r.Body).At("result").Same("protocolVersion", version)
+	parseJSON(t, r.Body).At("result").Same("protocolVersion", version)
 	headers := []string{"Mcp-Session-Id", r.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", version}
-	if r := a.RPC(t, access, `{"jsonrpc": "2.0", "method": "notifications/initialized"}`, headers...); r.Status != 202 {
+	if r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "method": "notifications/initialized"}`,
+		headers...); r.Status != 202 {
 		t.Fatalf("initialized: %d %s", r.Status, r.Body)
 	}
 	return headers
 }
 
-// Parse reads a JSON answer.
-func (r Result) Parse(t testing.TB) Value {
+// ParseJSON reads a JSON answer.
+func (r Result) ParseJSON(t testing.TB) Value {
 	t.Helper()
-	return parse(t, r.Body)
+	return parseJSON(t, r.Body)
 }
 
 // viaAgent calls tools over the Model Context Protocol as a connected client. An owner
@@ -204,11 +206,11 @@ func (a *App) viaAgent(v Tenant) Door {
 		t.Helper()
 		if access == "" {
 			agent := a.NewAgent(t, v, "all")
-			a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "guard": "off"}`, agent))
-			_, access, _ = a.Connect(t, v, agent)
-			session = a.Initialize(t, access)
+			a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "guard": "off"}`, agent))
+			_, access, _ = a.ConnectAgent(t, v, agent)
+			session = a.InitializeSession(t, access)
 		}
-		r := a.RPC(t, access,
+		r := a.SendRPC(t, access,
 			fmt.Sprintf(`{"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": %q, "arguments": `+
 				`%s}}`,
 				strings.ReplaceAll(operation, ".", "_"), input), session...)
@@ -232,7 +234,7 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 	}
 	out := answer.Result
 	if len(out.Content) != 1 ||
-		parse(t, []byte(out.Content[0].Text)).String() != parse(t, out.StructuredContent).String() {
+		parseJSON(t, []byte(out.Content[0].Text)).String() != parseJSON(t, out.StructuredContent).String() {
 		t.Errorf("%s: text and structured content differ: %.2000s", operation, r.Body)
 	}
 	o := a.Catalog.Named(operation)
@@ -245,7 +247,8 @@ func (a *App) toolResult(t testing.TB, operation string, r Result) Result {
 	// A tool's answer has no status. It follows from the code; if several declared refusals have that code, the first
 	// counts.
 	refused := Result{Body: []byte(out.Content[0].Text)}
-	for _, k := range slices.Concat(append([][]*fault.Kind{o.Errors}, slices.Collect(maps.Values(o.Faults()))...)...) {
+	for _, k := range slices.Concat(append([][]*fault.Kind{o.Errors},
+		slices.Collect(maps.Values(o.PossibleFaults()))...)...) {
 		if k.Code == refused.Code() {
 			refused.Status = k.Status
 			break

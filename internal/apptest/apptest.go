@@ -58,23 +58,23 @@ type Tenant struct {
 	KeyID         id.ID
 }
 
-// Each runs fn once per engine, on a service of its own.
-func Each(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
+// EachEngine runs fn once per engine, on a service of its own.
+func EachEngine(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
 }
 
-// EachParallel is EachEngine with both engines at the same time: see
+// EachEngineParallel is EachEngine with both engines at the same time: see
 // dbtest.EachEngineParallel.
-func EachParallel(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
+func EachEngineParallel(t *testing.T, fn func(t *testing.T, a *App), extra ...app.Extra) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) { fn(t, Start(t, e, extra...)) })
 }
 
 // EachDoor runs fn once per engine and door, on one service per engine and with an
 // organization per door.
 func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := Start(t, e, extra...)
-		eachDoor(t, func(t *testing.T, door string) {
+		runEachDoor(t, func(t *testing.T, door string) {
 			own := *a
 			own.Tenant = a.NewTenant(t, "enterprise")
 			fn(t, &own, own.Door(door, own.Tenant))
@@ -85,26 +85,26 @@ func EachDoor(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...a
 // EachDoorAlone is EachDoor with a service per door, for what must be unique in a
 // service, such as a user's address or a domain.
 func EachDoorAlone(t *testing.T, fn func(t *testing.T, a *App, call Door), extra ...app.Extra) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		eachDoor(t, func(t *testing.T, door string) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
+		runEachDoor(t, func(t *testing.T, door string) {
 			a := Start(t, e, extra...)
 			fn(t, a, a.Door(door, a.Tenant))
 		})
 	})
 }
 
-func eachDoor(t *testing.T, fn func(t *testing.T, door string)) {
+func runEachDoor(t *testing.T, fn func(t *testing.T, door string)) {
 	for _, door := range []string{"rest", "action", "agent"} {
 		t.Run(door, func(t *testing.T) { fn(t, door) })
 	}
 }
 
-// always is longer than any test's clock runs.
-const always = 1e6 * time.Hour
+// noExpiry is longer than any test's clock runs.
+const noExpiry = 1e6 * time.Hour
 
 // Tests start many services, each with an owner who has a password. Hashing it at
 // the real cost would take most of their time.
-func init() { secret.PasswordCost = secret.Cost{Memory: 64, Passes: 1, Lanes: 1} }
+func init() { secret.PasswordCost = secret.HashCost{Memory: 64, Passes: 1, Lanes: 1} }
 
 // Settings are those of a test's service, before it starts.
 func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
@@ -123,8 +123,8 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 			Connections: 400},
 		Agreement: config.Agreement{Business: "1", Domain: "1"}, Workers: 4, AllowInsecureWebhooks: true,
 		// Nothing but idempotency keys ends by its age, however far a test turns the clock.
-		Retention: config.Retention{Idempotency: 24 * time.Hour, Jobs: always, Deliveries: always, Deleted: always,
-			Events: always, Executions: always}}
+		Retention: config.Retention{Idempotency: 24 * time.Hour, Jobs: noExpiry, Deliveries: noExpiry,
+			Deleted: noExpiry, Events: noExpiry, Executions: noExpiry}}
 	folders := dbtest.Folders(migrations.FS)
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)
@@ -132,11 +132,11 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	o := dbtest.Options(t, e, folders...)
 	s.DatabaseURL = o.URL
 	s.Data = filepath.Join(t.TempDir(), "data")
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		t.Fatal(err)
 	}
 	if e == db.SQLite {
-		dbtest.Migrated(t, s.DatabasePath(), folders...)
+		dbtest.WriteMigrated(t, s.DatabasePath(), folders...)
 	}
 	return s
 }
@@ -182,11 +182,11 @@ func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
 // NewTenant makes another organization.
 func (a *App) NewTenant(t testing.TB, plan string) Tenant {
 	t.Helper()
-	org := a.Operate(t, "organizations.create", "", "", fmt.Sprintf(`{"name": "Test", "plan": %q}`, plan))
+	org := a.AsOperator(t, "organizations.create", "", "", fmt.Sprintf(`{"name": "Test", "plan": %q}`, plan))
 	v := Tenant{Org: org.ID("id"), Business: org.ID("businessId"), Owner: "owner-" + string(id.New()) + "@example.com"}
-	v.OwnerID = a.Operate(t, "users.create", "organization", v.Org,
+	v.OwnerID = a.AsOperator(t, "users.create", "organization", v.Org,
 		fmt.Sprintf(`{"email": %q, "name": "Owner", "role": "owner", "password": "a long password"}`, v.Owner)).ID("id")
-	a.Operate(t, "agreements.accept", "business", v.Business,
+	a.AsOperator(t, "agreements.accept", "business", v.Business,
 		fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, v.Business, v.Owner))
 	v.Key, v.KeyID = a.NewKey(t, v, "*")
 	return v
@@ -196,21 +196,21 @@ func (a *App) NewTenant(t testing.TB, plan string) Tenant {
 func (a *App) NewKey(t testing.TB, v Tenant, permissions ...string) (string, id.ID) {
 	t.Helper()
 	list, _ := json.Marshal(permissions)
-	k := a.Operate(t, "api_keys.create", "business", v.Business,
+	k := a.AsOperator(t, "api_keys.create", "business", v.Business,
 		fmt.Sprintf(`{"businessId": %q, "name": "Test", "permissions": %s}`, v.Business, list))
 	return k.Text("key"), k.ID("id")
 }
 
-// Operate runs an operation through the admin door, as the operator, and returns
+// AsOperator runs an operation through the admin door, as the operator, and returns
 // its data.
-func (a *App) Operate(t testing.TB, operation, noun string, ref id.ID, input string) Value {
+func (a *App) AsOperator(t testing.TB, operation, noun string, ref id.ID, input string) Value {
 	t.Helper()
 	data, err := a.Admin.Do(context.Background(),
 		admin.Request{Operation: operation, Noun: noun, Ref: string(ref), Input: json.RawMessage(input)})
 	if err != nil {
 		t.Fatalf("%s: %v", operation, err)
 	}
-	return parse(t, data)
+	return parseJSON(t, data)
 }
 
 // keyField is the field of a Door's input that has the idempotency key, as agents
@@ -287,13 +287,13 @@ func (a *App) viaREST(v Tenant) Door {
 			b, _ := json.Marshal(fields)
 			body = string(b)
 		}
-		return a.Send(t, v.Key, o.Method, path, body, headers...)
+		return a.SendREST(t, v.Key, o.Method, path, body, headers...)
 	}
 }
 
 // viaAction calls operations as an automation with all permissions.
 func (a *App) viaAction(v Tenant) Door {
-	door := action.New(a.Runner, a.Catalog, op.Automation)
+	door := action.New(a.Runner, a.Catalog, op.AutomationDoor)
 	return func(t testing.TB, operation, input string) Result {
 		t.Helper()
 		caller := &op.Caller{Kind: op.AutomationActor, ID: id.New(), Organization: v.Org, Business: v.Business,
@@ -318,8 +318,8 @@ func (a *App) viaAction(v Tenant) Door {
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Send makes one REST request; headers are pairs of name and value.
-func (a *App) Send(t testing.TB, key, method, path, body string, headers ...string) Result {
+// SendREST makes one REST request; headers are pairs of name and value.
+func (a *App) SendREST(t testing.TB, key, method, path, body string, headers ...string) Result {
 	t.Helper()
 	req, err := http.NewRequestWithContext(context.Background(), method, a.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -343,7 +343,7 @@ func (a *App) Send(t testing.TB, key, method, path, body string, headers ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	conforms(t, req, res, text)
+	checkConforms(t, req, res, text)
 	return Result{res.StatusCode, text, res.Header}
 }
 

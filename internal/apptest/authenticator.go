@@ -51,7 +51,7 @@ func NewAuthenticator(t testing.TB, origin string) *Authenticator {
 	return &Authenticator{Origin: origin, RP: host, Counts: true, Verified: true, id: id, key: key}
 }
 
-func base64url(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+func encodeBase64URL(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // Create answers a request for a new passkey, given as JSON.
 func (a *Authenticator) Create(t testing.TB, options string) string {
@@ -81,7 +81,7 @@ func (a *Authenticator) Create(t testing.TB, options string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := a.data(0x40) // has a credential
+	data := a.authenticatorData(0x40) // has a credential
 	data = append(data, make([]byte, 16)...)
 	data = binary.BigEndian.AppendUint16(data, uint16(len(a.id)))
 	data = append(append(data, a.id...), public...)
@@ -89,8 +89,9 @@ func (a *Authenticator) Create(t testing.TB, options string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := a.client(t, "webauthn.create", o.Challenge)
-	return a.answer(t, map[string]any{"clientDataJSON": base64url(client), "attestationObject": base64url(object)})
+	client := a.clientData(t, "webauthn.create", o.Challenge)
+	return a.marshalCredential(t, map[string]any{"clientDataJSON": encodeBase64URL(client),
+		"attestationObject": encodeBase64URL(object)})
 }
 
 // Get answers a request for a signature, given as JSON.
@@ -105,7 +106,7 @@ func (a *Authenticator) Get(t testing.TB, options string) string {
 	if a.Counts {
 		a.Count++
 	}
-	data, client := a.data(0), a.client(t, "webauthn.get", o.Challenge)
+	data, client := a.authenticatorData(0), a.clientData(t, "webauthn.get", o.Challenge)
 	hash := sha256.Sum256(client)
 	sum := sha256.Sum256(append(append([]byte{}, data...), hash[:]...))
 	signature, err := ecdsa.SignASN1(rand.Reader, a.key, sum[:])
@@ -116,15 +117,16 @@ func (a *Authenticator) Get(t testing.TB, options string) string {
 	if a.Handle != nil {
 		user = a.Handle
 	}
-	return a.answer(t, map[string]any{"clientDataJSON": base64url(client), "authenticatorData": base64url(data),
-		"signature": base64url(signature), "userHandle": base64url(user)})
+	return a.marshalCredential(t, map[string]any{"clientDataJSON": encodeBase64URL(client),
+		"authenticatorData": encodeBase64URL(data),
+		"signature":         encodeBase64URL(signature), "userHandle": encodeBase64URL(user)})
 }
 
-// Copy clones the passkey, as a thief could who read the secret out of the device.
-func (a *Authenticator) Copy() *Authenticator { other := *a; return &other }
+// Clone clones the passkey, as a thief could who read the secret out of the device.
+func (a *Authenticator) Clone() *Authenticator { other := *a; return &other }
 
-// Forge replaces the secret by another than the one that was enrolled.
-func (a *Authenticator) Forge() {
+// ReplaceSecret replaces the secret by another than the one that was enrolled.
+func (a *Authenticator) ReplaceSecret() {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		panic(err)
@@ -132,8 +134,8 @@ func (a *Authenticator) Forge() {
 	a.key = key
 }
 
-// data makes the authenticator data (WebAuthn §6.1): relying party, flags, counter.
-func (a *Authenticator) data(flags byte) []byte {
+// authenticatorData makes the authenticator data (WebAuthn §6.1): relying party, flags, counter.
+func (a *Authenticator) authenticatorData(flags byte) []byte {
 	rp := sha256.Sum256([]byte(a.RP))
 	flags |= 1 // somebody is there
 	if a.Verified {
@@ -142,8 +144,8 @@ func (a *Authenticator) data(flags byte) []byte {
 	return binary.BigEndian.AppendUint32(append(rp[:], flags), a.Count)
 }
 
-// client makes the client data, which a browser adds to what the passkey signs.
-func (a *Authenticator) client(t testing.TB, kind, challenge string) []byte {
+// clientData makes the client data, which a browser adds to what the passkey signs.
+func (a *Authenticator) clientData(t testing.TB, kind, challenge string) []byte {
 	t.Helper()
 	if a.Challenge != "" {
 		challenge = a.Challenge
@@ -159,10 +161,10 @@ func (a *Authenticator) client(t testing.TB, kind, challenge string) []byte {
 	return text
 }
 
-func (a *Authenticator) answer(t testing.TB, response map[string]any) string {
+func (a *Authenticator) marshalCredential(t testing.TB, response map[string]any) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"id": base64url(a.id), "rawId": base64url(a.id), "type": "public-key",
-		"clientExtensionResults": map[string]any{}, "response": response})
+	text, err := json.Marshal(map[string]any{"id": encodeBase64URL(a.id), "rawId": encodeBase64URL(a.id),
+		"type": "public-key", "clientExtensionResults": map[string]any{}, "response": response})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// described is the OpenAPI document. Its schemas are compiled by an independent
+// apiDocument is the OpenAPI document. Its schemas are compiled by an independent
 // validator, so that a mistake of our own schema code shows.
-type described struct {
+type apiDocument struct {
 	paths     map[string]any
 	responses map[string]any // that operations share
 	compiler  *jsonschema.Compiler
@@ -29,7 +29,7 @@ type described struct {
 
 const documentURL = "https://frontdesk.example/openapi.json"
 
-var document = sync.OnceValues(func() (*described, error) {
+var loadDocument = sync.OnceValues(func() (*apiDocument, error) {
 	text, err := docs.OpenAPI(app.Describe(), "http://test")
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ var document = sync.OnceValues(func() (*described, error) {
 		return nil, err
 	}
 	all := doc.(map[string]any)
-	return &described{
+	return &apiDocument{
 		paths:     all["paths"].(map[string]any),
 		responses: all["components"].(map[string]any)["responses"].(map[string]any),
 		compiler:  c,
@@ -53,8 +53,8 @@ var document = sync.OnceValues(func() (*described, error) {
 	}, nil
 })
 
-// find looks up the path template that matches a path, and its operation.
-func (d *described) find(method, path string) (template string, operation map[string]any) {
+// findOperation looks up the path template that matches a path, and its operation.
+func (d *apiDocument) findOperation(method, path string) (template string, operation map[string]any) {
 	segments := strings.Split(path, "/")
 	for _, template := range slices.Sorted(maps.Keys(d.paths)) { // literal segments sort before {names}
 		parts := strings.Split(template, "/")
@@ -73,8 +73,8 @@ func (d *described) find(method, path string) (template string, operation map[st
 	return "", nil
 }
 
-// response looks up an operation's answer with a status, and the JSON pointer to it.
-func (d *described) response(template, method, status string) (pointer string, answer map[string]any) {
+// findResponse looks up an operation's answer with a status, and the JSON pointer to it.
+func (d *apiDocument) findResponse(template, method, status string) (pointer string, answer map[string]any) {
 	method = strings.ToLower(method)
 	operation := d.paths[template].(map[string]any)[method].(map[string]any)
 	answer, _ = operation["responses"].(map[string]any)[status].(map[string]any)
@@ -86,7 +86,7 @@ func (d *described) response(template, method, status string) (pointer string, a
 	return "/paths/" + escape(template) + "/" + method + "/responses/" + status, answer
 }
 
-func (d *described) schema(pointer string) (*jsonschema.Schema, error) {
+func (d *apiDocument) compileSchema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s := d.schemas[pointer]; s != nil {
@@ -99,16 +99,16 @@ func (d *described) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// conforms insists that an answer is as the document describes it: its status, its
+// checkConforms insists that an answer is as the document describes it: its status, its
 // headers and its body. Paths and methods that the document does not have, and the
 // probe, are not checked.
-func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) {
+func checkConforms(t testing.TB, req *http.Request, res *http.Response, body []byte) {
 	t.Helper()
-	d, err := document()
+	d, err := loadDocument()
 	if err != nil {
 		t.Fatal(err)
 	}
-	template, operation := d.find(req.Method, req.URL.Path)
+	template, operation := d.findOperation(req.Method, req.URL.Path)
 	if operation == nil || strings.HasPrefix(template, "/v1/probe-") {
 		return
 	}
@@ -116,7 +116,7 @@ func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) 
 		t.Errorf("%s %s: %s\n%d %s", req.Method, req.URL.Path, fmt.Sprintf(format, args...), res.StatusCode, body)
 	}
 	status := strconv.Itoa(res.StatusCode)
-	pointer, answer := d.response(template, req.Method, status)
+	pointer, answer := d.findResponse(template, req.Method, status)
 	if answer == nil {
 		fail("the document has no status %s here", status)
 		return
@@ -139,7 +139,7 @@ func conforms(t testing.TB, req *http.Request, res *http.Response, body []byte) 
 		}
 		return
 	}
-	s, err := d.schema(pointer + "/content/application~1json/schema")
+	s, err := d.compileSchema(pointer + "/content/application~1json/schema")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 // Part is one part of a form. One with a FileName is a file.
 type Part struct{ Name, FileName, Text string }
 
-// Form writes a multipart body, and the content type that goes with it.
-func Form(t testing.TB, parts ...Part) (body, contentType string) {
+// BuildForm writes a multipart body, and the content type that goes with it.
+func BuildForm(t testing.TB, parts ...Part) (body, contentType string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -36,9 +36,9 @@ func Form(t testing.TB, parts ...Part) (body, contentType string) {
 	return b.String(), w.FormDataContentType()
 }
 
-// Upload sends a form to a path.
-func (a *App) Upload(t testing.TB, key, path string, parts ...Part) Result {
+// UploadForm sends a form to a path.
+func (a *App) UploadForm(t testing.TB, key, path string, parts ...Part) Result {
 	t.Helper()
-	body, kind := Form(t, parts...)
-	return a.Send(t, key, http.MethodPost, path, body, "Content-Type", kind)
+	body, kind := BuildForm(t, parts...)
+	return a.SendREST(t, key, http.MethodPost, path, body, "Content-Type", kind)
 }

@@ -30,10 +30,10 @@ type IdentityProvider struct {
 	// Meta changes the discovery document, Redirect the parameters that the browser
 	// brings back, Lie the claims of an ID token, and Token replaces the token
 	// itself. Nil changes nothing.
-	Meta     func(doc map[string]any)
-	Redirect func(q url.Values)
-	Lie      func(claims map[string]any)
-	Token    func(claims map[string]any) string
+	ChangeDiscovery func(doc map[string]any)
+	ChangeRedirect  func(q url.Values)
+	ChangeClaims    func(claims map[string]any)
+	Token           func(claims map[string]any) string
 
 	t     testing.TB
 	key   *rsa.PrivateKey
@@ -51,37 +51,37 @@ func NewIdentityProvider(t testing.TB) *IdentityProvider {
 	p := &IdentityProvider{Client: "frontdesk", Secret: "a secret of the provider", t: t, key: key,
 		codes: map[string]url.Values{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
-	mux.HandleFunc("GET /authorize", p.authorize)
-	mux.HandleFunc("POST /token", p.token)
-	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, _ *http.Request) { p.write(w, p.UserInfo) })
-	mux.HandleFunc("GET /jwks", p.keys)
+	mux.HandleFunc("GET /.well-known/openid-configuration", p.serveDiscovery)
+	mux.HandleFunc("GET /authorize", p.serveAuthorize)
+	mux.HandleFunc("POST /token", p.serveToken)
+	mux.HandleFunc("GET /userinfo", func(w http.ResponseWriter, _ *http.Request) { p.writeJSON(w, p.UserInfo) })
+	mux.HandleFunc("GET /jwks", p.serveKeys)
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	p.URL = server.URL
 	return p
 }
 
-func (p *IdentityProvider) write(w http.ResponseWriter, v any) {
+func (p *IdentityProvider) writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(v); err != nil {
 		p.t.Error(err)
 	}
 }
 
-func (p *IdentityProvider) discovery(w http.ResponseWriter, _ *http.Request) {
+func (p *IdentityProvider) serveDiscovery(w http.ResponseWriter, _ *http.Request) {
 	doc := map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize",
 		"token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/jwks", "userinfo_endpoint": p.URL + "/userinfo",
 		"id_token_signing_alg_values_supported":          []string{"RS256", "none", "HS256"},
 		"authorization_response_iss_parameter_supported": true}
-	if p.Meta != nil {
-		p.Meta(doc)
+	if p.ChangeDiscovery != nil {
+		p.ChangeDiscovery(doc)
 	}
-	p.write(w, doc)
+	p.writeJSON(w, doc)
 }
 
-// authorize signs the person in at once, and checks the request.
-func (p *IdentityProvider) authorize(w http.ResponseWriter, r *http.Request) {
+// serveAuthorize signs the person in at once, and checks the request.
+func (p *IdentityProvider) serveAuthorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	for _, name := range []string{"state", "nonce", "code_challenge", "redirect_uri"} {
 		if q.Get(name) == "" {
@@ -96,14 +96,14 @@ func (p *IdentityProvider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.codes[code] = q
 	p.mu.Unlock()
 	back := url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {p.URL}}
-	if p.Redirect != nil {
-		p.Redirect(back)
+	if p.ChangeRedirect != nil {
+		p.ChangeRedirect(back)
 	}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// token exchanges a code for an ID token, once, and checks client and PKCE.
-func (p *IdentityProvider) token(w http.ResponseWriter, r *http.Request) {
+// serveToken exchanges a code for an ID token, once, and checks client and PKCE.
+func (p *IdentityProvider) serveToken(w http.ResponseWriter, r *http.Request) {
 	client, secret, _ := r.BasicAuth()
 	p.mu.Lock()
 	asked, ok := p.codes[r.FormValue("code")]
@@ -112,7 +112,7 @@ func (p *IdentityProvider) token(w http.ResponseWriter, r *http.Request) {
 	if !ok || client != p.Client || secret != url.QueryEscape(p.Secret) ||
 		Challenge(r.FormValue("code_verifier")) != asked.Get("code_challenge") {
 		w.WriteHeader(http.StatusBadRequest)
-		p.write(w, map[string]any{"error": "invalid_grant"})
+		p.writeJSON(w, map[string]any{"error": "invalid_grant"})
 		return
 	}
 	claims := map[string]any{"iss": p.URL, "aud": p.Client, "exp": time.Now().Add(time.Minute).Unix(),
@@ -120,23 +120,23 @@ func (p *IdentityProvider) token(w http.ResponseWriter, r *http.Request) {
 	for name, value := range p.Claims {
 		claims[name] = value
 	}
-	if p.Lie != nil {
-		p.Lie(claims)
+	if p.ChangeClaims != nil {
+		p.ChangeClaims(claims)
 	}
-	raw := p.Sign(claims, p.key)
+	raw := p.SignToken(claims, p.key)
 	if p.Token != nil {
 		raw = p.Token(claims)
 	}
-	p.write(w, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "id_token": raw})
+	p.writeJSON(w, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "id_token": raw})
 }
 
-func (p *IdentityProvider) keys(w http.ResponseWriter, _ *http.Request) {
-	p.write(w, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1",
-		"n": base64url(p.key.N.Bytes()), "e": base64url(big.NewInt(int64(p.key.E)).Bytes())}}})
+func (p *IdentityProvider) serveKeys(w http.ResponseWriter, _ *http.Request) {
+	p.writeJSON(w, map[string]any{"keys": []any{map[string]any{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1",
+		"n": encodeBase64URL(p.key.N.Bytes()), "e": encodeBase64URL(big.NewInt(int64(p.key.E)).Bytes())}}})
 }
 
-// jwt makes the part of a token that is signed: header and claims.
-func (p *IdentityProvider) jwt(alg string, claims map[string]any) string {
+// encodeSigningInput makes the part of a token that is signed: header and claims.
+func (p *IdentityProvider) encodeSigningInput(alg string, claims map[string]any) string {
 	head, err := json.Marshal(map[string]any{"alg": alg, "kid": "1", "typ": "JWT"})
 	if err != nil {
 		p.t.Fatal(err)
@@ -145,35 +145,37 @@ func (p *IdentityProvider) jwt(alg string, claims map[string]any) string {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return base64url(head) + "." + base64url(body)
+	return encodeBase64URL(head) + "." + encodeBase64URL(body)
 }
 
-// Sign is a token signed with a key.
-func (p *IdentityProvider) Sign(claims map[string]any, key *rsa.PrivateKey) string {
-	text := p.jwt("RS256", claims)
+// SignToken is a token signed with a key.
+func (p *IdentityProvider) SignToken(claims map[string]any, key *rsa.PrivateKey) string {
+	text := p.encodeSigningInput("RS256", claims)
 	sum := sha256.Sum256([]byte(text))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
 	if err != nil {
 		p.t.Error(err)
 	}
-	return text + "." + base64url(signature)
+	return text + "." + encodeBase64URL(signature)
 }
 
-// Unsigned is a token that nobody signed.
-func (p *IdentityProvider) Unsigned(claims map[string]any) string { return p.jwt("none", claims) + "." }
+// UnsignedToken is a token that nobody signed.
+func (p *IdentityProvider) UnsignedToken(claims map[string]any) string {
+	return p.encodeSigningInput("none", claims) + "."
+}
 
-// WithSecret is a token signed with the client's own secret, which a careless
+// SignWithSecret is a token signed with the client's own secret, which a careless
 // verifier would accept.
-func (p *IdentityProvider) WithSecret(claims map[string]any) string {
-	text := p.jwt("HS256", claims)
+func (p *IdentityProvider) SignWithSecret(claims map[string]any) string {
+	text := p.encodeSigningInput("HS256", claims)
 	mac := hmac.New(sha256.New, []byte(p.Secret))
 	mac.Write([]byte(text))
-	return text + "." + base64url(mac.Sum(nil))
+	return text + "." + encodeBase64URL(mac.Sum(nil))
 }
 
-// Visit signs the person in at the provider, and returns the path and query that
+// SignInAt signs the person in at the provider, and returns the path and query that
 // the browser comes back with.
-func (p *IdentityProvider) Visit(t testing.TB, address string) string {
+func (p *IdentityProvider) SignInAt(t testing.TB, address string) string {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

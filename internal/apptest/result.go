@@ -18,7 +18,7 @@ func ResultOf(t testing.TB, answer op.Answer, err error) Result {
 	if err == nil {
 		return Result{Status: answer.Status, Body: answer.Body}
 	}
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	if f.Kind == fault.Internal {
 		t.Logf("internal: %v", err)
 	}
@@ -38,14 +38,14 @@ func (r Result) OK(t testing.TB, status int) Value {
 	if len(r.Body) == 0 {
 		return Value{t, nil}
 	}
-	return parse(t, r.Body).At("data")
+	return parseJSON(t, r.Body).At("data")
 }
 
 // Refused insists on a refusal with this status and code, and returns the
 // error object.
 func (r Result) Refused(t testing.TB, status int, code string) Value {
 	t.Helper()
-	e := parse(t, r.Body).At("error")
+	e := parseJSON(t, r.Body).At("error")
 	if r.Status != status || e.Text("code") != code {
 		t.Fatalf("answered %d %s, want %d %s: %s", r.Status, e.Text("code"), status, code, r.Body)
 	}
@@ -58,7 +58,7 @@ func (r Result) Refused(t testing.TB, status int, code string) Value {
 // Page is the pagination of a list.
 func (r Result) Page(t testing.TB) Value {
 	t.Helper()
-	return parse(t, r.Body).At("meta.pagination")
+	return parseJSON(t, r.Body).At("meta.pagination")
 }
 
 // Value is a JSON value of an answer.
@@ -67,7 +67,7 @@ type Value struct {
 	v any
 }
 
-func parse(t testing.TB, text []byte) Value {
+func parseJSON(t testing.TB, text []byte) Value {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(text, &v); err != nil {

@@ -23,7 +23,7 @@ func (a *App) Events(t testing.TB, prefixes ...string) string {
 	}
 	var rows []row
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[row](ctx, tx, `
+		rows, err = db.QueryAll[row](ctx, tx, `
 			SELECT type, actor_kind, door, request_id
 			FROM events
 			WHERE organization_id = $1
@@ -42,7 +42,7 @@ func (a *App) Events(t testing.TB, prefixes ...string) string {
 			if r.ActorKind == "" || r.Door == "" || len(r.Request) != 36 {
 				t.Errorf("an event without its origin: %+v", r)
 			}
-			if !a.Catalog.Emits(r.Type) {
+			if !a.Catalog.HasEventType(r.Type) {
 				t.Errorf("%s is not in the list of events", r.Type)
 			}
 			out = append(out, r.Type)
@@ -52,8 +52,8 @@ func (a *App) Events(t testing.TB, prefixes ...string) string {
 	return strings.Join(out, " ")
 }
 
-// AtOnce runs fn n times at the same moment and waits for all.
-func AtOnce(n int, fn func(i int)) {
+// RunAtOnce runs fn n times at the same moment and waits for all.
+func RunAtOnce(n int, fn func(i int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {

@@ -32,8 +32,8 @@ const (
 	filesFolder = "rows.files" // where a restore looks for the bytes
 )
 
-// Recipient reads a public key, which backups are encrypted for.
-func Recipient(text string) (age.Recipient, error) {
+// ParseRecipient reads a public key, which backups are encrypted for.
+func ParseRecipient(text string) (age.Recipient, error) {
 	r, err := age.ParseX25519Recipient(strings.TrimSpace(text))
 	if err != nil {
 		return nil, errors.New("not a recipient that `frontdesk backup key` prints (age1…)")
@@ -53,8 +53,8 @@ func NewIdentity(now time.Time) (text, recipient string, err error) {
 	return text, recipient, nil
 }
 
-// Identities reads a private key file. It may have several keys.
-func Identities(path string) ([]age.Identity, error) {
+// ReadIdentities reads a private key file. It may have several keys.
+func ReadIdentities(path string) ([]age.Identity, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -67,15 +67,15 @@ func Identities(path string) ([]age.Identity, error) {
 	return out, nil
 }
 
-// Write encrypts a backup: the file of rows, and the folder of files if there is
+// WriteEncrypted encrypts a backup: the file of rows, and the folder of files if there is
 // one. It streams, so that nothing of it is on disk unencrypted a second time.
-func Write(w io.Writer, to age.Recipient, rows, files string) error {
+func WriteEncrypted(w io.Writer, to age.Recipient, rows, files string) error {
 	sealed, err := age.Encrypt(w, to)
 	if err != nil {
 		return err
 	}
 	packed := tar.NewWriter(sealed)
-	if err := add(packed, rows, rowsName); err != nil {
+	if err := addFile(packed, rows, rowsName); err != nil {
 		return err
 	}
 	err = filepath.WalkDir(files, func(at string, d fs.DirEntry, err error) error {
@@ -89,7 +89,7 @@ func Write(w io.Writer, to age.Recipient, rows, files string) error {
 		if err != nil {
 			return err
 		}
-		return add(packed, at, path.Join(filesFolder, filepath.ToSlash(name)))
+		return addFile(packed, at, path.Join(filesFolder, filepath.ToSlash(name)))
 	})
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func Write(w io.Writer, to age.Recipient, rows, files string) error {
 	return sealed.Close()
 }
 
-// add puts one file into the tar.
-func add(w *tar.Writer, from, name string) error {
+// addFile puts one file into the tar.
+func addFile(w *tar.Writer, from, name string) error {
 	f, err := os.Open(from)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func Extract(r io.Reader, with []age.Identity, into string) (rows string, err er
 		if h.Typeflag != tar.TypeReg || !filepath.IsLocal(name) {
 			return "", fmt.Errorf("%w: it holds %q", ErrDamaged, h.Name)
 		}
-		if err := extract(packed, filepath.Join(into, name)); err != nil {
+		if err := extractFile(packed, filepath.Join(into, name)); err != nil {
 			return "", err
 		}
 		if h.Name == rowsName {
@@ -164,8 +164,8 @@ func Extract(r io.Reader, with []age.Identity, into string) (rows string, err er
 	return rows, nil
 }
 
-// extract writes one file of the tar.
-func extract(r io.Reader, to string) error {
+// extractFile writes one file of the tar.
+func extractFile(r io.Reader, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}

@@ -31,9 +31,9 @@ type store interface {
 
 // OpenShelf opens the shelf that the settings name, without touching it.
 func OpenShelf(ctx context.Context, c config.Backup) (*Shelf, error) {
-	bucket, prefix, ok := c.Bucket()
+	bucket, prefix, ok := c.BucketAndPrefix()
 	if !ok {
-		return &Shelf{store: disk.At(c.To)}, nil
+		return &Shelf{store: disk.AtPath(c.To)}, nil
 	}
 	store, err := s3.Open(ctx, s3.Config{Bucket: bucket, Endpoint: c.Endpoint, Region: c.Region,
 		AccessKey: c.AccessKey, SecretKey: c.SecretKey})
@@ -51,16 +51,16 @@ func (s *Shelf) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 const (
-	namePrefix = "frontdesk-"
-	nameTime   = "20060102T150405Z"
+	namePrefix     = "frontdesk-"
+	nameTimeLayout = "20060102T150405Z"
 )
 
-// nameForm also matches the part of an archive that a process left in a folder when
+// namePattern also matches the part of an archive that a process left in a folder when
 // it was killed.
-var nameForm = regexp.MustCompile(`^frontdesk-(\d{8}T\d{6}Z)\.tar\.age(\.\d+\.tmp)?$`)
+var namePattern = regexp.MustCompile(`^frontdesk-(\d{8}T\d{6}Z)\.tar\.age(\.\d+\.tmp)?$`)
 
-// Name is the name of an archive made at a time, to the second.
-func Name(at time.Time) string { return namePrefix + at.UTC().Format(nameTime) + ".tar.age" }
+// NameAt is the name of an archive made at a time, to the second.
+func NameAt(at time.Time) string { return namePrefix + at.UTC().Format(nameTimeLayout) + ".tar.age" }
 
 // Entry is an archive on a shelf.
 type Entry struct {
@@ -71,23 +71,23 @@ type Entry struct {
 // List finds the archives on a shelf, the newest first. Other files there belong to
 // somebody else and are left alone.
 func (s *Shelf) List(ctx context.Context) ([]Entry, error) {
-	whole, _, err := s.list(ctx)
+	whole, _, err := s.listEntries(ctx)
 	return whole, err
 }
 
-// list also finds the parts of archives that were never finished.
-func (s *Shelf) list(ctx context.Context) (whole, parts []Entry, err error) {
+// listEntries also finds the parts of archives that were never finished.
+func (s *Shelf) listEntries(ctx context.Context) (whole, parts []Entry, err error) {
 	keys, err := s.store.List(ctx, s.prefix+namePrefix)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the backups cannot be listed: %w", err)
 	}
 	for _, key := range keys {
 		name := strings.TrimPrefix(key, s.prefix)
-		m := nameForm.FindStringSubmatch(name)
+		m := namePattern.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
-		at, err := time.Parse(nameTime, m[1])
+		at, err := time.Parse(nameTimeLayout, m[1])
 		switch {
 		case err != nil:
 		case m[2] == "":
@@ -100,20 +100,20 @@ func (s *Shelf) list(ctx context.Context) (whole, parts []Entry, err error) {
 	return whole, parts, nil
 }
 
-// partsLive is how much older than the newest archive an unfinished part must be to
+// partMaxAge is how much older than the newest archive an unfinished part must be to
 // be removed: by then nobody can still be writing it.
-const partsLive = 24 * time.Hour
+const partMaxAge = 24 * time.Hour
 
 // Prune removes all but the newest keep archives, and returns how many files went.
 // Parts that were never finished go too.
 func (s *Shelf) Prune(ctx context.Context, keep int) (removed int, err error) {
-	whole, parts, err := s.list(ctx)
+	whole, parts, err := s.listEntries(ctx)
 	if err != nil {
 		return 0, err
 	}
 	old := whole[min(keep, len(whole)):]
 	for _, e := range parts {
-		if len(whole) > 0 && whole[0].At.Sub(e.At) > partsLive {
+		if len(whole) > 0 && whole[0].At.Sub(e.At) > partMaxAge {
 			old = append(old, e)
 		}
 	}

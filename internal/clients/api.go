@@ -140,33 +140,33 @@ func Describe(c *op.Catalog) *API {
 	d := &describer{api: &API{}, shared: op.Schemas{}, nouns: map[string]*Noun{}, codes: map[string]Code{}}
 	names := map[string]bool{}
 	for _, o := range c.All() {
-		names[o.Name] = o.Doors&op.REST != 0 && o.Path != ""
+		names[o.Name] = o.Doors&op.RESTDoor != 0 && o.Path != ""
 	}
 	for _, o := range c.All() {
 		if names[o.Name] {
-			d.operation(o, names)
+			d.describeOperation(o, names)
 		}
 	}
 	for _, o := range c.EventTypes() {
 		d.api.Events = append(d.api.Events, o.Type)
 	}
-	d.types()
+	d.describeTypes()
 	for _, name := range slices.Sorted(maps.Keys(d.codes)) {
 		d.api.Codes = append(d.api.Codes, d.codes[name])
 	}
-	sortTree(&d.api.Nouns)
+	sortNouns(&d.api.Nouns)
 	slices.SortFunc(d.api.Inputs, func(a, b *Type) int { return strings.Compare(a.Name, b.Name) })
 	return d.api
 }
 
 // All lists the operations, noun by noun, those of nested nouns first.
 func (a *API) All() (out []*Operation) {
-	a.each(func(n *Noun) { out = append(out, n.Operations...) })
+	a.eachNoun(func(n *Noun) { out = append(out, n.Operations...) })
 	return out
 }
 
-// each visits every noun, nested ones before the noun that holds them.
-func (a *API) each(visit func(*Noun)) {
+// eachNoun visits every noun, nested ones before the noun that holds them.
+func (a *API) eachNoun(visit func(*Noun)) {
 	var walk func([]*Noun)
 	walk = func(nouns []*Noun) {
 		for _, n := range nouns {
@@ -177,11 +177,11 @@ func (a *API) each(visit func(*Noun)) {
 	walk(a.Nouns)
 }
 
-func sortTree(nouns *[]*Noun) {
+func sortNouns(nouns *[]*Noun) {
 	slices.SortFunc(*nouns, func(a, b *Noun) int { return strings.Compare(a.Name, b.Name) })
 	for _, n := range *nouns {
 		slices.SortFunc(n.Operations, func(a, b *Operation) int { return strings.Compare(a.Verb, b.Verb) })
-		sortTree(&n.Nouns)
+		sortNouns(&n.Nouns)
 	}
 }
 
@@ -193,8 +193,8 @@ type describer struct {
 	codes  map[string]Code
 }
 
-// noun finds a noun by its full name. It adds missing ones, and those above them.
-func (d *describer) noun(full string) *Noun {
+// findOrAddNoun finds a noun by its full name. It adds missing ones, and those above them.
+func (d *describer) findOrAddNoun(full string) *Noun {
 	if n := d.nouns[full]; n != nil {
 		return n
 	}
@@ -202,16 +202,16 @@ func (d *describer) noun(full string) *Noun {
 	d.nouns[full] = n
 	list := &d.api.Nouns
 	if i := strings.LastIndexByte(full, '.'); i >= 0 {
-		list = &d.noun(full[:i]).Nouns
+		list = &d.findOrAddNoun(full[:i]).Nouns
 	}
 	*list = append(*list, n)
 	return n
 }
 
-// place splits an operation's name into noun and verb. Where the noun is an operation itself,
+// splitOperationName splits an operation's name into noun and verb. Where the noun is an operation itself,
 // like domains.registration.transfer beside domains.registration.transfer.cancel, it becomes
 // part of the verb: domains.registration.cancel_transfer.
-func place(name string, names map[string]bool) (noun, verb string) {
+func splitOperationName(name string, names map[string]bool) (noun, verb string) {
 	i := strings.LastIndexByte(name, '.')
 	noun, verb = name[:i], name[i+1:]
 	if names[noun] {
@@ -221,20 +221,20 @@ func place(name string, names map[string]bool) (noun, verb string) {
 	return noun, verb
 }
 
-// operation adds an operation to its noun, with its input, its output and its error codes.
+// describeOperation adds an operation to its noun, with its input, its output and its error codes.
 // names are all operations that REST offers.
-func (d *describer) operation(o *op.Op, names map[string]bool) {
-	noun, verb := place(o.Name, names)
+func (d *describer) describeOperation(o *op.Op, names map[string]bool) {
+	noun, verb := splitOperationName(o.Name, names)
 	out := &Operation{
-		Name: o.Name, Verb: verb, Noun: d.noun(noun), Summary: o.Summary, Description: o.Description,
-		Method: o.Method, Path: o.Path, Form: o.IsForm(), List: o.Lists(), Bytes: o.AnswersBytes(),
-		TakesKey: o.TakesKey(), KeyRequired: o.KeyRequired, Matches: o.Matches(), ReadOnly: o.ReadOnly(),
-		MayPropose: !o.ReadOnly() && !o.Streams() && o.Doors&op.Agent != 0, Example: o.Example,
+		Name: o.Name, Verb: verb, Noun: d.findOrAddNoun(noun), Summary: o.Summary, Description: o.Description,
+		Method: o.Method, Path: o.Path, Form: o.IsForm(), List: o.AnswersList(), Bytes: o.AnswersBytes(),
+		TakesKey: o.TakesIdempotencyKey(), KeyRequired: o.KeyRequired, Matches: o.TakesIfMatch(), ReadOnly: o.ReadOnly(),
+		MayPropose: !o.ReadOnly() && !o.TakesStream() && o.Doors&op.AgentDoor != 0, Example: o.Example,
 	}
 	out.Noun.Operations = append(out.Noun.Operations, out)
 	var query []*Field
 	for _, p := range o.Parameters(d.shared) {
-		f := &Field{Name: p.Name, Wire: p.Name, Doc: p.Doc, Required: p.Required, Shape: *shapeOf(p.Schema),
+		f := &Field{Name: p.Name, Wire: p.Name, Doc: p.Doc, Required: p.Required, Shape: *shapeOfSchema(p.Schema),
 			Default: string(p.Schema.Default)}
 		switch {
 		case p.In == "query":
@@ -242,7 +242,7 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 			out.Cursor = out.Cursor || p.Name == "cursor"
 			out.Waits = out.Waits || p.Name == "waitSeconds"
 		case p.Name == "id" && strings.Contains(noun, "."):
-			f.Name = camel(docs.PathNoun(o, p.Name)) + "Id"
+			f.Name = camelCase(docs.PathNoun(o, p.Name)) + "Id"
 			out.PathFields = append(out.PathFields, f)
 		default:
 			out.PathFields = append(out.PathFields, f)
@@ -254,7 +254,7 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 	case body != nil && query != nil:
 		panic("clients: " + o.Name + " has a query and a body; give the templates a place for both")
 	case body != nil:
-		out.Input = &Type{Name: input, Fields: fieldsOf(body), Input: true}
+		out.Input = &Type{Name: input, Fields: fieldsOfSchema(body), Input: true}
 		out.InBody = true
 	case query != nil:
 		out.Input = &Type{Name: strings.TrimSuffix(input, "Input") + "Params", Fields: query, Input: true}
@@ -264,14 +264,14 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 		// Two operations may come to the same name, like automations.executions.list and
 		// automation_executions.list. The later one is named after its whole name.
 		if slices.ContainsFunc(d.api.Inputs, func(t *Type) bool { return t.Name == out.Input.Name }) {
-			out.Input.Name = pascal(o.Name) + "Params"
+			out.Input.Name = pascalCase(o.Name) + "Params"
 		}
 		d.api.Inputs = append(d.api.Inputs, out.Input)
 	}
 	if s, _ := o.OutputSchema(d.shared); s != nil {
-		out.Output = shapeOf(s)
+		out.Output = shapeOfSchema(s)
 	}
-	for status, kinds := range o.Faults() {
+	for status, kinds := range o.PossibleFaults() {
 		for _, k := range kinds { // a code may come with several statuses; the lowest is named
 			if old, ok := d.codes[k.Code]; !ok || status < old.Status {
 				d.codes[k.Code] = Code{k.Code, status, k.Message}
@@ -280,23 +280,23 @@ func (d *describer) operation(o *op.Op, names map[string]bool) {
 	}
 }
 
-// types turns the shared schemas into types, and tells the results of batches what their rows
+// describeTypes turns the shared schemas into types, and tells the results of batches what their rows
 // are: the output of the same noun's create.
-func (d *describer) types() {
+func (d *describer) describeTypes() {
 	for _, name := range slices.Sorted(maps.Keys(d.shared)) {
 		d.api.Types = append(d.api.Types, &Type{
-			Name: name, Fields: fieldsOf(d.shared[name]), Batch: name == batchResult,
+			Name: name, Fields: fieldsOfSchema(d.shared[name]), Batch: name == batchResult,
 			Input: strings.HasSuffix(name, "Input") || strings.HasSuffix(name, "Fields"),
 		})
 	}
 	for _, t := range slices.Concat(d.api.Types, d.api.Inputs) {
 		for _, f := range t.Fields {
-			d.resolve(&f.Shape)
+			d.resolveTypes(&f.Shape)
 		}
 	}
 	for _, n := range d.nouns {
 		for _, o := range n.Operations {
-			d.resolve(o.Output)
+			d.resolveTypes(o.Output)
 			if o.Output != nil && o.Output.Kind == Array && o.Output.Elem.Name == batchResult {
 				i := slices.IndexFunc(n.Operations, func(c *Operation) bool { return c.Verb == "create" })
 				o.Output.Elem.Row = n.Operations[i].Output
@@ -305,14 +305,14 @@ func (d *describer) types() {
 	}
 }
 
-// resolve finds the types that the names of objects in a shape stand for.
-func (d *describer) resolve(s *Shape) {
+// resolveTypes finds the types that the names of objects in a shape stand for.
+func (d *describer) resolveTypes(s *Shape) {
 	if s == nil {
 		return
 	}
-	d.resolve(s.Elem)
+	d.resolveTypes(s.Elem)
 	for _, u := range s.Of {
-		d.resolve(u)
+		d.resolveTypes(u)
 	}
 	for _, t := range d.api.Types {
 		if s.Kind == Object && t.Name == s.Name {
@@ -323,18 +323,18 @@ func (d *describer) resolve(s *Shape) {
 
 const batchResult = "BatchResult"
 
-func fieldsOf(s *jsonschema.Schema) (out []*Field) {
+func fieldsOfSchema(s *jsonschema.Schema) (out []*Field) {
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
 		out = append(out, &Field{Name: name, Doc: p.Description, Required: slices.Contains(s.Required, name),
-			Default: string(p.Default), Shape: *shapeOf(p)})
+			Default: string(p.Default), Shape: *shapeOfSchema(p)})
 	}
 	return out
 }
 
-// shapeOf is the shape of a JSON schema. An object without a name panics, because the
+// shapeOfSchema is the shape of a JSON schema. An object without a name panics, because the
 // libraries could not name its type.
-func shapeOf(s *jsonschema.Schema) *Shape {
+func shapeOfSchema(s *jsonschema.Schema) *Shape {
 	out := &Shape{}
 	for _, e := range s.Enum {
 		if text, ok := e.(string); ok {
@@ -353,7 +353,7 @@ func shapeOf(s *jsonschema.Schema) *Shape {
 	case s.Ref != "":
 		out.Kind, out.Name = Object, s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
 	case s.AnyOf != nil:
-		return unionOf(s.AnyOf)
+		return shapeOfUnion(s.AnyOf)
 	case kind == "":
 		out.Kind = Any
 	case kind == "string":
@@ -362,13 +362,13 @@ func shapeOf(s *jsonschema.Schema) *Shape {
 			out.Kind = String
 		}
 	case kind == "array":
-		out.Kind, out.Elem = Array, shapeOf(s.Items)
+		out.Kind, out.Elem = Array, shapeOfSchema(s.Items)
 	case kind == "object" && s.Properties != nil:
 		panic(fmt.Sprintf("clients: an object without a name: %v", s.PropertyOrder))
 	case kind == "object":
 		out.Kind, out.Elem = Map, &Shape{Kind: Any}
 		if s.AdditionalProperties != nil {
-			out.Elem = shapeOf(s.AdditionalProperties)
+			out.Elem = shapeOfSchema(s.AdditionalProperties)
 		}
 	default:
 		out.Kind = Kind(kind)
@@ -376,14 +376,14 @@ func shapeOf(s *jsonschema.Schema) *Shape {
 	return out
 }
 
-// unionOf is the shape of an anyOf. One that only adds null to a schema is no union.
-func unionOf(schemas []*jsonschema.Schema) *Shape {
+// shapeOfUnion is the shape of an anyOf. One that only adds null to a schema is no union.
+func shapeOfUnion(schemas []*jsonschema.Schema) *Shape {
 	out := &Shape{Kind: Union}
 	for _, s := range schemas {
 		if s.Type == "null" {
 			out.Null = true
 		} else {
-			out.Of = append(out.Of, shapeOf(s))
+			out.Of = append(out.Of, shapeOfSchema(s))
 		}
 	}
 	if len(out.Of) == 1 {

@@ -7,41 +7,41 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object is a JSON object that keeps the order of its members, so that examples look as they
+// orderedObject is a JSON object that keeps the order of its members, so that examples look as they
 // were written.
-type object struct {
+type orderedObject struct {
 	names  []string
 	values map[string]any
 }
 
-// exampleOf parses the example of an operation's declaration.
-func exampleOf(o *Operation) *object {
+// parseExample parses the example of an operation's declaration.
+func parseExample(o *Operation) *orderedObject {
 	if o.Example == "" {
-		return &object{}
+		return &orderedObject{}
 	}
-	v, err := readValue(jsontext.NewDecoder(strings.NewReader(o.Example)))
+	v, err := readJSONValue(jsontext.NewDecoder(strings.NewReader(o.Example)))
 	if err != nil {
 		panic("clients: the example of " + o.Name + ": " + err.Error()) // declarations are checked at start
 	}
-	return v.(*object)
+	return v.(*orderedObject)
 }
 
-// readValue reads a JSON value as *orderedObject, []any, string, bool, nil or jsonNumber.
-func readValue(d *jsontext.Decoder) (any, error) {
+// readJSONValue reads a JSON value as *orderedObject, []any, string, bool, nil or jsonNumber.
+func readJSONValue(d *jsontext.Decoder) (any, error) {
 	t, err := d.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	switch t.Kind() {
 	case '{':
-		out := &object{values: map[string]any{}}
+		out := &orderedObject{values: map[string]any{}}
 		for d.PeekKind() != '}' {
 			name, err := d.ReadToken()
 			if err != nil {
 				return nil, err
 			}
 			key := name.String()
-			if out.values[key], err = readValue(d); err != nil {
+			if out.values[key], err = readJSONValue(d); err != nil {
 				return nil, err
 			}
 			out.names = append(out.names, key)
@@ -51,7 +51,7 @@ func readValue(d *jsontext.Decoder) (any, error) {
 	case '[':
 		out := []any{}
 		for d.PeekKind() != ']' {
-			v, err := readValue(d)
+			v, err := readJSONValue(d)
 			if err != nil {
 				return nil, err
 			}
@@ -66,24 +66,24 @@ func readValue(d *jsontext.Decoder) (any, error) {
 	case 'n':
 		return nil, nil //nolint:nilnil // null
 	}
-	return number(t.String()), nil
+	return jsonNumber(t.String()), nil
 }
 
-// number is a number exactly as it is written, so that none is rounded.
-type number string
+// jsonNumber is a number exactly as it is written, so that none is rounded.
+type jsonNumber string
 
 // MarshalJSON writes it as it was.
-func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
+func (n jsonNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// text is a member that is a string; empty for any other.
-func (o *object) text(name string) string {
+// textOf is a member that is a string; empty for any other.
+func (o *orderedObject) textOf(name string) string {
 	s, _ := o.values[name].(string)
 	return s
 }
 
-// rest renders the members that go into the input, which are not part of the path; nil when
+// renderInput renders the members that go into the input, which are not part of the path; nil when
 // there are none. A file comes first, which no example contains.
-func (o *object) rest(call *Operation, render func(name string, f *Field, v any) string) (out []string) {
+func (o *orderedObject) renderInput(call *Operation, render func(name string, f *Field, v any) string) (out []string) {
 	if call.Input == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (o *object) rest(call *Operation, render func(name string, f *Field, v any)
 	return out
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var identifierPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// identifier reports whether s can be a property of a JavaScript object without quotes.
-func identifier(s string) bool { return plainName.MatchString(s) }
+// isIdentifier reports whether s can be a property of a JavaScript object without quotes.
+func isIdentifier(s string) bool { return identifierPattern.MatchString(s) }

@@ -27,8 +27,8 @@ type language struct {
 // paths below the repository.
 func Generate(api *API) (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for _, l := range []language{typescript(), python(), golang()} {
-		t := template.New("").Funcs(l.funcs).Funcs(shared)
+	for _, l := range []language{typescriptLanguage(), pythonLanguage(), goLanguage()} {
+		t := template.New("").Funcs(l.funcs).Funcs(sharedFuncs)
 		if _, err := t.ParseFS(templates, "templates/"+l.template); err != nil {
 			return nil, err
 		}
@@ -44,32 +44,32 @@ func Generate(api *API) (map[string][]byte, error) {
 			}
 		}
 		out["clients/"+l.file] = text
-		out["clients/"+strings.SplitN(l.file, "/", 2)[0]+"/reference.md"] = reference(api, l)
+		out["clients/"+strings.SplitN(l.file, "/", 2)[0]+"/reference.md"] = referencePage(api, l)
 	}
 	return out, nil
 }
 
-// shared are the functions that all templates call.
-var shared = template.FuncMap{
-	"sentence": sentence,
-	"prose":    prose,
-	"wrap":     wrap,
+// sharedFuncs are the functions that all templates call.
+var sharedFuncs = template.FuncMap{
+	"sentence": toSentence,
+	"prose":    operationProse,
+	"wrap":     wrapText,
 	"each": func(api *API) (out []*Noun) {
-		api.each(func(n *Noun) { out = append(out, n) })
+		api.eachNoun(func(n *Noun) { out = append(out, n) })
 		return out
 	},
 }
 
-// prose is what the comment of an operation's method says.
-func prose(o *Operation) string {
+// operationProse is what the comment of an operation's method says.
+func operationProse(o *Operation) string {
 	if o.Description == "" {
 		return o.Summary
 	}
 	return o.Summary + " " + o.Description
 }
 
-// reference is a Markdown page with an example of every call.
-func reference(api *API, l language) []byte {
+// referencePage is a Markdown page with an example of every call.
+func referencePage(api *API, l language) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Every call from %s\n\nWritten by `make generate` from the operations of the API. ", l.title)
 	b.WriteString("The ids are examples.\n")
@@ -95,7 +95,7 @@ func reference(api *API, l language) []byte {
 	return b.Bytes()
 }
 
-func formatGo(text []byte) ([]byte, error) {
+func formatGoSource(text []byte) ([]byte, error) {
 	out, err := format.Source(text)
 	if err != nil {
 		return text, err

@@ -8,31 +8,31 @@ import (
 	"text/template"
 )
 
-// golang is the library for Go.
-func golang() language {
+// goLanguage is the library for Go.
+func goLanguage() language {
 	return language{
 		template: "go.tmpl",
 		file:     "go/generated.go",
 		title:    "Go",
 		fence:    "go",
-		example:  goExample,
-		finish:   formatGo,
+		example:  goExampleCall,
+		finish:   formatGoSource,
 		funcs: template.FuncMap{
-			"go": goName, "class": goClass, "code": goCode, "type": goType, "field": goField, "args": goArgs,
-			"answer": goAnswer, "path": goPath, "request": goRequest, "quote": strconv.Quote, "comment": goComment,
-			"formFields": goFormFields,
+			"go": goExportedName, "class": goResourceType, "code": goCodeConstant, "type": goTypeName, "field": goStructField, "args": goParameters,
+			"answer": goResultTypes, "path": goPathExpression, "request": goRequestLiteral, "quote": strconv.Quote, "comment": goMethodComment,
+			"formFields": goFormStatements,
 		},
 	}
 }
 
-// goClass is the Go type that has the operations of a noun.
-func goClass(full string) string { return goName(full) + "Resource" }
+// goResourceType is the Go type that has the operations of a noun.
+func goResourceType(full string) string { return goExportedName(full) + "Resource" }
 
-// goCode is the constant of an error code: CodeNotFound.
-func goCode(code string) string { return "Code" + goName(strings.ToLower(code)) }
+// goCodeConstant is the constant of an error code: CodeNotFound.
+func goCodeConstant(code string) string { return "Code" + goExportedName(strings.ToLower(code)) }
 
-// goType is the type of a value; goStructField adds whether it is optional.
-func goType(s *Shape, input bool) string {
+// goTypeName is the type of a value; goStructField adds whether it is optional.
+func goTypeName(s *Shape, input bool) string {
 	switch s.Kind {
 	case String, Date:
 		return "string"
@@ -47,12 +47,12 @@ func goType(s *Shape, input bool) string {
 	case Bytes:
 		return "Upload"
 	case Array:
-		return "[]" + goType(s.Elem, input)
+		return "[]" + goTypeName(s.Elem, input)
 	case Map:
-		return "map[string]" + goType(s.Elem, input)
+		return "map[string]" + goTypeName(s.Elem, input)
 	case Object:
 		if s.Row != nil {
-			return s.Name + "[" + goType(s.Row, false) + "]"
+			return s.Name + "[" + goTypeName(s.Row, false) + "]"
 		}
 		return s.Name
 	}
@@ -62,11 +62,11 @@ func goType(s *Shape, input bool) string {
 	return "json.RawMessage"
 }
 
-// goField is a member of a struct. An optional one is Opt in an input, so that null and absent
+// goStructField is a member of a struct. An optional one is Opt in an input, so that null and absent
 // differ, and a pointer in an answer. In a query, what is zero is left out, so only a boolean
 // needs Opt.
-func goField(t *Type, f *Field) string {
-	kind := goType(&f.Shape, t.Input)
+func goStructField(t *Type, f *Field) string {
+	kind := goTypeName(&f.Shape, t.Input)
 	tag := f.Name
 	plain := f.Kind == Any || f.Kind == Union || (f.Kind == Array || f.Kind == Map) && (!f.Null || !t.Input)
 	switch {
@@ -84,7 +84,7 @@ func goField(t *Type, f *Field) string {
 	if t.Input && !f.Required {
 		tag += ",omitzero"
 	}
-	out := fmt.Sprintf("%s %s `json:\"%s\"`", goName(f.Name), kind, tag)
+	out := fmt.Sprintf("%s %s `json:\"%s\"`", goExportedName(f.Name), kind, tag)
 	doc := f.Doc
 	if f.Enum != nil {
 		doc = strings.TrimPrefix(doc+"; "+strings.Join(f.Enum, ", "), "; ")
@@ -95,48 +95,48 @@ func goField(t *Type, f *Field) string {
 	return out
 }
 
-func goComment(o *Operation) string {
-	return "// " + strings.Join(wrap(goName(o.Verb)+": "+prose(o), 110), "\n// ")
+func goMethodComment(o *Operation) string {
+	return "// " + strings.Join(wrapText(goExportedName(o.Verb)+": "+operationProse(o), 110), "\n// ")
 }
 
-// goArgs are the parameters of a method.
-func goArgs(o *Operation) string {
+// goParameters are the parameters of a method.
+func goParameters(o *Operation) string {
 	out := []string{"ctx context.Context"}
 	for _, f := range o.PathFields {
-		out = append(out, goLocal(f.Name)+" string")
+		out = append(out, goParameterName(f.Name)+" string")
 	}
 	if o.Input != nil {
-		out = append(out, o.inputWord()+" "+o.Input.Name)
+		out = append(out, o.inputArgument()+" "+o.Input.Name)
 	}
 	return strings.Join(append(out, "options ...Option"), ", ")
 }
 
-// goAnswer is the result of a method.
-func goAnswer(o *Operation) string {
+// goResultTypes is the result of a method.
+func goResultTypes(o *Operation) string {
 	switch {
 	case o.List:
-		return "(*Page[" + goType(o.Output, false) + "], error)"
+		return "(*Page[" + goTypeName(o.Output, false) + "], error)"
 	case o.Bytes:
 		return "(*Download, error)"
 	case o.Output == nil:
 		return "error"
 	case o.Output.Kind == Array:
-		return "(" + goType(o.Output, false) + ", error)"
+		return "(" + goTypeName(o.Output, false) + ", error)"
 	}
-	return "(*" + goType(o.Output, false) + ", error)"
+	return "(*" + goTypeName(o.Output, false) + ", error)"
 }
 
-// goPath is the expression for the path of a call: the literal with its parameters escaped.
-func goPath(o *Operation) string {
+// goPathExpression is the expression for the path of a call: the literal with its parameters escaped.
+func goPathExpression(o *Operation) string {
 	out := strconv.Quote(o.Path)
 	for _, f := range o.PathFields {
-		out = strings.Replace(out, "{"+f.Wire+"}", `"+url.PathEscape(`+goLocal(f.Name)+`)+"`, 1)
+		out = strings.Replace(out, "{"+f.Wire+"}", `"+url.PathEscape(`+goParameterName(f.Name)+`)+"`, 1)
 	}
 	return strings.TrimSuffix(out, `+""`)
 }
 
-func goRequest(o *Operation) string {
-	out := fmt.Sprintf("Request{Method: %q, Path: %s", o.Method, goPath(o))
+func goRequestLiteral(o *Operation) string {
+	out := fmt.Sprintf("Request{Method: %q, Path: %s", o.Method, goPathExpression(o))
 	switch {
 	case o.Form:
 		out += ", Form: form"
@@ -148,10 +148,10 @@ func goRequest(o *Operation) string {
 	return out + "}"
 }
 
-// goFormFields are the statements that fill a form, one field after the other.
-func goFormFields(o *Operation) (out []string) {
+// goFormStatements are the statements that fill a form, one field after the other.
+func goFormStatements(o *Operation) (out []string) {
 	for _, f := range o.Input.Fields {
-		name := goName(f.Name)
+		name := goExportedName(f.Name)
 		switch {
 		case f.Kind == Bytes:
 			out = append(out, fmt.Sprintf("form := []Part{{Field: %q, File: &input.%s}}", f.Name, name))
@@ -166,24 +166,24 @@ func goFormFields(o *Operation) (out []string) {
 	return out
 }
 
-// goExample is a call with the operation's example.
-func goExample(o *Operation) string {
-	example := exampleOf(o)
+// goExampleCall is a call with the operation's example.
+func goExampleCall(o *Operation) string {
+	example := parseExample(o)
 	args := []string{"ctx"}
 	for _, f := range o.PathFields {
-		args = append(args, strconv.Quote(example.text(f.Wire)))
+		args = append(args, strconv.Quote(example.textOf(f.Wire)))
 	}
 	if o.Input != nil {
-		rest := example.rest(o, func(name string, f *Field, v any) string {
-			return goName(name) + ": " + goValue(o.Input, f, v)
+		rest := example.renderInput(o, func(name string, f *Field, v any) string {
+			return goExportedName(name) + ": " + goFieldValue(o.Input, f, v)
 		})
 		args = append(args, "frontdesk."+o.Input.Name+"{"+strings.Join(rest, ", ")+"}")
 	}
 	path := "client"
 	for _, n := range strings.Split(o.Noun.Full, ".") {
-		path += "." + goName(n)
+		path += "." + goExportedName(n)
 	}
-	verb := goName(o.Verb)
+	verb := goExportedName(o.Verb)
 	out := "// " + o.Summary + "\n"
 	switch {
 	case o.List:
@@ -192,19 +192,19 @@ func goExample(o *Operation) string {
 	case o.Output == nil && !o.Bytes:
 		return out + "err = " + path + "." + verb + "(" + strings.Join(args, ", ") + ")\n"
 	}
-	word := answerWord(o)
+	word := goResultVariable(o)
 	return out + word + ", err := " + path + "." + verb + "(" + strings.Join(args, ", ") + ")\n"
 }
 
-// answerWord is a variable for what a call answers. It must not be a keyword of Go.
-func answerWord(o *Operation) string {
+// goResultVariable is a variable for what a call answers. It must not be a keyword of Go.
+func goResultVariable(o *Operation) string {
 	switch {
 	case o.Bytes:
 		return "file"
 	case o.Output.Kind == Array:
 		return "results"
 	}
-	if word := goLocal(o.Output.Name); !token.IsKeyword(word) {
+	if word := goParameterName(o.Output.Name); !token.IsKeyword(word) {
 		return word
 	}
 	return "result"

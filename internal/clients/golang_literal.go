@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// goValue is a field's value in a composite literal. An optional one is wrapped in Set, or is
+// goFieldValue is a field's value in a composite literal. An optional one is wrapped in Set, or is
 // Null.
-func goValue(t *Type, f *Field, v any) string {
+func goFieldValue(t *Type, f *Field, v any) string {
 	if f.Kind == Bytes {
 		return `frontdesk.Upload{Name: "letter.txt", Reader: strings.NewReader("Dear Ada")}`
 	}
-	kind := strings.Fields(goField(t, f))[1]
+	kind := strings.Fields(goStructField(t, f))[1]
 	inner, optional := strings.CutPrefix(kind, "Opt[")
 	if optional && v == nil {
 		return "frontdesk.Null[" + strings.TrimSuffix(inner, "]") + "]()"
@@ -48,9 +48,9 @@ func goLiteral(s *Shape, v any, typed bool) string {
 		for _, e := range v {
 			out = append(out, goLiteral(elem, e, false))
 		}
-		return "[]" + goQualified(elem) + "{" + strings.Join(out, ", ") + "}"
-	case *object:
-		return goObject(s, v, typed)
+		return "[]" + goQualifiedType(elem) + "{" + strings.Join(out, ", ") + "}"
+	case *orderedObject:
+		return goObjectLiteral(s, v, typed)
 	}
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -59,20 +59,20 @@ func goLiteral(s *Shape, v any, typed bool) string {
 	return string(text)
 }
 
-// goObject is an object as a struct of its type, or as a map where it has none.
-func goObject(s *Shape, v *object, typed bool) string {
+// goObjectLiteral is an object as a struct of its type, or as a map where it has none.
+func goObjectLiteral(s *Shape, v *orderedObject, typed bool) string {
 	var out []string
 	if s.Kind == Object {
 		for _, name := range v.names {
 			for _, f := range s.Type.Fields {
 				if f.Name == name {
-					out = append(out, goName(name)+": "+goValue(s.Type, f, v.values[name]))
+					out = append(out, goExportedName(name)+": "+goFieldValue(s.Type, f, v.values[name]))
 				}
 			}
 		}
 		prefix := ""
 		if typed {
-			prefix = goQualified(s)
+			prefix = goQualifiedType(s)
 		}
 		return prefix + "{" + strings.Join(out, ", ") + "}"
 	}
@@ -82,10 +82,10 @@ func goObject(s *Shape, v *object, typed bool) string {
 	return "map[string]any{" + strings.Join(out, ", ") + "}"
 }
 
-// goQualified is a type as other packages name it.
-func goQualified(s *Shape) string {
+// goQualifiedType is a type as other packages name it.
+func goQualifiedType(s *Shape) string {
 	if s.Kind == Object {
 		return "frontdesk." + s.Name
 	}
-	return goType(s, true)
+	return goTypeName(s, true)
 }

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// words splits a name of the API: phoneNumbers, phone_numbers and phone-numbers become phone,
+// splitWords splits a name of the API: phoneNumbers, phone_numbers and phone-numbers become phone,
 // numbers.
-func words(name string) (out []string) {
+func splitWords(name string) (out []string) {
 	word := ""
 	flush := func() {
 		if word != "" {
@@ -29,34 +29,34 @@ func words(name string) (out []string) {
 	return out
 }
 
-func snake(name string) string { return strings.Join(words(name), "_") }
+func snakeCase(name string) string { return strings.Join(splitWords(name), "_") }
 
-func kebab(name string) string { return strings.Join(words(name), "-") }
+func kebabCase(name string) string { return strings.Join(splitWords(name), "-") }
 
-func camel(name string) string {
-	p := []rune(pascal(name))
+func camelCase(name string) string {
+	p := []rune(pascalCase(name))
 	p[0] = unicode.ToLower(p[0])
 	return string(p)
 }
 
-func pascal(name string) (out string) {
-	for _, w := range words(name) {
+func pascalCase(name string) (out string) {
+	for _, w := range splitWords(name) {
 		out += strings.ToUpper(w[:1]) + w[1:]
 	}
 	return out
 }
 
-// Kebab is how the shell spells a name: phone-numbers.
-func Kebab(name string) string { return kebab(name) }
+// KebabCase is how the shell spells a name: phone-numbers.
+func KebabCase(name string) string { return kebabCase(name) }
 
 // initialisms are the words that Go writes in capitals.
 var initialisms = map[string]string{"id": "ID", "ids": "IDs", "url": "URL", "dns": "DNS", "pdf": "PDF", "html": "HTML",
 	"sha256": "SHA256", "spf": "SPF", "dkim": "DKIM", "dmarc": "DMARC", "ttl": "TTL", "iban": "IBAN", "bic": "BIC",
 	"api": "API", "csv": "CSV"}
 
-// goName is an exported Go name: ContactID.
-func goName(name string) (out string) {
-	for _, w := range words(name) {
+// goExportedName is an exported Go name: ContactID.
+func goExportedName(name string) (out string) {
+	for _, w := range splitWords(name) {
 		if s := initialisms[w]; s != "" {
 			out += s
 			continue
@@ -66,31 +66,32 @@ func goName(name string) (out string) {
 	return out
 }
 
-// goLocal is a Go parameter: contactID.
-func goLocal(name string) string {
-	w := words(name)
-	return w[0] + goName(strings.Join(w[1:], "_"))
+// goParameterName is a Go parameter: contactID.
+func goParameterName(name string) string {
+	w := splitWords(name)
+	return w[0] + goExportedName(strings.Join(w[1:], "_"))
 }
 
-// pythonWords are the keywords of Python that occur as names in the API.
-var pythonWords = map[string]bool{"from": true, "import": true, "class": true, "global": true, "in": true, "is": true,
+// pythonKeywords are the keywords of Python that occur as names in the API.
+var pythonKeywords = map[string]bool{"from": true, "import": true, "class": true, "global": true, "in": true,
+	"is":  true,
 	"not": true, "or": true, "and": true, "pass": true, "return": true, "def": true, "with": true, "as": true}
 
 // pythonName is a name in snake_case. The runtime turns it back into the API's name, so a name
 // for which that fails panics here.
 func pythonName(name string) string {
-	s := snake(name)
-	if camel(s) != name && s != name {
+	s := snakeCase(name)
+	if camelCase(s) != name && s != name {
 		panic("clients: " + name + " does not come back from " + s)
 	}
-	if pythonWords[s] {
+	if pythonKeywords[s] {
 		return s + "_"
 	}
 	return s
 }
 
-// sentence makes a sentence of the remark about a field.
-func sentence(doc string) string {
+// toSentence makes a sentence of the remark about a field.
+func toSentence(doc string) string {
 	if doc == "" {
 		return ""
 	}
@@ -101,8 +102,8 @@ func sentence(doc string) string {
 	return doc
 }
 
-// wrap breaks text into lines of at most width characters.
-func wrap(text string, width int) (lines []string) {
+// wrapText breaks text into lines of at most width characters.
+func wrapText(text string, width int) (lines []string) {
 	line := ""
 	for _, w := range strings.Fields(text) {
 		if line != "" && len(line)+1+len(w) > width {

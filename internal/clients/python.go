@@ -8,23 +8,23 @@ import (
 	"text/template"
 )
 
-// python is the library for Python.
-func python() language {
+// pythonLanguage is the library for Python.
+func pythonLanguage() language {
 	return language{
 		template: "python.tmpl",
 		file:     "python/frontdesk/generated.py",
 		title:    "Python",
 		fence:    "python",
-		example:  pyExample,
+		example:  pyExampleCall,
 		funcs: template.FuncMap{
-			"snake": pythonName, "class": pascal, "type": pyType, "field": pyField, "args": pyArgs, "answer": pyAnswer,
-			"body": pyBody, "doc": pyDoc, "free": pyFree, "path": pyPath, "value": pyValue, "quote": pyQuote,
+			"snake": pythonName, "class": pascalCase, "type": pyTypeHint, "field": pyClassField, "args": pyParameters, "answer": pyReturnType,
+			"body": pyInputDict, "doc": pyDocstring, "free": pyFreeFormKeys, "path": pyPathExpression, "value": pyRuntimeType, "quote": pyQuoted,
 		},
 	}
 }
 
-// pyQuote is a string literal. JSON's form is valid Python.
-func pyQuote(s string) string {
+// pyQuoted is a string literal. JSON's form is valid Python.
+func pyQuoted(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(err)
@@ -32,8 +32,8 @@ func pyQuote(s string) string {
 	return string(text)
 }
 
-// pyType is the type hint of a value as it is received, or as it may be sent.
-func pyType(s *Shape, input bool) string {
+// pyTypeHint is the type hint of a value as it is received, or as it may be sent.
+func pyTypeHint(s *Shape, input bool) string {
 	t := ""
 	switch s.Kind {
 	case String:
@@ -41,7 +41,7 @@ func pyType(s *Shape, input bool) string {
 		if s.Enum != nil {
 			var values []string
 			for _, e := range s.Enum {
-				values = append(values, pyQuote(e))
+				values = append(values, pyQuoted(e))
 			}
 			t = "Literal[" + strings.Join(values, ", ") + "]"
 		}
@@ -60,24 +60,24 @@ func pyType(s *Shape, input bool) string {
 	case Any:
 		return "Any"
 	case Array:
-		t = "List[" + pyType(s.Elem, input) + "]"
+		t = "List[" + pyTypeHint(s.Elem, input) + "]"
 		if input {
-			t = "Sequence[" + pyType(s.Elem, input) + "]"
+			t = "Sequence[" + pyTypeHint(s.Elem, input) + "]"
 		}
 	case Map:
-		t = "Dict[str, " + pyType(s.Elem, input) + "]"
+		t = "Dict[str, " + pyTypeHint(s.Elem, input) + "]"
 		if input {
-			t = "Mapping[str, " + pyType(s.Elem, input) + "]"
+			t = "Mapping[str, " + pyTypeHint(s.Elem, input) + "]"
 		}
 	case Object:
 		t = s.Name
 		if s.Row != nil {
-			t += "[" + pyType(s.Row, false) + "]"
+			t += "[" + pyTypeHint(s.Row, false) + "]"
 		}
 	case Union:
 		var of []string
 		for _, u := range s.Of {
-			of = append(of, pyType(u, input))
+			of = append(of, pyTypeHint(u, input))
 		}
 		t = strings.Join(of, " | ")
 	}
@@ -87,9 +87,9 @@ func pyType(s *Shape, input bool) string {
 	return t
 }
 
-// pyField is a member of a class.
-func pyField(t *Type, f *Field) string {
-	name, kind := pythonName(f.Name), pyType(&f.Shape, t.Input)
+// pyClassField is a member of a class.
+func pyClassField(t *Type, f *Field) string {
+	name, kind := pythonName(f.Name), pyTypeHint(&f.Shape, t.Input)
 	switch {
 	case t.Batch && f.Name == "data":
 		return "data: T | None = None"
@@ -101,9 +101,9 @@ func pyField(t *Type, f *Field) string {
 	return name + ": " + kind
 }
 
-// pyArgs are the parameters of a method. Those of the input are keywords, the required ones
+// pyParameters are the parameters of a method. Those of the input are keywords, the required ones
 // first. An optional one of a body can be omitted or None, which clears the field.
-func pyArgs(o *Operation) string {
+func pyParameters(o *Operation) string {
 	var out []string
 	for _, f := range o.PathFields {
 		out = append(out, pythonName(f.Name)+": str")
@@ -111,9 +111,9 @@ func pyArgs(o *Operation) string {
 	if o.Input != nil {
 		out = append(out, "*")
 		for _, f := range slices.Concat(
-			keep(o.Input.Fields, func(f *Field) bool { return f.Required }),
-			keep(o.Input.Fields, func(f *Field) bool { return !f.Required })) {
-			arg := pythonName(f.Name) + ": " + pyType(&f.Shape, true)
+			filterFields(o.Input.Fields, func(f *Field) bool { return f.Required }),
+			filterFields(o.Input.Fields, func(f *Field) bool { return !f.Required })) {
+			arg := pythonName(f.Name) + ": " + pyTypeHint(&f.Shape, true)
 			switch {
 			case f.Required:
 			case o.InBody:
@@ -127,42 +127,42 @@ func pyArgs(o *Operation) string {
 	return strings.Join(append([]string{"self"}, out...), ", ")
 }
 
-func keep(fields []*Field, which func(*Field) bool) []*Field {
+func filterFields(fields []*Field, which func(*Field) bool) []*Field {
 	return slices.DeleteFunc(slices.Clone(fields), func(f *Field) bool { return !which(f) })
 }
 
-func pyAnswer(o *Operation) string {
+func pyReturnType(o *Operation) string {
 	switch {
 	case o.List:
-		return "Pages[" + pyType(o.Output, false) + "]"
+		return "Pages[" + pyTypeHint(o.Output, false) + "]"
 	case o.Bytes:
 		return "Download"
 	case o.Output == nil:
 		return "None"
 	}
-	return pyType(o.Output, false)
+	return pyTypeHint(o.Output, false)
 }
 
-// pyValue is the answer's type where the runtime needs it as a value, with the builtin list.
-func pyValue(o *Operation) string {
-	return strings.ReplaceAll(pyType(o.Output, false), "List[", "list[")
+// pyRuntimeType is the answer's type where the runtime needs it as a value, with the builtin list.
+func pyRuntimeType(o *Operation) string {
+	return strings.ReplaceAll(pyTypeHint(o.Output, false), "List[", "list[")
 }
 
-// pyPath is the expression for the path of a call. path_of escapes its parameters.
-func pyPath(o *Operation) string {
+// pyPathExpression is the expression for the path of a call. path_of escapes its parameters.
+func pyPathExpression(o *Operation) string {
 	if len(o.PathFields) == 0 {
-		return pyQuote(o.Path)
+		return pyQuoted(o.Path)
 	}
 	template, args := o.Path, ""
 	for _, f := range o.PathFields {
 		template = strings.Replace(template, "{"+f.Wire+"}", "{}", 1)
 		args += ", " + pythonName(f.Name)
 	}
-	return "path_of(" + pyQuote(template) + args + ")"
+	return "path_of(" + pyQuoted(template) + args + ")"
 }
 
-// pyBody is a dict with the input under the API's names.
-func pyBody(o *Operation) string {
+// pyInputDict is a dict with the input under the API's names.
+func pyInputDict(o *Operation) string {
 	var out []string
 	for _, f := range o.Input.Fields {
 		name := pythonName(f.Name)
@@ -171,14 +171,14 @@ func pyBody(o *Operation) string {
 		if o.InBody && !o.Form && slices.Contains([]Kind{Array, Object, Time, Date}, f.Kind) {
 			value = "wire(" + name + ")"
 		}
-		out = append(out, pyQuote(f.Name)+": "+value)
+		out = append(out, pyQuoted(f.Name)+": "+value)
 	}
 	return "{" + strings.Join(out, ", ") + "}"
 }
 
-// pyFree lists the keys of inputs whose values are the caller's own JSON, so that the runtime
+// pyFreeFormKeys lists the keys of inputs whose values are the caller's own JSON, so that the runtime
 // does not rename what is inside. A key that is free in one input must be free in all.
-func pyFree(api *API) string {
+func pyFreeFormKeys(api *API) string {
 	free, ours := map[string]bool{}, map[string]bool{}
 	for _, t := range api.Types {
 		if !t.Input {
@@ -198,30 +198,30 @@ func pyFree(api *API) string {
 		if ours[name] {
 			panic("clients: " + name + " is free-form in one input and not in another")
 		}
-		names = append(names, pyQuote(pythonName(name)))
+		names = append(names, pyQuoted(pythonName(name)))
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
 
-// pyDoc is the docstring of a method.
-func pyDoc(o *Operation) string {
-	text := strings.ReplaceAll(prose(o), `\`, `\\`)
+// pyDocstring is the docstring of a method.
+func pyDocstring(o *Operation) string {
+	text := strings.ReplaceAll(operationProse(o), `\`, `\\`)
 	if len(text) < 100 {
 		return `"""` + text + `"""`
 	}
-	lines := wrap(text, 108)
+	lines := wrapText(text, 108)
 	return `"""` + strings.Join(lines, "\n        ") + "\n        \"\"\""
 }
 
-// pyExample is a call with the operation's example.
-func pyExample(o *Operation) string {
-	example := exampleOf(o)
+// pyExampleCall is a call with the operation's example.
+func pyExampleCall(o *Operation) string {
+	example := parseExample(o)
 	var args []string
 	for _, f := range o.PathFields {
-		args = append(args, pyQuote(example.text(f.Wire)))
+		args = append(args, pyQuoted(example.textOf(f.Wire)))
 	}
-	args = append(args, example.rest(o, func(name string, f *Field, v any) string {
+	args = append(args, example.renderInput(o, func(name string, f *Field, v any) string {
 		if f.Kind == Bytes {
 			return pythonName(name) + `=Upload("letter.txt", b"Dear Ada")`
 		}
@@ -254,7 +254,7 @@ func pyLiteral(s *Shape, v any, free bool) string {
 		case Date:
 			return fmt.Sprintf("date.fromisoformat(%q)", v)
 		}
-		return pyQuote(v)
+		return pyQuoted(v)
 	case []any:
 		elem := &Shape{Kind: Any}
 		if s.Elem != nil {
@@ -265,14 +265,14 @@ func pyLiteral(s *Shape, v any, free bool) string {
 			out = append(out, pyLiteral(elem, e, free))
 		}
 		return "[" + strings.Join(out, ", ") + "]"
-	case *object:
+	case *orderedObject:
 		var out []string
 		for _, name := range v.names {
-			below, key := pyMember(s, name), name
+			below, key := pyMemberShape(s, name), name
 			if !free {
 				key = pythonName(name)
 			}
-			out = append(out, pyQuote(key)+": "+pyLiteral(below, v.values[name],
+			out = append(out, pyQuoted(key)+": "+pyLiteral(below, v.values[name],
 				free || below.Kind == Map || below.Kind == Any))
 		}
 		return "{" + strings.Join(out, ", ") + "}"
@@ -280,8 +280,8 @@ func pyLiteral(s *Shape, v any, free bool) string {
 	return fmt.Sprint(v)
 }
 
-// pyMember is the shape of a member of an object; Any where the object has no type.
-func pyMember(s *Shape, name string) *Shape {
+// pyMemberShape is the shape of a member of an object; Any where the object has no type.
+func pyMemberShape(s *Shape, name string) *Shape {
 	if s.Type != nil {
 		for _, f := range s.Type.Fields {
 			if f.Name == name {

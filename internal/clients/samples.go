@@ -12,7 +12,7 @@ import (
 func Samples(c *op.Catalog) map[string][]docs.Sample {
 	out := map[string][]docs.Sample{}
 	for _, o := range Describe(c).All() {
-		for _, l := range []language{typescript(), python(), golang()} {
+		for _, l := range []language{typescriptLanguage(), pythonLanguage(), goLanguage()} {
 			name, _, _ := strings.Cut(l.title, " and ")
 			out[o.Name] = append(out[o.Name], docs.Sample{Language: name, Text: withoutComment(l.example(o))})
 		}

@@ -8,20 +8,20 @@ import (
 
 // ShellExample is the operation's example as a command.
 func ShellExample(o *Operation) string {
-	example := exampleOf(o)
+	example := parseExample(o)
 	words := []string{"frontdesk", "api"}
 	for _, n := range strings.Split(o.Noun.Full, ".") {
-		words = append(words, kebab(n))
+		words = append(words, kebabCase(n))
 	}
-	words = append(words, kebab(o.Verb))
+	words = append(words, kebabCase(o.Verb))
 	for _, f := range o.PathFields {
-		words = append(words, shellWord(example.text(f.Wire)))
+		words = append(words, quoteShellWord(example.textOf(f.Wire)))
 	}
-	words = append(words, example.rest(o, func(name string, f *Field, v any) string {
-		flag := "--" + kebab(name)
+	words = append(words, example.renderInput(o, func(name string, f *Field, v any) string {
+		flag := "--" + kebabCase(name)
 		switch v := v.(type) {
 		case nil:
-			return "--null " + kebab(name)
+			return "--null " + kebabCase(name)
 		case bool:
 			if v {
 				return flag
@@ -31,12 +31,12 @@ func ShellExample(o *Operation) string {
 			if f.Kind == Bytes {
 				return flag + " letter.txt"
 			}
-			return flag + " " + shellWord(v)
+			return flag + " " + quoteShellWord(v)
 		case []any:
 			if f.Elem != nil && f.Elem.Kind == String {
 				var out []string
 				for _, e := range v {
-					out = append(out, flag+" "+shellWord(fmt.Sprint(e)))
+					out = append(out, flag+" "+quoteShellWord(fmt.Sprint(e)))
 				}
 				return strings.Join(out, " ")
 			}
@@ -45,13 +45,13 @@ func ShellExample(o *Operation) string {
 		if err != nil {
 			panic(err)
 		}
-		return flag + " " + shellWord(string(text))
+		return flag + " " + quoteShellWord(string(text))
 	})...)
 	return strings.Join(words, " ")
 }
 
 // MarshalJSON writes the members in their order.
-func (o *object) MarshalJSON() ([]byte, error) {
+func (o *orderedObject) MarshalJSON() ([]byte, error) {
 	var b strings.Builder
 	for i, name := range o.names {
 		if i > 0 {
@@ -70,8 +70,8 @@ func (o *object) MarshalJSON() ([]byte, error) {
 	return []byte("{" + b.String() + "}"), nil
 }
 
-// shellWord puts quotes around a word that a shell would split or expand.
-func shellWord(s string) string {
+// quoteShellWord puts quotes around a word that a shell would split or expand.
+func quoteShellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,") == "" {
 		return s
 	}

@@ -7,25 +7,25 @@ import (
 	"text/template"
 )
 
-// typescript is the library for TypeScript.
-func typescript() language {
+// typescriptLanguage is the library for TypeScript.
+func typescriptLanguage() language {
 	return language{
 		template: "typescript.tmpl",
 		file:     "typescript/src/generated.ts",
 		title:    "TypeScript",
 		fence:    "ts",
-		example:  tsExample,
+		example:  tsExampleCall,
 		funcs: template.FuncMap{
-			"camel": camel, "class": pascal, "type": tsType, "field": tsField, "args": tsArgs, "call": tsCall,
-			"answer": tsAnswer, "quote": tsQuote,
+			"camel": camelCase, "class": pascalCase, "type": tsTypeName, "field": tsInterfaceMember, "args": tsParameters, "call": tsCallExpression,
+			"answer": tsReturnType, "quote": tsQuoted,
 		},
 	}
 }
 
-func tsQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `\'`) + "'" }
+func tsQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `\'`) + "'" }
 
-// tsType is the type of a value as it is received, or as it may be sent.
-func tsType(s *Shape, input bool) string {
+// tsTypeName is the type of a value as it is received, or as it may be sent.
+func tsTypeName(s *Shape, input bool) string {
 	t := ""
 	switch s.Kind {
 	case String:
@@ -33,7 +33,7 @@ func tsType(s *Shape, input bool) string {
 		if s.Enum != nil {
 			var values []string
 			for _, e := range s.Enum {
-				values = append(values, tsQuote(e))
+				values = append(values, tsQuoted(e))
 			}
 			t = strings.Join(values, " | ")
 		}
@@ -51,22 +51,22 @@ func tsType(s *Shape, input bool) string {
 	case Any:
 		t = "unknown"
 	case Array:
-		t = tsType(s.Elem, input)
+		t = tsTypeName(s.Elem, input)
 		if strings.Contains(t, " ") {
 			t = "(" + t + ")"
 		}
 		t += "[]"
 	case Map:
-		t = "Record<string, " + tsType(s.Elem, input) + ">"
+		t = "Record<string, " + tsTypeName(s.Elem, input) + ">"
 	case Object:
 		t = s.Name
 		if s.Row != nil {
-			t += "<" + tsType(s.Row, false) + ">"
+			t += "<" + tsTypeName(s.Row, false) + ">"
 		}
 	case Union:
 		var of []string
 		for _, u := range s.Of {
-			of = append(of, tsType(u, input))
+			of = append(of, tsTypeName(u, input))
 		}
 		t = strings.Join(of, " | ")
 	}
@@ -76,8 +76,8 @@ func tsType(s *Shape, input bool) string {
 	return t
 }
 
-// tsField is a member of an interface.
-func tsField(t *Type, f *Field) string {
+// tsInterfaceMember is a member of an interface.
+func tsInterfaceMember(t *Type, f *Field) string {
 	if t.Batch && f.Name == "data" {
 		return "data?: T"
 	}
@@ -85,11 +85,11 @@ func tsField(t *Type, f *Field) string {
 	if f.Required {
 		mark = ""
 	}
-	return f.Name + mark + ": " + tsType(&f.Shape, t.Input)
+	return f.Name + mark + ": " + tsTypeName(&f.Shape, t.Input)
 }
 
-// tsArgs are the parameters of a method.
-func tsArgs(o *Operation) string {
+// tsParameters are the parameters of a method.
+func tsParameters(o *Operation) string {
 	var out []string
 	for _, f := range o.PathFields {
 		out = append(out, f.Name+": string")
@@ -99,34 +99,34 @@ func tsArgs(o *Operation) string {
 		if o.NeedsInput() {
 			mark = ""
 		}
-		out = append(out, o.inputWord()+mark+": "+o.Input.Name)
+		out = append(out, o.inputArgument()+mark+": "+o.Input.Name)
 	}
 	return strings.Join(append(out, "options?: CallOptions"), ", ")
 }
 
-// inputWord is the name of the argument that has the input.
-func (o *Operation) inputWord() string {
+// inputArgument is the name of the argument that has the input.
+func (o *Operation) inputArgument() string {
 	if o.InBody {
 		return "input"
 	}
 	return "params"
 }
 
-func tsAnswer(o *Operation) string {
+func tsReturnType(o *Operation) string {
 	switch {
 	case o.List:
-		return "Pages<" + tsType(o.Output, false) + ">"
+		return "Pages<" + tsTypeName(o.Output, false) + ">"
 	case o.Bytes:
 		return "Promise<Download>"
 	case o.Output == nil:
 		return "Promise<void>"
 	}
-	return "Promise<" + tsType(o.Output, false) + ">"
+	return "Promise<" + tsTypeName(o.Output, false) + ">"
 }
 
-// tsCall is the call of the runtime that a method makes.
-func tsCall(o *Operation) string {
-	path := tsQuote(o.Path)
+// tsCallExpression is the call of the runtime that a method makes.
+func tsCallExpression(o *Operation) string {
+	path := tsQuoted(o.Path)
 	if len(o.PathFields) > 0 {
 		path = "path`" + o.Path + "`"
 		for _, f := range o.PathFields {
@@ -158,14 +158,14 @@ func tsCall(o *Operation) string {
 	return verb + "(" + call + " }, options)"
 }
 
-// tsExample is a call with the operation's example.
-func tsExample(o *Operation) string {
-	example := exampleOf(o)
+// tsExampleCall is a call with the operation's example.
+func tsExampleCall(o *Operation) string {
+	example := parseExample(o)
 	var args []string
 	for _, f := range o.PathFields {
-		args = append(args, tsQuote(example.text(f.Wire)))
+		args = append(args, tsQuoted(example.textOf(f.Wire)))
 	}
-	if rest := example.rest(o, func(name string, f *Field, v any) string {
+	if rest := example.renderInput(o, func(name string, f *Field, v any) string {
 		if f != nil && f.Kind == Bytes {
 			return name + ": { name: 'letter.txt', data: 'Dear Ada' }"
 		}
@@ -175,9 +175,9 @@ func tsExample(o *Operation) string {
 	}
 	path := "client"
 	for _, n := range strings.Split(o.Noun.Full, ".") {
-		path += "." + camel(n)
+		path += "." + camelCase(n)
 	}
-	call := path + "." + camel(o.Verb) + "(" + strings.Join(args, ", ") + ")"
+	call := path + "." + camelCase(o.Verb) + "(" + strings.Join(args, ", ") + ")"
 	out := "// " + o.Summary + "\n"
 	if o.List {
 		return out + "for await (const item of " + call + ") console.log(item)\n"
@@ -189,19 +189,19 @@ func tsExample(o *Operation) string {
 func tsLiteral(v any) string {
 	switch v := v.(type) {
 	case string:
-		return tsQuote(strings.ReplaceAll(v, "\n", `\n`))
+		return tsQuoted(strings.ReplaceAll(v, "\n", `\n`))
 	case []any:
 		var out []string
 		for _, e := range v {
 			out = append(out, tsLiteral(e))
 		}
 		return "[" + strings.Join(out, ", ") + "]"
-	case *object:
+	case *orderedObject:
 		var out []string
 		for _, name := range v.names {
 			key := name
-			if !identifier(name) {
-				key = tsQuote(name)
+			if !isIdentifier(name) {
+				key = tsQuoted(name)
 			}
 			out = append(out, key+": "+tsLiteral(v.values[name]))
 		}

@@ -95,7 +95,8 @@ func (c *command) do(step object) (object, error) {
 	case "upload":
 		return c.run("", "files", "upload", "--file", step["file"].(string))
 	case "stream":
-		return c.run(strings.ReplaceAll(step["text"].(string), " ", ""), append([]string{"files", "upload", "--file", "-",
+		return c.run(strings.ReplaceAll(step["text"].(string), " ", ""),
+			append([]string{"files", "upload", "--file", "-",
 			"--name", step["name"].(string)}, settings(step["via"])...)...)
 	case "hammer":
 		for i := range step["n"].(int) {
@@ -177,7 +178,8 @@ func (c *command) download(step object) (object, error) {
 		return nil, err
 	}
 	name, kind, err := c.raw.named(c.raw.path(step) + "/content")
-	return object{"data": object{"name": name, "type": kind, "text": string(content[:5]), "size": len(content) > 0}}, err
+	return object{"data": object{"name": name, "type": kind, "text": string(content[:5]),
+		"size": len(content) > 0}}, err
 }
 
 // settings are options as flags.

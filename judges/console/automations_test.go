@@ -197,7 +197,8 @@ func TestAutomations(t *testing.T) {
 	s.fill("steps.0.input.body", "About ")
 	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".inserts").open = true`),
 		chromedp.Click(chromedp.CSS(`[data-put="{{ event.data.title }}"]`)))
-	s.until("the value", `document.querySelector('[name="steps.0.input.body"]').value === "About {{ event.data.title }}"`)
+	s.until("the value",
+		`document.querySelector('[name="steps.0.input.body"]').value === "About {{ event.data.title }}"`)
 	s.inspect("automation-form")
 	s.visit(automation + "?status=succeeded")
 	s.press("td a")

@@ -74,7 +74,8 @@ func serveAs(t *testing.T, host string, more ...string) *service {
 	_, port, _ := strings.Cut(api, ":")
 	s := &service{URL: "http://" + host + ":" + port, AgentURL: "http://" + agents}
 	s.Where = append([]string{"--data", t.TempDir(), "--base-url", s.URL}, database(t)...)
-	cmd := exec.CommandContext(context.Background(), bin, append([]string{"serve", "--listen", api, "--mcp-listen", agents,
+	cmd := exec.CommandContext(context.Background(), bin,
+		append([]string{"serve", "--listen", api, "--mcp-listen", agents,
 		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
 		"--storage-reserve", "0"}, // the disk of a judge may be nearly full
 		append(s.Where, more...)...)...)

@@ -42,10 +42,10 @@ const (
 	maxName      = 200
 )
 
-// check validates the metadata and turns it into a Client.
-func (m *Metadata) check() (*Client, *Error) {
+// toClient validates the metadata and turns it into a Client.
+func (m *Metadata) toClient() (*Client, *Error) {
 	if len(m.RedirectURIs) == 0 || len(m.RedirectURIs) > maxRedirects {
-		return nil, refuse(InvalidRedirect, "redirect_uris must contain 1 to 20 addresses.")
+		return nil, oauthError(InvalidRedirect, "redirect_uris must contain 1 to 20 addresses.")
 	}
 	for _, r := range m.RedirectURIs {
 		if err := checkRedirect(r); err != nil {
@@ -53,13 +53,13 @@ func (m *Metadata) check() (*Client, *Error) {
 		}
 	}
 	if utf8.RuneCountInString(m.Name) > maxName || strings.ContainsFunc(m.Name, unicode.IsControl) {
-		return nil, refuse(InvalidClientMetadata,
+		return nil, oauthError(InvalidClientMetadata,
 			"client_name has at most 200 characters, none of them control characters.")
 	}
 	c := &Client{Name: strings.TrimSpace(m.Name), RedirectURIs: m.RedirectURIs}
 	// It is shown to a person as a link, so an address that is not http or https is
 	// left out.
-	if u, err := url.Parse(m.URI); err == nil && printable(m.URI, maxURI) && u.Host != "" &&
+	if u, err := url.Parse(m.URI); err == nil && isPrintableASCII(m.URI, maxURI) && u.Host != "" &&
 		(u.Scheme == "https" || u.Scheme == "http") {
 		c.URI = &m.URI
 	}
@@ -72,18 +72,18 @@ func (m *Metadata) check() (*Client, *Error) {
 func (g *Grants) Register(ctx context.Context, text []byte) (*Client, error) {
 	var m Metadata
 	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, refuse(InvalidClientMetadata, "The body must be a JSON object of client metadata (RFC 7591).")
+		return nil, oauthError(InvalidClientMetadata, "The body must be a JSON object of client metadata (RFC 7591).")
 	}
-	c, refused := m.check()
+	c, refused := m.toClient()
 	if refused != nil {
 		return nil, refused
 	}
 	c.ID, c.CreatedAt = secret.NewToken(clientPrefix), g.clock.Now()
-	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return saveClient(ctx, tx, c) })
+	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return upsertClient(ctx, tx, c) })
 	return c, err
 }
 
-func saveClient(ctx context.Context, tx *db.Tx, c *Client) error {
+func upsertClient(ctx context.Context, tx *db.Tx, c *Client) error {
 	_, err := db.Exec(ctx, tx, `
 		INSERT INTO oauth_clients (`+clientColumns+`) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, uri = excluded.uri,
@@ -100,68 +100,68 @@ func mustJSON(v any) []byte {
 	return b
 }
 
-var unavailable = refuse(InvalidClient, "Client metadata unavailable")
+var errMetadataUnavailable = oauthError(InvalidClient, "Client metadata unavailable")
 
-// client finds a client by its registration, or by the metadata document at the
+// findClient finds a client by its registration, or by the metadata document at the
 // address that is its id.
-func (g *Grants) client(ctx context.Context, name string) (*Client, error) {
-	unknown := refuse(InvalidClient, "Unknown client_id. Register the client again.")
-	if !printable(name, maxURI) {
+func (g *Grants) findClient(ctx context.Context, name string) (*Client, error) {
+	unknown := oauthError(InvalidClient, "Unknown client_id. Register the client again.")
+	if !isPrintableASCII(name, maxURI) {
 		return nil, unknown
 	}
 	var found *Client
 	err := g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		c, err := db.One[Client](ctx, tx, "SELECT "+clientColumns+" FROM oauth_clients WHERE client_id = $1", name)
+		c, err := db.QueryOne[Client](ctx, tx, "SELECT "+clientColumns+" FROM oauth_clients WHERE client_id = $1", name)
 		if err == nil {
 			found = &c
 		}
 		return err
 	})
-	if err != nil && !isNone(err) {
+	if err != nil && !isNoRow(err) {
 		return nil, err
 	}
 	switch {
 	case found != nil && (found.ExpiresAt == nil || *found.ExpiresAt > g.clock.Now()):
 		return found, nil
 	case strings.HasPrefix(name, "https://") || g.config.InsecureMetadata && strings.HasPrefix(name, "http://"):
-		return g.fetch(ctx, name)
+		return g.fetchClientDocument(ctx, name)
 	}
 	return nil, unknown
 }
 
-// fetch reads a client metadata document
+// fetchClientDocument reads a client metadata document
 // (draft-ietf-oauth-client-id-metadata-document). Failures are not cached.
-func (g *Grants) fetch(ctx context.Context, address string) (*Client, error) {
-	if !documentAddress(address) {
-		return nil, unavailable
+func (g *Grants) fetchClientDocument(ctx context.Context, address string) (*Client, error) {
+	if !isDocumentAddress(address) {
+		return nil, errMetadataUnavailable
 	}
 	text, keep, err := g.documents.Fetch(ctx, address)
 	if err != nil {
-		return nil, unavailable
+		return nil, errMetadataUnavailable
 	}
 	var m Metadata
 	// §4.1: the document names its own address; the two are compared as strings.
 	if err := json.Unmarshal(text, &m); err != nil || m.ClientID != address || strings.TrimSpace(m.Name) == "" {
-		return nil, unavailable
+		return nil, errMetadataUnavailable
 	}
 	// §4.1: no shared secrets. All clients here are public.
 	if m.AuthMethod != "" && m.AuthMethod != "none" {
-		return nil, unavailable
+		return nil, errMetadataUnavailable
 	}
-	c, refused := m.check()
+	c, refused := m.toClient()
 	if refused != nil {
-		return nil, unavailable
+		return nil, errMetadataUnavailable
 	}
 	now := g.clock.Now()
 	expires := now.Add(keep)
 	c.ID, c.CreatedAt, c.ExpiresAt = address, now, &expires
-	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return saveClient(ctx, tx, c) })
+	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return upsertClient(ctx, tx, c) })
 	return c, err
 }
 
-// documentAddress reports whether an address may be a client's id (§3). It needs
+// isDocumentAddress reports whether an address may be a client's id (§3). It needs
 // a path, and must not have a fragment, a user or dot segments.
-func documentAddress(s string) bool {
+func isDocumentAddress(s string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.User != nil || strings.Contains(s, "#") || u.Path == "" || u.Path == "/" {
 		return false

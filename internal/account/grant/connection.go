@@ -23,10 +23,10 @@ type Connection struct {
 	LastUsedAt *clock.Time `json:"lastUsedAt"`
 }
 
-// Connections lists the live connections of an organization, newest first.
-func (g *Grants) Connections(ctx context.Context, org id.ID) (out []Connection, err error) {
+// ListConnections lists the live connections of an organization, newest first.
+func (g *Grants) ListConnections(ctx context.Context, org id.ID) (out []Connection, err error) {
 	err = g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = db.All[Connection](ctx, tx, `
+		out, err = db.QueryAll[Connection](ctx, tx, `
 			SELECT id, agent_id, user_id, client_id, client_name, connected_at, last_used_at FROM agent_grants
 			WHERE organization_id = $1 AND ended_at IS NULL AND connected_at IS NOT NULL AND expires_at > $2
 			ORDER BY seq DESC`, org, g.clock.Now())
@@ -40,9 +40,9 @@ func (g *Grants) Disconnect(ctx context.Context, org, connection, user id.ID) er
 	return g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err := lockGrant(ctx, tx, org, connection)
 		if err != nil {
-			return db.Missing(err, "connection")
+			return db.AsNotFound(err, "connection")
 		}
-		return g.end(ctx, tx, v, "Disconnected", actor{kind: "user", id: user, door: "console"})
+		return g.endGrant(ctx, tx, v, "Disconnected", actor{kind: "user", id: user, door: "console"})
 	})
 }
 
@@ -56,9 +56,9 @@ type actor struct {
 
 var bySystem = actor{kind: "system", door: "system"}
 
-// end ends a grant, and with it every code, token and session: they are checked
+// endGrant ends a grant, and with it every code, token and session: they are checked
 // against their grant. The caller has locked it.
-func (g *Grants) end(ctx context.Context, tx *db.Tx, v *grantRow, reason string, by actor) error {
+func (g *Grants) endGrant(ctx context.Context, tx *db.Tx, v *grantRow, reason string, by actor) error {
 	if v.EndedAt != nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (g *Grants) end(ctx context.Context, tx *db.Tx, v *grantRow, reason string,
 	if v.ConnectedAt == nil {
 		return nil // a consent that was never used
 	}
-	return g.log(ctx, tx, v, "agent.disconnected", by)
+	return g.logConnection(ctx, tx, v, "agent.disconnected", by)
 }
 
 // markConnected records that a client exchanged the code of its grant. Until then the
@@ -85,11 +85,11 @@ func (g *Grants) markConnected(ctx context.Context, tx *db.Tx, v *grantRow) erro
 		v.Org, v.ID, now); err != nil {
 		return err
 	}
-	return g.log(ctx, tx, v, "agent.connected", actor{kind: "user", id: v.User, door: "agent"})
+	return g.logConnection(ctx, tx, v, "agent.connected", actor{kind: "user", id: v.User, door: "agent"})
 }
 
-// log writes an event about an agent's connection.
-func (g *Grants) log(ctx context.Context, tx *db.Tx, v *grantRow, kind string, by actor) error {
+// logConnection writes an event about an agent's connection.
+func (g *Grants) logConnection(ctx context.Context, tx *db.Tx, v *grantRow, kind string, by actor) error {
 	text, err := json.Marshal(struct {
 		Connection `json:",inline"`
 		EndedAt    *clock.Time `json:"endedAt"`
@@ -105,40 +105,41 @@ func (g *Grants) log(ctx context.Context, tx *db.Tx, v *grantRow, kind string, b
 		e.ActorID = &by.id
 	}
 	if e.RequestID == "" {
-		e.RequestID = string(id.OfRequest())
+		e.RequestID = string(id.NewRequestID())
 	}
 	return g.events.Append(ctx, tx, e)
 }
 
-// EndAgent ends every grant of an agent, in the transaction that ended the
+// EndConnectionsOfAgent ends every grant of an agent, in the transaction that ended the
 // agent and on behalf of the same caller. Activating the agent again, or moving
 // it back, revives none.
-func (g *Grants) EndAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
-	return g.endAll(ctx, c, reason, "organization_id = $1 AND agent_id = $2", c.Org, agent)
+func (g *Grants) EndConnectionsOfAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error {
+	return g.endMatchingGrants(ctx, c, reason, "organization_id = $1 AND agent_id = $2", c.Org, agent)
 }
 
-// EndUser ends every grant of a user, in the call's organization or in all of
+// EndConnectionsOfUser ends every grant of a user, in the call's organization or in all of
 // them, in the call's transaction.
-func (g *Grants) EndUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error {
+func (g *Grants) EndConnectionsOfUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool,
+	reason string) error {
 	if everywhere {
-		return g.endAll(ctx, c, reason, "user_id = $1", user)
+		return g.endMatchingGrants(ctx, c, reason, "user_id = $1", user)
 	}
-	return g.endAll(ctx, c, reason, "organization_id = $1 AND user_id = $2", c.Org, user)
+	return g.endMatchingGrants(ctx, c, reason, "organization_id = $1 AND user_id = $2", c.Org, user)
 }
 
-// endAll locks and ends the grants that match the condition which and have not ended.
-func (g *Grants) endAll(ctx context.Context, c *op.Call, reason, which string, args ...any) error {
-	text := "SELECT " + rowColumns + " FROM agent_grants WHERE " + which + " AND ended_at IS NULL ORDER BY seq"
+// endMatchingGrants locks and ends the grants that match the condition which and have not ended.
+func (g *Grants) endMatchingGrants(ctx context.Context, c *op.Call, reason, which string, args ...any) error {
+	text := "SELECT " + grantColumns + " FROM agent_grants WHERE " + which + " AND ended_at IS NULL ORDER BY seq"
 	if c.Tx.Engine() == db.Postgres {
 		text += " FOR NO KEY UPDATE"
 	}
-	rows, err := db.All[grantRow](ctx, c.Tx, text, args...)
+	rows, err := db.QueryAll[grantRow](ctx, c.Tx, text, args...)
 	if err != nil {
 		return err
 	}
 	by := actor{string(c.Caller.Kind), c.Caller.ID, c.Door.String(), c.RequestID}
 	for i := range rows {
-		if err := g.end(ctx, c.Tx, &rows[i], reason, by); err != nil {
+		if err := g.endGrant(ctx, c.Tx, &rows[i], reason, by); err != nil {
 			return err
 		}
 	}

@@ -76,18 +76,18 @@ var _ account.Connections = (*Grants)(nil)
 
 // New returns the grants of a database. It panics when a required field is missing.
 func New(c Config) *Grants {
-	config.Require(c, "DB", "Clock", "Events", "Documents", "BaseURL")
+	config.RequireFields(c, "DB", "Clock", "Events", "Documents", "BaseURL")
 	return &Grants{db: c.DB, clock: c.Clock, events: c.Events, documents: c.Documents, config: c}
 }
 
 // The scopes.
 const (
-	Transport = "mcp"            // calls to the MCP endpoint
-	Offline   = "offline_access" // also a refresh token
+	ScopeTransport = "mcp"            // calls to the MCP endpoint
+	ScopeOffline   = "offline_access" // also a refresh token
 )
 
 // Scopes are all the scopes a client can ask for.
-var Scopes = []string{Transport, Offline}
+var Scopes = []string{ScopeTransport, ScopeOffline}
 
 // How long things live.
 const (
@@ -129,23 +129,23 @@ const (
 	InvalidClientMetadata = "invalid_client_metadata"
 )
 
-func refuse(code, description string) *Error { return &Error{code, description} }
+func oauthError(code, description string) *Error { return &Error{code, description} }
 
 // AgentInactive refuses a consent for an agent that may not act.
-var AgentInactive = fault.Define("AGENT_INACTIVE", 409, "This agent is not active.")
+var AgentInactive = fault.DefineKind("AGENT_INACTIVE", 409, "This agent is not active.")
 
-// locked reads one row and locks it until the transaction ends.
-func locked[T any](ctx context.Context, tx *db.Tx, text string, args ...any) (T, error) {
+// lockRow reads one row and locks it until the transaction ends.
+func lockRow[T any](ctx context.Context, tx *db.Tx, text string, args ...any) (T, error) {
 	if tx.Engine() == db.Postgres {
 		text += " FOR NO KEY UPDATE"
 	}
-	return db.One[T](ctx, tx, text, args...)
+	return db.QueryOne[T](ctx, tx, text, args...)
 }
 
-// write runs one exchange. A refusal (*Error) is committed too, because what fn wrote
+// writeExchange runs one exchange. A refusal (*Error) is committed too, because what fn wrote
 // must stay: a code used twice is refused and ends its grant. Only another error rolls
 // back.
-func (g *Grants) write(ctx context.Context, fn func(context.Context, *db.Tx) (*Error, error)) error {
+func (g *Grants) writeExchange(ctx context.Context, fn func(context.Context, *db.Tx) (*Error, error)) error {
 	var refused *Error
 	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		refused, err = fn(ctx, tx)
@@ -157,4 +157,4 @@ func (g *Grants) write(ctx context.Context, fn func(context.Context, *db.Tx) (*E
 	return err
 }
 
-func isNone(err error) bool { return errors.Is(err, db.ErrNone) }
+func isNoRow(err error) bool { return errors.Is(err, db.ErrNoRow) }

@@ -56,24 +56,24 @@ type loginRow struct {
 	account.Rights
 }
 
-// Lookup finds the caller behind an access token. It runs for every request, in
+// LoginByToken finds the caller behind an access token. It runs for every request, in
 // one statement, and caches nothing.
-func (g *Grants) Lookup(ctx context.Context, accessToken string) (*Login, error) {
-	return g.LookupIn(ctx, accessToken, "")
+func (g *Grants) LoginByToken(ctx context.Context, accessToken string) (*Login, error) {
+	return g.LoginInSession(ctx, accessToken, "")
 }
 
-// LookupIn also reports whether the session is open and belongs to this token's grant.
+// LoginInSession also reports whether the session is open and belongs to this token's grant.
 // It checks that the grant and the agent may still be used; whether the account may
 // act is left to the caller (Disabled, Agreed, Paused).
-func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Login, error) {
-	unknown := refuse(InvalidToken, "The access token is not valid or has expired.")
-	if !secret.WellFormed(AccessPrefix, accessToken) {
+func (g *Grants) LoginInSession(ctx context.Context, accessToken, session string) (*Login, error) {
+	unknown := oauthError(InvalidToken, "The access token is not valid or has expired.")
+	if !secret.IsWellFormed(AccessPrefix, accessToken) {
 		return nil, unknown
 	}
-	hash, open := secret.Hash(accessToken), secret.Hash(session)
+	hash, open := secret.HashToken(accessToken), secret.HashToken(session)
 	var v loginRow
-	err := g.db.Read(db.WithOneStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = db.One[loginRow](ctx, tx, `
+	err := g.db.Read(db.WithSingleStatement(ctx), func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = db.QueryOne[loginRow](ctx, tx, `
 			SELECT g.id, g.organization_id, g.user_id, g.client_id, g.resource, g.end_reason, t.expires_at,
 				a.id, a.organization_id <> g.organization_id, a.status, a.deleted_at IS NOT NULL
 					OR b.deleted_at IS NOT NULL, a.business_id, a.permissions,
@@ -98,7 +98,7 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 			g.config.BusinessAgreement, g.config.DomainAgreement)
 		return err
 	})
-	if isNone(err) {
+	if isNoRow(err) {
 		return nil, unknown
 	}
 	if err != nil {
@@ -106,25 +106,25 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 	}
 	now := g.clock.Now()
 	if v.EndReason != nil {
-		return nil, refuse(InvalidToken, *v.EndReason)
+		return nil, oauthError(InvalidToken, *v.EndReason)
 	}
 	if v.Resource != g.config.Resource {
-		return nil, refuse(InvalidToken, otherResource)
+		return nil, oauthError(InvalidToken, otherResource)
 	}
-	if reason := agentReason(v.Moved, v.Status, v.Deleted); reason != "" {
-		return nil, refuse(InvalidToken, reason)
+	if reason := agentEndReason(v.Moved, v.Status, v.Deleted); reason != "" {
+		return nil, oauthError(InvalidToken, reason)
 	}
 	if v.ExpiresAt <= now {
 		return nil, unknown
 	}
-	g.note(v.Grant, now)
+	g.recordUse(v.Grant, now)
 	agent := account.Agent{Permissions: v.Permissions, AskMode: v.AskMode, Guard: v.Guard, Limits: v.Limits,
 		AgentReading: v.AgentReading}
 	agent.ID = v.Agent
 	l := &Login{
 		Caller: &op.Caller{Kind: op.AgentActor, ID: v.Agent, User: v.User, Organization: v.Org, Business: v.Business,
-			Plan: v.Plan, Permissions: agent.Allowed(), Asks: agent.Asks(),
-			Agreements: account.Agreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
+			Plan: v.Plan, Permissions: agent.AllowedPermissions(), Proposable: agent.ProposablePermissions(),
+			Agreements: account.AcceptedAgreements(v.Domains), AgreementURL: g.config.BaseURL + "/agreements"},
 		Grant: v.Grant, User: v.User, Client: v.Client,
 		Disabled: v.OrgStatus != account.Active || v.Role == nil, Agreed: v.Agreed, Session: v.Session,
 		Paused:   v.Paused,
@@ -132,9 +132,9 @@ func (g *Grants) LookupIn(ctx context.Context, accessToken, session string) (*Lo
 		Compact: v.ToolList == account.ToolsCompact,
 	}
 	if v.Role != nil { // never more than the person who connected it may do
-		v.Bound(l.Caller, *v.Role)
+		v.LimitCaller(l.Caller, *v.Role)
 	}
-	agent.Meter(l.Caller, now)
+	agent.MeterCaller(l.Caller, now)
 	return l, nil
 }
 
@@ -144,7 +144,7 @@ const maxSessions = 100
 // OpenSession begins a session of the login's grant. Any process can serve it.
 func (g *Grants) OpenSession(ctx context.Context, l *Login, showsURL bool) (string, error) {
 	session := secret.NewToken(sessionPrefix)
-	hash := secret.Hash(session)
+	hash := secret.HashToken(session)
 	err := g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO agent_sessions (organization_id, grant_id, hash, created_at, shows_url)
@@ -165,7 +165,7 @@ func (g *Grants) OpenSession(ctx context.Context, l *Login, showsURL bool) (stri
 
 // EndSession ends a session of the login's grant.
 func (g *Grants) EndSession(ctx context.Context, l *Login, session string) error {
-	hash := secret.Hash(session)
+	hash := secret.HashToken(session)
 	return g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			DELETE
@@ -176,8 +176,8 @@ func (g *Grants) EndSession(ctx context.Context, l *Login, session string) error
 	})
 }
 
-// note remembers that a grant was used, until FlushLastUsed writes it down.
-func (g *Grants) note(grant id.ID, now clock.Time) {
+// recordUse remembers that a grant was used, until FlushLastUsed writes it down.
+func (g *Grants) recordUse(grant id.ID, now clock.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.used == nil {
@@ -186,8 +186,8 @@ func (g *Grants) note(grant id.ID, now clock.Time) {
 	g.used[grant] = now
 }
 
-// FlushUsed writes when connections were last used to the database.
-func (g *Grants) FlushUsed(ctx context.Context) error {
+// FlushLastUsed writes when connections were last used to the database.
+func (g *Grants) FlushLastUsed(ctx context.Context) error {
 	g.mu.Lock()
 	used := g.used
 	g.used = nil

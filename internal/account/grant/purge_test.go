@@ -14,11 +14,11 @@ import (
 
 // Expired rows go, and rows that somebody may still come back with stay.
 func TestGrantsPurge(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
-		client, access, refresh := a.Connect(t, a.Tenant, agent)
-		a.Initialize(t, access)
-		a.Agents(t, http.MethodGet, a.AskURL(client), "")
+		client, access, refresh := a.ConnectAgent(t, a.Tenant, agent)
+		a.InitializeSession(t, access)
+		a.Agents(t, http.MethodGet, a.AuthorizePath(client), "")
 		a.NewClient(t) // never used
 		counts := func() (out string) {
 			t.Helper()
@@ -26,7 +26,7 @@ func TestGrantsPurge(t *testing.T) {
 				for _, table := range []string{
 					"oauth_clients", "oauth_requests", "agent_grants", "grant_codes", "grant_tokens", "agent_sessions",
 				} {
-					n, err := db.One[int](ctx, tx, "SELECT count(*) FROM "+table)
+					n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table)
 					if err != nil {
 						return err
 					}
@@ -52,7 +52,7 @@ func TestGrantsPurge(t *testing.T) {
 		} {
 			for more := true; more; {
 				err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-					more, err = grant.Purge(ctx, tx, a.Clock.Now().Add(c.after), 1)
+					more, err = grant.PurgeExpired(ctx, tx, a.Clock.Now().Add(c.after), 1)
 					return err
 				})
 				if err != nil {
@@ -63,11 +63,11 @@ func TestGrantsPurge(t *testing.T) {
 				t.Errorf("after %s: %s, want %s", c.after, got, c.want)
 			}
 			if c.after < 80*24*time.Hour {
-				v := a.Redeem(t, client, "refresh_token", refresh)
+				v := a.RedeemToken(t, client, "refresh_token", refresh)
 				if v.Status != 200 {
 					t.Fatalf("after %s a refresh: %d %s", c.after, v.Status, v.Body)
 				}
-				refresh = v.Parse(t).Text("refresh_token")
+				refresh = v.ParseJSON(t).Text("refresh_token")
 				if err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 					_, err := db.Exec(ctx, tx, "DELETE FROM grant_tokens WHERE used_at IS NOT NULL OR kind = 'access'")
 					return err

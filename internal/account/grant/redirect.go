@@ -18,9 +18,9 @@ var unsafeSchemes = []string{"javascript", "data", "vbscript", "file", "filesyst
 // checkRedirect refuses an unsafe redirect URI. Allowed are https, http to the
 // user's own machine (RFC 8252 §7.3), and an app's own scheme (RFC 8252 §7.1).
 func checkRedirect(s string) *Error {
-	bad := func(why string) *Error { return refuse(InvalidRedirect, s+": "+why) }
-	if !printable(s, maxURI) {
-		return refuse(InvalidRedirect, "A redirect URI has at most 2048 ASCII characters and no spaces.")
+	bad := func(why string) *Error { return oauthError(InvalidRedirect, s+": "+why) }
+	if !isPrintableASCII(s, maxURI) {
+		return oauthError(InvalidRedirect, "A redirect URI has at most 2048 ASCII characters and no spaces.")
 	}
 	u, err := url.Parse(s)
 	// RFC 6749 §3.1.2: absolute, and without a fragment.
@@ -45,8 +45,8 @@ func checkRedirect(s string) *Error {
 	return nil
 }
 
-// ownMachine reports whether a redirect URI leads to the person's own machine.
-func ownMachine(redirect string) bool {
+// isOwnMachine reports whether a redirect URI leads to the person's own machine.
+func isOwnMachine(redirect string) bool {
 	u, err := url.Parse(redirect)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && peer.IsLoopback(u.Hostname())
 }
@@ -58,20 +58,20 @@ func matchesRegistered(registered []string, given string) bool {
 	if slices.Contains(registered, given) {
 		return true
 	}
-	want, ok := withoutPort(given)
+	want, ok := stripLoopbackPort(given)
 	return ok && slices.ContainsFunc(registered, func(r string) bool {
-		have, ok := withoutPort(r)
+		have, ok := stripLoopbackPort(r)
 		return ok && have == want
 	})
 }
 
-// withoutPort removes the port from a plain http URI of the user's own machine. It is
+// stripLoopbackPort removes the port from a plain http URI of the user's own machine. It is
 // not ok for any other URI. It cuts the string rather than writing a parsed URL, which
 // could differ in spelling.
-func withoutPort(s string) (string, bool) {
+func stripLoopbackPort(s string) (string, bool) {
 	u, err := url.Parse(s)
 	if err != nil || !strings.HasPrefix(s, "http://") || u.User != nil || !peer.IsLoopback(u.Hostname()) ||
-		!printable(s, maxURI) || strings.ContainsAny(s, `#\`) {
+		!isPrintableASCII(s, maxURI) || strings.ContainsAny(s, `#\`) {
 		return "", false
 	}
 	authority, rest := s[len("http://"):], ""
@@ -81,8 +81,8 @@ func withoutPort(s string) (string, bool) {
 	return "http://" + strings.TrimSuffix(authority, ":"+u.Port()) + rest, true
 }
 
-// printable reports whether s is ASCII without spaces and control characters.
-func printable(s string, most int) bool {
+// isPrintableASCII reports whether s is ASCII without spaces and control characters.
+func isPrintableASCII(s string, most int) bool {
 	for i := range len(s) {
 		if s[i] <= ' ' || s[i] > '~' {
 			return false
@@ -91,10 +91,10 @@ func printable(s string, most int) bool {
 	return s != "" && len(s) <= most
 }
 
-// redirectBack appends an answer to the query of the client's redirect URI,
+// redirectWithAnswer appends an answer to the query of the client's redirect URI,
 // after what it already contains (RFC 6749 §3.1.2). Every answer names the
 // issuer (RFC 9207 §2) and carries the client's state (RFC 6749 §4.1.2).
-func (g *Grants) redirectBack(redirect string, state *string, answer url.Values) string {
+func (g *Grants) redirectWithAnswer(redirect string, state *string, answer url.Values) string {
 	if state != nil {
 		answer.Set("state", *state)
 	}
@@ -106,8 +106,8 @@ func (g *Grants) redirectBack(redirect string, state *string, answer url.Values)
 	return redirect + sign + answer.Encode()
 }
 
-func (g *Grants) redirectError(redirect string, state *string, e *Error) string {
-	return g.redirectBack(redirect, state, url.Values{"error": {e.Code}, "error_description": {e.Description}})
+func (g *Grants) redirectWithError(redirect string, state *string, e *Error) string {
+	return g.redirectWithAnswer(redirect, state, url.Values{"error": {e.Code}, "error_description": {e.Description}})
 }
 
 // redirectHost names where a redirect leads, in a form that a person can judge.

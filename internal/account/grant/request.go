@@ -41,8 +41,8 @@ const requestColumns = "id, client_id, client_name, client_uri, redirect_uri, sc
 
 const maxState = 4096
 
-// s256 matches a challenge: the base64url of 32 bytes (RFC 7636 §4.2).
-var s256 = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+// challengePattern matches a challenge: the base64url of 32 bytes (RFC 7636 §4.2).
+var challengePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // Direction is where an authorization request leads: to the consent page, or
 // back to the client with a refusal.
@@ -58,15 +58,15 @@ type Direction struct {
 // browser to (RFC 6749 §4.1.2.1).
 func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 	if len(q["client_id"]) != 1 {
-		return nil, refuse(InvalidRequest, "client_id must be given once.")
+		return nil, oauthError(InvalidRequest, "client_id must be given once.")
 	}
-	c, err := g.client(ctx, q.Get("client_id"))
+	c, err := g.findClient(ctx, q.Get("client_id"))
 	if err != nil {
 		return nil, err
 	}
 	redirect := q.Get("redirect_uri")
 	if len(q["redirect_uri"]) != 1 || !matchesRegistered(c.RedirectURIs, redirect) {
-		return nil, refuse(InvalidRequest, "redirect_uri must exactly match one that the client registered.")
+		return nil, oauthError(InvalidRequest, "redirect_uri must exactly match one that the client registered.")
 	}
 	r := &Request{ID: id.New(), ClientID: c.ID, ClientName: c.Name, ClientURI: c.URI, RedirectURI: redirect,
 		CreatedAt: g.clock.Now()}
@@ -74,13 +74,13 @@ func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 	if r.ClientName == "" {
 		r.ClientName = redirectHost(redirect)
 	}
-	if state := q.Get("state"); state != "" && storable(state, maxState) {
+	if state := q.Get("state"); state != "" && isStorable(state, maxState) {
 		r.State = &state
 	}
-	if refused := g.checkAsked(r, q); refused != nil {
-		return &Direction{To: g.redirectError(redirect, r.State, refused), Refused: refused,
+	if refused := g.checkRequest(r, q); refused != nil {
+		return &Direction{To: g.redirectWithError(redirect, r.State, refused), Refused: refused,
 			Host: redirectHost(redirect),
-			Own:  ownMachine(redirect)}, nil
+			Own:  isOwnMachine(redirect)}, nil
 	}
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `INSERT INTO oauth_requests (`+requestColumns+
@@ -92,79 +92,79 @@ func (g *Grants) Ask(ctx context.Context, q url.Values) (*Direction, error) {
 	return &Direction{To: g.config.BaseURL + "/consent/" + string(r.ID)}, err
 }
 
-// storable reports whether a text can be stored and returned unchanged.
-func storable(s string, most int) bool {
+// isStorable reports whether a text can be stored and returned unchanged.
+func isStorable(s string, most int) bool {
 	return len(s) <= most && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// checkAsked makes the checks whose errors reach the client by a redirect.
-func (g *Grants) checkAsked(r *Request, q url.Values) *Error {
+// checkRequest makes the checks whose errors reach the client by a redirect.
+func (g *Grants) checkRequest(r *Request, q url.Values) *Error {
 	for name, values := range q {
 		// RFC 6749 §3.1: no parameter twice. RFC 8707 §2 permits more than one
 		// resource; there is only one here.
 		if len(values) > 1 && name != "resource" {
-			return refuse(InvalidRequest, "A parameter was given twice.")
+			return oauthError(InvalidRequest, "A parameter was given twice.")
 		}
 	}
-	if state := q.Get("state"); !storable(state, maxState) {
-		return refuse(InvalidRequest, "state has at most 4096 characters and no control characters.")
+	if state := q.Get("state"); !isStorable(state, maxState) {
+		return oauthError(InvalidRequest, "state has at most 4096 characters and no control characters.")
 	}
 	switch q.Get("response_type") {
 	case "code":
 	case "":
-		return refuse(InvalidRequest, "response_type is required.")
+		return oauthError(InvalidRequest, "response_type is required.")
 	default:
-		return refuse(UnsupportedResponse, "The only response_type is code.")
+		return oauthError(UnsupportedResponse, "The only response_type is code.")
 	}
 	if mode := q.Get("response_mode"); mode != "" && mode != "query" {
-		return refuse(InvalidRequest, "The only response_mode is query.")
+		return oauthError(InvalidRequest, "The only response_mode is query.")
 	}
 	// RFC 7636 §4.4.1. A missing method would mean plain (§4.3), which is not accepted.
 	r.Challenge = q.Get("code_challenge")
-	if q.Get("code_challenge_method") != "S256" || !s256.MatchString(r.Challenge) {
-		return refuse(InvalidRequest, "PKCE is required: a code_challenge with the code_challenge_method S256.")
+	if q.Get("code_challenge_method") != "S256" || !challengePattern.MatchString(r.Challenge) {
+		return oauthError(InvalidRequest, "PKCE is required: a code_challenge with the code_challenge_method S256.")
 	}
 	if refused := g.checkResource(q["resource"]); refused != nil {
 		return refused
 	}
 	var refused *Error
-	r.Scopes, refused = askedScopes(q.Get("scope"))
+	r.Scopes, refused = parseScopes(q.Get("scope"))
 	return refused
 }
 
 // checkResource requires exactly the one resource there is (RFC 8707 §2).
 func (g *Grants) checkResource(given []string) *Error {
 	if len(given) != 1 || given[0] != g.config.Resource {
-		return refuse(InvalidTarget, "resource must be "+g.config.Resource)
+		return oauthError(InvalidTarget, "resource must be "+g.config.Resource)
 	}
 	return nil
 }
 
-// askedScopes reads a scope parameter (RFC 6749 §3.3). The default is the
+// parseScopes reads a scope parameter (RFC 6749 §3.3). The default is the
 // transport's scope.
-func askedScopes(text string) ([]string, *Error) {
+func parseScopes(text string) ([]string, *Error) {
 	if text == "" {
-		return []string{Transport}, nil
+		return []string{ScopeTransport}, nil
 	}
 	var out []string
 	for s := range strings.FieldsSeq(text) {
 		if !slices.Contains(Scopes, s) {
-			return nil, refuse(InvalidScope, "The scopes are mcp and offline_access.")
+			return nil, oauthError(InvalidScope, "The scopes are mcp and offline_access.")
 		}
 		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
-	if !slices.Contains(out, Transport) {
-		return nil, refuse(InvalidScope, "The scope mcp is required.")
+	if !slices.Contains(out, ScopeTransport) {
+		return nil, oauthError(InvalidScope, "The scope mcp is required.")
 	}
 	return out, nil
 }
 
-// pending refuses a request that was not found, was settled or has expired. It takes
+// requirePending refuses a request that was not found, was settled or has expired. It takes
 // the results of the query that reads the request.
-func (g *Grants) pending(r Request, err error) (*Request, error) {
-	if isNone(err) || err == nil && (r.SettledAt != nil || r.ExpiresAt <= g.clock.Now()) {
+func (g *Grants) requirePending(r Request, err error) (*Request, error) {
+	if isNoRow(err) || err == nil && (r.SettledAt != nil || r.ExpiresAt <= g.clock.Now()) {
 		return nil, fault.NotFound.Say("There is no such request, or it has expired. Start again from the application.")
 	}
 	r.RedirectHost = redirectHost(r.RedirectURI)
@@ -174,16 +174,16 @@ func (g *Grants) pending(r Request, err error) (*Request, error) {
 // Request finds a pending request for the consent page.
 func (g *Grants) Request(ctx context.Context, request id.ID) (out *Request, err error) {
 	err = g.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		out, err = g.pending(db.One[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1",
-			request))
+		out, err = g.requirePending(db.QueryOne[Request](ctx, tx,
+			"SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1", request))
 		return err
 	})
 	return out, err
 }
 
-// settle claims a pending request, so that nobody else can.
-func (g *Grants) settle(ctx context.Context, tx *db.Tx, request id.ID) (*Request, error) {
-	r, err := g.pending(locked[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1",
+// claimRequest claims a pending request, so that nobody else can.
+func (g *Grants) claimRequest(ctx context.Context, tx *db.Tx, request id.ID) (*Request, error) {
+	r, err := g.requirePending(lockRow[Request](ctx, tx, "SELECT "+requestColumns+" FROM oauth_requests WHERE id = $1",
 		request))
 	if err != nil {
 		return nil, err
@@ -192,36 +192,36 @@ func (g *Grants) settle(ctx context.Context, tx *db.Tx, request id.ID) (*Request
 	return r, err
 }
 
-// Decline sends the user back to the client without a grant.
-func (g *Grants) Decline(ctx context.Context, request id.ID) (redirectURL string, err error) {
+// DeclineRequest sends the user back to the client without a grant.
+func (g *Grants) DeclineRequest(ctx context.Context, request id.ID) (redirectURL string, err error) {
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		r, err := g.settle(ctx, tx, request)
+		r, err := g.claimRequest(ctx, tx, request)
 		if err != nil {
 			return err
 		}
-		redirectURL = g.redirectError(r.RedirectURI, r.State, refuse(AccessDenied, "The user declined."))
+		redirectURL = g.redirectWithError(r.RedirectURI, r.State, oauthError(AccessDenied, "The user declined."))
 		return nil
 	})
 	return redirectURL, err
 }
 
-// Approve grants a request: user lets its client act as agent. The user must be
+// ApproveRequest grants a request: user lets its client act as agent. The user must be
 // an active member of the agent's organization, and the agent's business must
 // have accepted the agreement. It returns where to send the browser with the
 // code.
-func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error) {
+func (g *Grants) ApproveRequest(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error) {
 	err = g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		r, err := g.settle(ctx, tx, request)
+		r, err := g.claimRequest(ctx, tx, request)
 		if err != nil {
 			return err
 		}
-		org, err := g.checkChoice(ctx, tx, user, agent)
+		org, err := g.checkAgentChoice(ctx, tx, user, agent)
 		if err != nil {
 			return err
 		}
 		now := g.clock.Now()
 		grant, code := id.New(), secret.NewToken(codePrefix)
-		hash := secret.Hash(code)
+		hash := secret.HashToken(code)
 		_, err = db.Exec(ctx, tx, `
 			INSERT INTO agent_grants (id, organization_id, agent_id, user_id, client_id, client_name, scopes,
 				resource, created_at, expires_at)
@@ -242,16 +242,16 @@ func (g *Grants) Approve(ctx context.Context, request, user, agent id.ID) (redir
 			now); err != nil {
 			return err
 		}
-		redirectURL = g.redirectBack(r.RedirectURI, r.State, url.Values{"code": {code}})
+		redirectURL = g.redirectWithAnswer(r.RedirectURI, r.State, url.Values{"code": {code}})
 		return nil
 	})
 	return redirectURL, err
 }
 
-// checkChoice refuses an agent that this user may not connect a client to.
-func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) (org id.ID, err error) {
-	missing := func(err error) error { return db.Missing(err, "agent") }
-	if org, err = db.One[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",
+// checkAgentChoice refuses an agent that this user may not connect a client to.
+func (g *Grants) checkAgentChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) (org id.ID, err error) {
+	missing := func(err error) error { return db.AsNotFound(err, "agent") }
+	if org, err = db.QueryOne[id.ID](ctx, tx, "SELECT organization_id FROM agents WHERE id = $1 AND deleted_at IS NULL",
 		agent); err != nil {
 		return "", missing(err)
 	}
@@ -261,7 +261,7 @@ func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) 
 		return "", missing(err)
 	}
 	const membership = "SELECT seq FROM memberships WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL"
-	if _, err := locked[int64](ctx, tx, membership, org, user); err != nil {
+	if _, err := lockRow[int64](ctx, tx, membership, org, user); err != nil {
 		return "", missing(err) // somebody else's agent answers like none
 	}
 	type row struct {
@@ -270,7 +270,7 @@ func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) 
 		Member bool           `db:"member"`
 		Agreed bool           `db:"agreed"`
 	}
-	v, err := db.One[row](ctx, tx, `
+	v, err := db.QueryOne[row](ctx, tx, `
 		SELECT a.status, o.status,
 			EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
 				WHERE m.organization_id = a.organization_id AND m.user_id = $3 AND m.deleted_at IS NULL
@@ -286,13 +286,13 @@ func (g *Grants) checkChoice(ctx context.Context, tx *db.Tx, user, agent id.ID) 
 	case err != nil:
 		return "", missing(err)
 	case !v.Member:
-		return "", missing(db.ErrNone) // somebody else's agent answers like none
+		return "", missing(db.ErrNoRow) // somebody else's agent answers like none
 	case v.Org != account.Active:
 		return "", fault.AccountDisabled.New()
 	case v.Agent != account.Active:
 		return "", AgentInactive.New()
 	case !v.Agreed:
-		return "", fault.AgreementNeeded.With(map[string]string{"url": g.config.BaseURL + "/agreements"})
+		return "", fault.AgreementNeeded.WithDetails(map[string]string{"url": g.config.BaseURL + "/agreements"})
 	}
 	return org, nil
 }

@@ -8,11 +8,11 @@ var (
 	_ = db.Declare("oauth_requests", db.Life{})
 	_ = db.Declare("agent_grants", db.Life{
 		Refs: []db.Ref{
-			db.To("agent_id", "agents", db.Keeps),
-			db.To("user_id", "users", db.Keeps),
+			db.RefTo("agent_id", "agents", db.Keeps),
+			db.RefTo("user_id", "users", db.Keeps),
 		},
 	})
-	_ = db.Declare("grant_codes", db.Life{Parent: db.To("grant_id", "agent_grants")})
-	_ = db.Declare("grant_tokens", db.Life{Parent: db.To("grant_id", "agent_grants")})
-	_ = db.Declare("agent_sessions", db.Life{Parent: db.To("grant_id", "agent_grants")})
+	_ = db.Declare("grant_codes", db.Life{Parent: db.RefTo("grant_id", "agent_grants")})
+	_ = db.Declare("grant_tokens", db.Life{Parent: db.RefTo("grant_id", "agent_grants")})
+	_ = db.Declare("agent_sessions", db.Life{Parent: db.RefTo("grant_id", "agent_grants")})
 )

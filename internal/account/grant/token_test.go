@@ -56,7 +56,7 @@ func (c *client) resource() string { return c.Settings.MCPURL + "/mcp" }
 // code returns the code that the owner's consent gives.
 func (c *client) code(scope string, agent id.ID) string {
 	c.t.Helper()
-	back, err := c.Grants.Approve(c.t.Context(), c.ask(scope), c.OwnerID, agent)
+	back, err := c.Grants.ApproveRequest(c.t.Context(), c.ask(scope), c.OwnerID, agent)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (c *client) code(scope string, agent id.ID) string {
 }
 
 func (c *client) exchange(code, verifier string) (*grant.Tokens, error) {
-	return c.Grants.Redeem(c.t.Context(), c.id, url.Values{
+	return c.Grants.ExchangeTokens(c.t.Context(), c.id, url.Values{
 		"grant_type":    {"authorization_code"},
 		"code":          {code},
 		"redirect_uri":  {apptest.Callback},
@@ -78,7 +78,7 @@ func (c *client) exchange(code, verifier string) (*grant.Tokens, error) {
 }
 
 func (c *client) refresh(token string) (*grant.Tokens, error) {
-	return c.Grants.Redeem(c.t.Context(), c.id, url.Values{
+	return c.Grants.ExchangeTokens(c.t.Context(), c.id, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {token}, "resource": {c.resource()},
 	})
 }
@@ -105,7 +105,7 @@ func refused(t *testing.T, err error, code, words string) {
 // Every refresh issues new tokens and uses up the old one. A refresh token used
 // twice ends the connection, also for whoever holds the newer tokens.
 func TestRefreshTokens(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		c := newClient(t, a)
 		first := c.connect(a.NewAgent(t, a.Tenant, "all"))
 		second, err := c.refresh(first.Refresh)
@@ -113,7 +113,7 @@ func TestRefreshTokens(t *testing.T) {
 			t.Fatalf("a refresh gave %+v, %v", second, err)
 		}
 		for _, access := range []string{first.Access, second.Access} { // an access token lives its time
-			if l, err := a.Grants.Lookup(t.Context(), access); err != nil || l.User != a.OwnerID || l.Disabled {
+			if l, err := a.Grants.LoginByToken(t.Context(), access); err != nil || l.User != a.OwnerID || l.Disabled {
 				t.Errorf("lookup: %+v %v", l, err)
 			}
 		}
@@ -123,7 +123,7 @@ func TestRefreshTokens(t *testing.T) {
 		refused(t, err, grant.InvalidGrant, "already used")
 		_, err = c.refresh(second.Refresh)
 		refused(t, err, grant.InvalidGrant, "Refresh token used twice")
-		_, err = a.Grants.Lookup(t.Context(), second.Access)
+		_, err = a.Grants.LoginByToken(t.Context(), second.Access)
 		refused(t, err, grant.InvalidToken, "Refresh token used twice")
 		if events := a.Events(t, "agent."); events != "agent.created agent.connected agent.disconnected" {
 			t.Errorf("events %q", events)
@@ -134,7 +134,7 @@ func TestRefreshTokens(t *testing.T) {
 // A code works once, for its client, with its verifier and before it expires.
 // A code used twice ends its grant.
 func TestCodes(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		c, agent := newClient(t, a), a.NewAgent(t, a.Tenant, "all")
 		code := c.code("mcp", agent)
 		_, err := newClient(t, a).exchange(code, apptest.Verifier)
@@ -145,7 +145,7 @@ func TestCodes(t *testing.T) {
 		}
 		_, err = c.exchange(code, apptest.Verifier)
 		refused(t, err, grant.InvalidGrant, "already used")
-		_, err = a.Grants.Lookup(t.Context(), tokens.Access)
+		_, err = a.Grants.LoginByToken(t.Context(), tokens.Access)
 		refused(t, err, grant.InvalidToken, "used twice")
 
 		code = c.code("mcp", agent)
@@ -175,16 +175,17 @@ func change(t *testing.T, a *apptest.App, statement string) {
 
 // A request is settled once, before it expires, for one of the user's own agents.
 func TestConsent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		c, agent := newClient(t, a), a.NewAgent(t, a.Tenant, "all")
 		missing := func(request, user, agent id.ID) {
 			t.Helper()
-			if _, err := a.Grants.Approve(t.Context(), request, user, agent); !fault.Has(err, fault.NotFound) {
+			if _, err := a.Grants.ApproveRequest(t.Context(), request, user, agent); !fault.IsKind(err,
+				fault.NotFound) {
 				t.Errorf("approved: %v", err)
 			}
 		}
 		declined := c.ask("mcp")
-		back, err := a.Grants.Decline(t.Context(), declined)
+		back, err := a.Grants.DeclineRequest(t.Context(), declined)
 		if err != nil || !strings.Contains(back, "error=access_denied") {
 			t.Errorf("declined: %s %v", back, err)
 		}
@@ -196,9 +197,9 @@ func TestConsent(t *testing.T) {
 		change(t, a, "UPDATE oauth_requests SET expires_at = $1 WHERE settled_at IS NULL")
 		missing(expired, a.OwnerID, agent)
 
-		a.Operate(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
-		if _, err := a.Grants.Approve(t.Context(), c.ask("mcp"), a.OwnerID,
-			agent); !fault.Has(err, grant.AgentInactive) {
+		a.AsOperator(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		if _, err := a.Grants.ApproveRequest(t.Context(), c.ask("mcp"), a.OwnerID,
+			agent); !fault.IsKind(err, grant.AgentInactive) {
 			t.Errorf("an inactive agent: %v", err)
 		}
 	})
@@ -207,28 +208,28 @@ func TestConsent(t *testing.T) {
 // Connections end with what they act for, by revoking a token and by hand, and
 // do not come back.
 func TestConnectionsEnd(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		c, agent := newClient(t, a), a.NewAgent(t, a.Tenant, "all")
 		ended := func(tokens *grant.Tokens, why string) {
 			t.Helper()
-			_, err := a.Grants.Lookup(t.Context(), tokens.Access)
+			_, err := a.Grants.LoginByToken(t.Context(), tokens.Access)
 			refused(t, err, grant.InvalidToken, why)
 			_, err = c.refresh(tokens.Refresh)
 			refused(t, err, grant.InvalidGrant, why)
 		}
 		tokens := c.connect(agent)
-		if err := a.Grants.Revoke(t.Context(), newClient(t, a).id, tokens.Refresh); err == nil {
-			if _, err := a.Grants.Lookup(t.Context(), tokens.Access); err != nil {
+		if err := a.Grants.RevokeToken(t.Context(), newClient(t, a).id, tokens.Refresh); err == nil {
+			if _, err := a.Grants.LoginByToken(t.Context(), tokens.Access); err != nil {
 				t.Errorf("another client ended it: %v", err)
 			}
 		}
-		if err := a.Grants.Revoke(t.Context(), c.id, tokens.Refresh); err != nil {
+		if err := a.Grants.RevokeToken(t.Context(), c.id, tokens.Refresh); err != nil {
 			t.Fatal(err)
 		}
 		ended(tokens, "")
 
 		tokens = c.connect(agent)
-		all, err := a.Grants.Connections(t.Context(), a.Org)
+		all, err := a.Grants.ListConnections(t.Context(), a.Org)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%d connections, %v", len(all), err)
 		}
@@ -241,8 +242,8 @@ func TestConnectionsEnd(t *testing.T) {
 		ended(tokens, "")
 
 		tokens = c.connect(agent)
-		a.Operate(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
-		a.Operate(t, "agents.activate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		a.AsOperator(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		a.AsOperator(t, "agents.activate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		ended(tokens, account.AgentDeactivated)
 	})
 }

@@ -67,7 +67,7 @@ type ACME struct {
 
 // New reads the root certificates, and starts nothing.
 func New(c Config) (*ACME, error) {
-	config.Require(c, "DB", "Seal", "Log", "Domain", "Directory", "Listen", "Check")
+	config.RequireFields(c, "DB", "Seal", "Log", "Domain", "Directory", "Listen", "Check")
 	a := &ACME{cfg: c, store: newStore(c.DB, c.Seal, c.Log), started: make(chan struct{})}
 	if c.Root != "" {
 		text, err := os.ReadFile(c.Root)
@@ -96,14 +96,14 @@ func (a *ACME) Start(ctx context.Context) error {
 		Storage:           a.store,
 		Logger:            log,
 		DefaultServerName: a.cfg.Domain,
-		OnEvent:           a.onEvent,
+		OnEvent:           a.logEvent,
 	})
-	issuer, err := a.issuer(magic, log)
+	issuer, err := a.newIssuer(magic, log)
 	if err != nil {
 		return err
 	}
 	magic.Issuers = []certmagic.Issuer{issuer}
-	if err := a.repair(ctx, issuer.IssuerKey()); err != nil {
+	if err := a.removeMismatchedPair(ctx, issuer.IssuerKey()); err != nil {
 		return err
 	}
 	a.magic.Store(magic)
@@ -119,8 +119,8 @@ func (a *ACME) Start(ctx context.Context) error {
 	return nil
 }
 
-// issuer is the authority, and how it reaches us.
-func (a *ACME) issuer(magic *certmagic.Config, log *zap.Logger) (*certmagic.ACMEIssuer, error) {
+// newIssuer is the authority, and how it reaches us.
+func (a *ACME) newIssuer(magic *certmagic.Config, log *zap.Logger) (*certmagic.ACMEIssuer, error) {
 	template := certmagic.ACMEIssuer{
 		CA:                   a.cfg.Directory,
 		Email:                a.cfg.Email,
@@ -150,9 +150,9 @@ func splitAddress(address string) (host string, port int, err error) {
 	return host, port, err
 }
 
-// repair removes a stored certificate that does not match the stored key. certmagic
+// removeMismatchedPair removes a stored certificate that does not match the stored key. certmagic
 // stores the two one after the other, and the process may have been killed in between.
-func (a *ACME) repair(ctx context.Context, issuer string) error {
+func (a *ACME) removeMismatchedPair(ctx context.Context, issuer string) error {
 	chain, err1 := a.store.Load(ctx, certmagic.StorageKeys.SiteCert(issuer, a.cfg.Domain))
 	key, err2 := a.store.Load(ctx, certmagic.StorageKeys.SitePrivateKey(issuer, a.cfg.Domain))
 	if err1 != nil || err2 != nil {
@@ -165,8 +165,8 @@ func (a *ACME) repair(ctx context.Context, issuer string) error {
 	return a.store.Delete(ctx, certmagic.StorageKeys.CertsSitePrefix(issuer, a.cfg.Domain))
 }
 
-// onEvent tells the operator what became of a certificate.
-func (a *ACME) onEvent(ctx context.Context, event string, data map[string]any) error {
+// logEvent tells the operator what became of a certificate.
+func (a *ACME) logEvent(ctx context.Context, event string, data map[string]any) error {
 	switch event {
 	case "cert_obtained":
 		a.cfg.Log.InfoContext(ctx, "certificate obtained", "domain", a.cfg.Domain, "renewal", data["renewal"])
@@ -187,8 +187,8 @@ func (a *ACME) Stop(context.Context) error {
 }
 
 var (
-	errOtherName = errors.New("this server has no certificate for that name")
-	errNotYet    = errors.New("the certificate has not been obtained yet")
+	errOtherName      = errors.New("this server has no certificate for that name")
+	errNotObtainedYet = errors.New("the certificate has not been obtained yet")
 )
 
 // Web is for https: HTTP/2, and the authority's challenges. It shows the
@@ -203,7 +203,7 @@ func (a *ACME) Web() *tls.Config {
 			if name != "" && name != a.cfg.Domain {
 				return nil, errOtherName
 			}
-			return a.get(hello)
+			return a.waitForCertificate(hello)
 		},
 	}
 }
@@ -216,24 +216,24 @@ func (a *ACME) Mail() *tls.Config {
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			own := *hello
 			own.ServerName, own.SupportedProtos = a.cfg.Domain, nil
-			return a.get(&own)
+			return a.waitForCertificate(&own)
 		},
 	}
 }
 
-// startTime is how long a connection waits for Start. With socket activation, systemd
+// startTimeout is how long a connection waits for Start. With socket activation, systemd
 // accepts connections before this process has started.
-const startTime = 10 * time.Second
+const startTimeout = 10 * time.Second
 
-// get waits for Start, and then asks certmagic for the certificate.
-func (a *ACME) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+// waitForCertificate waits for Start, and then asks certmagic for the certificate.
+func (a *ACME) waitForCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	select {
 	case <-a.started:
-	case <-time.After(startTime):
+	case <-time.After(startTimeout):
 	}
 	magic := a.magic.Load()
 	if magic == nil {
-		return nil, errNotYet
+		return nil, errNotObtainedYet
 	}
 	return magic.GetCertificate(hello)
 }
@@ -244,9 +244,9 @@ const challengePath = "/.well-known/acme-challenge/"
 
 var challengeToken = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
 
-// Challenges answers the authority's HTTP challenges, also those that another process
+// AnswerChallenges answers the authority's HTTP challenges, also those that another process
 // began. Every other request goes to next.
-func (a *ACME) Challenges(next http.Handler) http.Handler {
+func (a *ACME) AnswerChallenges(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.URL.Path, challengePath)
 		if !ok {
@@ -255,7 +255,7 @@ func (a *ACME) Challenges(next http.Handler) http.Handler {
 		}
 		// Only what can be a challenge for our name reaches the database.
 		if magic := a.magic.Load(); magic != nil && r.Method == http.MethodGet &&
-			challengeToken.MatchString(token) && strings.EqualFold(hostOf(r.Host), a.cfg.Domain) {
+			challengeToken.MatchString(token) && strings.EqualFold(hostWithoutPort(r.Host), a.cfg.Domain) {
 			if issuer, ok := magic.Issuers[0].(*certmagic.ACMEIssuer); ok && issuer.HandleHTTPChallenge(w, r) {
 				return
 			}
@@ -264,8 +264,8 @@ func (a *ACME) Challenges(next http.Handler) http.Handler {
 	})
 }
 
-// hostOf is the name in a Host header.
-func hostOf(host string) string {
+// hostWithoutPort is the name in a Host header.
+func hostWithoutPort(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}

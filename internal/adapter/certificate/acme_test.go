@@ -177,7 +177,7 @@ func TestAttackChallenges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := a.Challenges(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := a.AnswerChallenges(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusTeapot)
 		}))
 		ask := func(method, host, path string) *httptest.ResponseRecorder {

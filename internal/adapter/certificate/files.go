@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Files serves a certificate from the operator's files. They are read again when the
+// FilesTLSConfig serves a certificate from the operator's files. They are read again when the
 // certificate's file changes, so that a renewed certificate needs no restart.
-func Files(certFile, keyFile string) (*tls.Config, error) {
-	f := &files{certFile: certFile, keyFile: keyFile}
-	if _, err := f.get(nil); err != nil {
+func FilesTLSConfig(certFile, keyFile string) (*tls.Config, error) {
+	f := &fileCertificate{certFile: certFile, keyFile: keyFile}
+	if _, err := f.getCertificate(nil); err != nil {
 		return nil, err
 	}
-	return &tls.Config{GetCertificate: f.get, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{GetCertificate: f.getCertificate, MinVersion: tls.VersionTLS12}, nil
 }
 
-// End returns until when a certificate from files is valid.
-func End(certFile, keyFile string) (time.Time, error) {
-	pair, err := load(certFile, keyFile)
+// FilesValidUntil returns until when a certificate from files is valid.
+func FilesValidUntil(certFile, keyFile string) (time.Time, error) {
+	pair, err := loadKeyPair(certFile, keyFile)
 	if err != nil {
 		return time.Time{}, err
 	}
 	return pair.Leaf.NotAfter, nil
 }
 
-func load(certFile, keyFile string) (*tls.Certificate, error) {
+func loadKeyPair(certFile, keyFile string) (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err == nil && pair.Leaf == nil {
 		pair.Leaf, err = x509.ParseCertificate(pair.Certificate[0])
@@ -39,7 +39,7 @@ func load(certFile, keyFile string) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-type files struct {
+type fileCertificate struct {
 	certFile, keyFile string
 
 	mu   sync.Mutex
@@ -47,14 +47,14 @@ type files struct {
 	pair *tls.Certificate
 }
 
-func (f *files) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+func (f *fileCertificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	info, err := os.Stat(f.certFile)
 	if err == nil && f.pair != nil && info.ModTime().Equal(f.at) {
 		return f.pair, nil
 	}
-	pair, err := load(f.certFile, f.keyFile)
+	pair, err := loadKeyPair(f.certFile, f.keyFile)
 	if err != nil {
 		if f.pair != nil {
 			return f.pair, nil // only one of the files may be replaced yet; the old pair still works

@@ -27,11 +27,11 @@ func TestCertificate(t *testing.T) {
 		block, _ := pem.Decode(chain)
 		return block.Bytes
 	}
-	if _, err := Files(cert, key); err == nil {
+	if _, err := FilesTLSConfig(cert, key); err == nil {
 		t.Error("a certificate that is not there")
 	}
 	first := write(time.Now().Add(-time.Hour))
-	config, err := Files(cert, key)
+	config, err := FilesTLSConfig(cert, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +49,11 @@ func TestCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(second)
-	if _, err := End(cert, key); err == nil {
+	if _, err := FilesValidUntil(cert, key); err == nil {
 		t.Error("half a certificate has an end")
 	}
 	write(time.Now())
-	if end, err := End(cert, key); err != nil || time.Until(end) > 91*24*time.Hour ||
+	if end, err := FilesValidUntil(cert, key); err != nil || time.Until(end) > 91*24*time.Hour ||
 		time.Until(end) < time.Minute {
 		t.Errorf("it ends %s, %v", end, err)
 	}

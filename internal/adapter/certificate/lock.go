@@ -12,8 +12,8 @@ import (
 // lockLease is how long a lock outlives its process.
 const lockLease = 15 * time.Second
 
-// lock is a lock that this process holds. Its row is renewed until it is released.
-type lock struct {
+// heldLock is a lock that this process holds. Its row is renewed until it is released.
+type heldLock struct {
 	holder id.ID
 	stop   context.CancelFunc
 	done   chan struct{}
@@ -39,8 +39,8 @@ func (s *store) Lock(ctx context.Context, name string) error {
 // TryLock takes the lock of a name if nobody holds it.
 func (s *store) TryLock(ctx context.Context, name string) (bool, error) {
 	holder, taken := id.New(), false
-	err := s.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
-		now, err := db.Now(ctx, tx)
+	err := s.db.Write(db.WithReservedPool(ctx), func(ctx context.Context, tx *db.Tx) error {
+		now, err := db.ReadClock(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -56,17 +56,17 @@ func (s *store) TryLock(ctx context.Context, name string) (bool, error) {
 		return false, err
 	}
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l := &lock{holder: holder, stop: stop, done: make(chan struct{})}
+	l := &heldLock{holder: holder, stop: stop, done: make(chan struct{})}
 	s.mu.Lock()
 	s.held[name] = l
 	s.mu.Unlock()
-	go s.renew(renewing, name, l)
+	go s.renewLock(renewing, name, l)
 	return true, nil
 }
 
-// renew keeps a lock until it is released, or until another process took it over
+// renewLock keeps a lock until it is released, or until another process took it over
 // because this one was away for longer than the lease.
-func (s *store) renew(ctx context.Context, name string, l *lock) {
+func (s *store) renewLock(ctx context.Context, name string, l *heldLock) {
 	defer close(l.done)
 	for {
 		select {
@@ -75,8 +75,8 @@ func (s *store) renew(ctx context.Context, name string, l *lock) {
 		case <-time.After(s.lease / 4):
 		}
 		var n int64
-		err := s.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
-			now, err := db.Now(ctx, tx)
+		err := s.db.Write(db.WithReservedPool(ctx), func(ctx context.Context, tx *db.Tx) error {
+			now, err := db.ReadClock(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func (s *store) Unlock(ctx context.Context, name string) error {
 	}
 	l.stop()
 	<-l.done
-	return s.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
+	return s.db.Write(db.WithReservedPool(ctx), func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, "DELETE FROM certificate_locks WHERE name = $1 AND holder = $2", name, l.holder)
 		return err
 	})

@@ -14,7 +14,7 @@ type logCore struct {
 	fields []zapcore.Field
 }
 
-func (c logCore) level(l zapcore.Level) slog.Level {
+func (c logCore) slogLevel(l zapcore.Level) slog.Level {
 	if l >= zapcore.WarnLevel {
 		return slog.LevelWarn // errors too: ACME.logEvent logs the failures that matter
 	}
@@ -23,7 +23,7 @@ func (c logCore) level(l zapcore.Level) slog.Level {
 
 // Enabled reports whether a level is logged.
 func (c logCore) Enabled(l zapcore.Level) bool {
-	return l >= zapcore.InfoLevel && c.log.Enabled(context.Background(), c.level(l))
+	return l >= zapcore.InfoLevel && c.log.Enabled(context.Background(), c.slogLevel(l))
 }
 
 // With returns a core that adds fields.
@@ -45,7 +45,7 @@ func (c logCore) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	for _, f := range append(c.fields[:len(c.fields):len(c.fields)], fields...) {
 		f.AddTo(values)
 	}
-	r := slog.NewRecord(e.Time, c.level(e.Level), "certificates: "+e.Message, 0)
+	r := slog.NewRecord(e.Time, c.slogLevel(e.Level), "certificates: "+e.Message, 0)
 	for k, v := range values.Fields {
 		r.AddAttrs(slog.Any(k, v))
 	}

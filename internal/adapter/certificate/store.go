@@ -30,8 +30,8 @@ var (
 
 const placePrefix = "certificates/"
 
-// maxValue is the largest value. A chain with its key has some kilobytes.
-const maxValue = 1 << 20
+// maxValueBytes is the largest value. A chain with its key has some kilobytes.
+const maxValueBytes = 1 << 20
 
 // store is certmagic's storage in the service's database, so that all processes
 // over it have the same certificates and can answer each other's challenges. A key
@@ -43,7 +43,7 @@ type store struct {
 	lease time.Duration // how long a lock outlives the process that holds it
 
 	mu   sync.Mutex
-	held map[string]*lock
+	held map[string]*heldLock
 }
 
 var (
@@ -57,17 +57,17 @@ func NewStorage(d *db.DB, seal op.Sealer, log *slog.Logger) certmagic.Storage {
 }
 
 func newStore(d *db.DB, seal op.Sealer, log *slog.Logger) *store {
-	return &store{db: d, seal: seal, log: log, lease: lockLease, held: map[string]*lock{}}
+	return &store{db: d, seal: seal, log: log, lease: lockLease, held: map[string]*heldLock{}}
 }
 
 // Store puts a value at a key.
 func (s *store) Store(ctx context.Context, key string, value []byte) error {
-	key, err := cleanKey(key)
+	key, err := checkKey(key)
 	if err != nil {
 		return err
 	}
-	if len(value) > maxValue {
-		return fmt.Errorf("certificate: %s has %d bytes, more than %d", key, len(value), maxValue)
+	if len(value) > maxValueBytes {
+		return fmt.Errorf("certificate: %s has %d bytes, more than %d", key, len(value), maxValueBytes)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		// Sealed inside the transaction, so that a rotation of the sealing key either
@@ -76,7 +76,7 @@ func (s *store) Store(ctx context.Context, key string, value []byte) error {
 		if err != nil {
 			return err
 		}
-		now, err := db.Now(ctx, tx)
+		now, err := db.ReadClock(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -91,16 +91,16 @@ func (s *store) Store(ctx context.Context, key string, value []byte) error {
 
 // Load returns the value at a key, or fs.ErrNotExist.
 func (s *store) Load(ctx context.Context, key string) ([]byte, error) {
-	key, err := cleanKey(key)
+	key, err := checkKey(key)
 	if err != nil {
 		return nil, err
 	}
 	var sealed []byte
 	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		sealed, err = db.One[[]byte](ctx, tx, "SELECT value FROM certificate_store WHERE key = $1", key)
+		sealed, err = db.QueryOne[[]byte](ctx, tx, "SELECT value FROM certificate_store WHERE key = $1", key)
 		return err
 	})
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fs.ErrNotExist
 	}
 	if err != nil {
@@ -111,19 +111,19 @@ func (s *store) Load(ctx context.Context, key string) ([]byte, error) {
 
 // Delete removes what is at a key and below it.
 func (s *store) Delete(ctx context.Context, key string) error {
-	key, err := cleanKey(key)
+	key, err := checkKey(key)
 	if err != nil {
 		return err
 	}
 	return s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, "DELETE FROM certificate_store WHERE key = $1 OR "+below, key, key+"/")
+		_, err := db.Exec(ctx, tx, "DELETE FROM certificate_store WHERE key = $1 OR "+belowFolder, key, key+"/")
 		return err
 	})
 }
 
-// below is the condition of the keys in the folder $2. It uses no index: the table has
+// belowFolder is the condition of the keys in the folder $2. It uses no index: the table has
 // a few rows.
-const below = "substr(key, 1, length($2)) = $2"
+const belowFolder = "substr(key, 1, length($2)) = $2"
 
 // Exists reports whether there is something at a key or below it.
 func (s *store) Exists(ctx context.Context, key string) bool {
@@ -131,8 +131,8 @@ func (s *store) Exists(ctx context.Context, key string) bool {
 	return err == nil
 }
 
-// info is a row without its value.
-type info struct {
+// keyRow is a row without its value.
+type keyRow struct {
 	Key       string     `db:"key"`
 	Size      int64      `db:"size"`
 	ChangedAt clock.Time `db:"changed_at"`
@@ -145,9 +145,9 @@ func (s *store) List(ctx context.Context, prefix string, recursive bool) ([]stri
 	if prefix != "" {
 		folder = prefix + "/"
 	}
-	var rows []info
+	var rows []keyRow
 	err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[info](ctx, tx, `
+		rows, err = db.QueryAll[keyRow](ctx, tx, `
 			SELECT key, size, changed_at FROM certificate_store
 			WHERE substr(key, 1, length($1)) = $1
 			ORDER BY key`, folder)
@@ -181,15 +181,15 @@ func (s *store) List(ctx context.Context, prefix string, recursive bool) ([]stri
 
 // Stat describes a key, or the folder of that name.
 func (s *store) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
-	key, err := cleanKey(key)
+	key, err := checkKey(key)
 	if err != nil {
 		return certmagic.KeyInfo{}, err
 	}
-	var rows []info
+	var rows []keyRow
 	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[info](ctx, tx, `
+		rows, err = db.QueryAll[keyRow](ctx, tx, `
 			SELECT key, size, changed_at FROM certificate_store
-			WHERE key = $1 OR `+below+`
+			WHERE key = $1 OR `+belowFolder+`
 			ORDER BY length(key)
 			LIMIT 1`, key, key+"/")
 		return err
@@ -206,9 +206,9 @@ func (s *store) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error)
 	return certmagic.KeyInfo{Key: key, Modified: r.ChangedAt.Std(), Size: r.Size, IsTerminal: true}, nil
 }
 
-// cleanKey returns a key, and refuses one that certmagic never makes: empty, too long,
+// checkKey returns a key, and refuses one that certmagic never makes: empty, too long,
 // or not a clean path.
-func cleanKey(key string) (string, error) {
+func checkKey(key string) (string, error) {
 	if key == "" || len(key) > 1000 || path.Clean("/"+key) != "/"+key || strings.ContainsRune(key, 0) {
 		return "", fmt.Errorf("certificate: %q is not a key of the storage", key)
 	}

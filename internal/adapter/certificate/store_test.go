@@ -31,7 +31,7 @@ func openStore(t *testing.T, o db.Options) *store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	box, err := secret.OpenBox(filepath.Join(t.TempDir(), "sealing.key"))
+	box, err := secret.OpenOrCreateBox(filepath.Join(t.TempDir(), "sealing.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func openStore(t *testing.T, o db.Options) *store {
 }
 
 func eachStore(t *testing.T, fn func(t *testing.T, s *store)) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		fn(t, openStore(t, dbtest.Options(t, e, migrations.FS)))
 	})
 }
@@ -106,7 +106,7 @@ func TestStorage(t *testing.T) {
 				t.Errorf("%q is taken", key)
 			}
 		}
-		if s.Store(ctx, "large", make([]byte, maxValue+1)) == nil {
+		if s.Store(ctx, "large", make([]byte, maxValueBytes+1)) == nil {
 			t.Error("a value without bound")
 		}
 	})
@@ -123,7 +123,7 @@ func TestAttackStoredKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			raw, err := db.One[[]byte](ctx, tx, "SELECT value FROM certificate_store")
+			raw, err := db.QueryOne[[]byte](ctx, tx, "SELECT value FROM certificate_store")
 			if err != nil || bytes.Contains(raw, []byte("PRIVATE")) {
 				t.Errorf("%q, %v", raw, err)
 			}
@@ -223,7 +223,7 @@ func TestMain(m *testing.M) {
 
 // A lock is free again soon after its process was killed, and not before.
 func TestLockOfAKilledProcess(t *testing.T) {
-	dbtest.EachParallel(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e, migrations.FS)
 		child := exec.Command(os.Args[0]) //nolint:noctx // it is killed by hand
 		child.Env = append(os.Environ(), holderPath+"="+o.Path, holderURL+"="+o.URL)
@@ -245,8 +245,9 @@ func TestLockOfAKilledProcess(t *testing.T) {
 		heldUntil := func() (until, now clock.Time) {
 			t.Helper()
 			err := s.db.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				if until, err = db.One[clock.Time](ctx, tx, "SELECT held_until FROM certificate_locks"); err == nil {
-					now, err = db.Now(ctx, tx)
+				if until, err = db.QueryOne[clock.Time](ctx, tx,
+					"SELECT held_until FROM certificate_locks"); err == nil {
+					now, err = db.ReadClock(ctx, tx)
 				}
 				return err
 			})

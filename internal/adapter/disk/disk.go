@@ -29,18 +29,18 @@ func Open(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
-	return At(path), nil
+	return AtPath(path), nil
 }
 
-// At returns the store of a folder that need not exist: the first Put creates it.
-func At(path string) *Folder { return &Folder{path} }
+// AtPath returns the store of a folder that need not exist: the first Put creates it.
+func AtPath(path string) *Folder { return &Folder{path} }
 
 // Put writes a blob beside its place and then renames it, so that it is seen
 // whole or not at all. It waits until the disk has it: the row that names it
 // may be committed right after.
 func (f *Folder) Put(ctx context.Context, key string, r io.Reader) error {
-	db.Outside(ctx)
-	name := f.name(key)
+	db.RequireNoTransaction(ctx)
+	name := f.blobPath(key)
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -74,8 +74,8 @@ const partPattern = ".*.tmp"
 
 // Open reads a blob from an offset.
 func (f *Folder) Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
-	db.Outside(ctx)
-	r, err := os.Open(f.name(key))
+	db.RequireNoTransaction(ctx)
+	r, err := os.Open(f.blobPath(key))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(file.ErrNoBlob, err)
 	}
@@ -91,8 +91,8 @@ func (f *Folder) Open(ctx context.Context, key string, offset int64) (io.ReadClo
 // Delete removes a blob, and the partial files that a process left when it died
 // while writing it.
 func (f *Folder) Delete(ctx context.Context, key string) error {
-	db.Outside(ctx)
-	name := f.name(key)
+	db.RequireNoTransaction(ctx)
+	name := f.blobPath(key)
 	// Compared by name and not with filepath.Glob: the folder's own path may have
 	// characters that mean something in a pattern.
 	beside, err := os.ReadDir(filepath.Dir(name))
@@ -103,16 +103,16 @@ func (f *Folder) Delete(ctx context.Context, key string) error {
 		if !strings.HasPrefix(e.Name(), filepath.Base(name)+".") || !strings.HasSuffix(e.Name(), ".tmp") {
 			continue
 		}
-		if err := remove(filepath.Join(filepath.Dir(name), e.Name())); err != nil {
+		if err := removeIfPresent(filepath.Join(filepath.Dir(name), e.Name())); err != nil {
 			return err
 		}
 	}
-	return remove(name)
+	return removeIfPresent(name)
 }
 
 // List finds the keys that begin with a prefix, directly in the folder and not below it.
 func (f *Folder) List(ctx context.Context, prefix string) (keys []string, err error) {
-	db.Outside(ctx)
+	db.RequireNoTransaction(ctx)
 	entries, err := os.ReadDir(f.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -125,8 +125,8 @@ func (f *Folder) List(ctx context.Context, prefix string) (keys []string, err er
 	return keys, err
 }
 
-// remove removes a file if it is there.
-func remove(name string) error {
+// removeIfPresent removes a file if it is there.
+func removeIfPresent(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -136,5 +136,5 @@ func remove(name string) error {
 // Check writes a small blob, reads it and deletes it.
 func (f *Folder) Check(ctx context.Context) error { return file.CheckBlobs(ctx, f) }
 
-// name is where a blob is. Keys have only characters that file names may have.
-func (f *Folder) name(key string) string { return filepath.Join(f.path, filepath.FromSlash(key)) }
+// blobPath is where a blob is. Keys have only characters that file names may have.
+func (f *Folder) blobPath(key string) string { return filepath.Join(f.path, filepath.FromSlash(key)) }

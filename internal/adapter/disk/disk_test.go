@@ -17,7 +17,7 @@ func TestBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filetest.Exercise(t, f, func(t *testing.T, key string) int {
+	filetest.ExerciseBlobs(t, f, func(t *testing.T, key string) int {
 		names, err := filepath.Glob(filepath.Join(dir, key) + ".*")
 		if err != nil {
 			t.Fatal(err)

@@ -29,15 +29,16 @@ import (
 
 // Client registers domains for one account.
 type Client struct {
-	api     *outbound.Provider
-	endings []string
-	poll    time.Duration // between two looks at an order that is not done yet
+	api          *outbound.Provider
+	endings      []string
+	pollInterval time.Duration // between two looks at an order that is not done yet
 }
 
 // New prepares a client for the API at address, for example https://api.dnsimple.com.
 // endings are the top-level domains that the operator offers.
 func New(address, account, token string, endings []string) *Client {
-	return &Client{api: newProvider(address, account, token, 30*time.Second), endings: endings, poll: time.Second}
+	return &Client{api: newProvider(address, account, token, 30*time.Second), endings: endings,
+		pollInterval: time.Second}
 }
 
 func newProvider(address, account, token string, timeout time.Duration) *outbound.Provider {
@@ -56,10 +57,10 @@ type apiError struct {
 	Errors  map[string][]string `json:"errors"`
 }
 
-func (e *apiError) Error() string { return fmt.Sprintf("dnsimple: %d: %s", e.Status, e.sentence()) }
+func (e *apiError) Error() string { return fmt.Sprintf("dnsimple: %d: %s", e.Status, e.fullMessage()) }
 
-// sentence is DNSimple's message with what it says about single fields.
-func (e *apiError) sentence() string {
+// fullMessage is DNSimple's message with what it says about single fields.
+func (e *apiError) fullMessage() string {
 	s := strings.TrimSuffix(e.Message, ".")
 	for field, issues := range e.Errors {
 		s += "; " + field + " " + strings.Join(issues, ", ")
@@ -67,21 +68,21 @@ func (e *apiError) sentence() string {
 	return s + "."
 }
 
-// definite reports whether DNSimple understood the request and will not do it. Any
+// isDefinite reports whether DNSimple understood the request and will not do it. Any
 // other status leaves open whether something happened.
-func (e *apiError) definite() bool { return e.Status == 400 || e.Status == 404 || e.Status == 422 }
+func (e *apiError) isDefinite() bool { return e.Status == 400 || e.Status == 404 || e.Status == 422 }
 
-// call makes one request below the account. in and out may be nil; out gets the
+// callAPI makes one request below the account. in and out may be nil; out gets the
 // member data of the answer.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+func (c *Client) callAPI(ctx context.Context, method, path string, in, out any) error {
 	if out == nil {
-		return refusal(c.api.Call(ctx, method, path, in, nil))
+		return parseAPIError(c.api.Call(ctx, method, path, in, nil))
 	}
 	var answer struct {
 		Data jsontext.Value `json:"data"`
 	}
 	if err := c.api.Call(ctx, method, path, in, &answer); err != nil {
-		return refusal(err)
+		return parseAPIError(err)
 	}
 	if err := json.Unmarshal(answer.Data, out); err != nil {
 		return fmt.Errorf("dnsimple: %s %s: %w", method, path, err)
@@ -89,8 +90,8 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	return nil
 }
 
-// refusal reads DNSimple's error from an answer that is not a success.
-func refusal(err error) error {
+// parseAPIError reads DNSimple's error from an answer that is not a success.
+func parseAPIError(err error) error {
 	var refused *outbound.StatusError
 	if !errors.As(err, &refused) {
 		return err
@@ -104,5 +105,5 @@ func refusal(err error) error {
 
 // CheckAccount asks for the account's domains, which the token must be able to see.
 func (c *Client) CheckAccount(ctx context.Context) error {
-	return c.call(ctx, http.MethodGet, "/domains?per_page=1", nil, nil)
+	return c.callAPI(ctx, http.MethodGet, "/domains?per_page=1", nil, nil)
 }

@@ -40,8 +40,8 @@ type zoneRecord struct {
 	System   bool   `json:"system_record,omitzero"`
 }
 
-// record converts a record of DNSimple's, to the canonical form if it has one.
-func (r zoneRecord) record(name string) zone.Record {
+// toRecord converts a record of DNSimple's, to the canonical form if it has one.
+func (r zoneRecord) toRecord(name string) zone.Record {
 	v := zone.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
 	v.BuiltIn = r.System && (r.Type == "SOA" || r.Type == "NS")
 	if r.Type == "MX" || r.Type == "SRV" {
@@ -60,8 +60,8 @@ func (r zoneRecord) record(name string) zone.Record {
 	return v
 }
 
-// theirs converts a record to DNSimple's form, in which the apex has an empty name.
-func theirs(r zone.Record) zoneRecord {
+// toZoneRecord converts a record to DNSimple's form, in which the apex has an empty name.
+func toZoneRecord(r zone.Record) zoneRecord {
 	out := zoneRecord{Name: r.Name, Type: r.Type, Content: r.Content, TTL: r.TTL, Priority: r.Priority}
 	if out.Name == "@" {
 		out.Name = ""
@@ -71,11 +71,11 @@ func theirs(r zone.Record) zoneRecord {
 
 // CreateZone adds the domain to the account, unless its zone exists.
 func (d *DNS) CreateZone(ctx context.Context, name string) error {
-	err := d.call(ctx, http.MethodGet, "/zones/"+url.PathEscape(name), nil, nil)
-	if zone.StatusOf(err) != http.StatusNotFound {
+	err := d.callAPI(ctx, http.MethodGet, "/zones/"+url.PathEscape(name), nil, nil)
+	if zone.ProviderStatus(err) != http.StatusNotFound {
 		return err
 	}
-	return d.call(ctx, http.MethodPost, "/domains", map[string]string{"name": name}, nil)
+	return d.callAPI(ctx, http.MethodPost, "/domains", map[string]string{"name": name}, nil)
 }
 
 // EmptyZone removes the records one by one, because removing the domain from the
@@ -85,7 +85,7 @@ func (d *DNS) EmptyZone(ctx context.Context, name string) error {
 	if err := d.CreateZone(ctx, name); err != nil {
 		return err
 	}
-	rows, err := d.list(ctx, name, url.Values{})
+	rows, err := d.listRecords(ctx, name, url.Values{})
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (d *DNS) EmptyZone(ctx context.Context, name string) error {
 		if r.System {
 			continue
 		}
-		err := d.call(ctx, http.MethodDelete, records(name)+"/"+fmt.Sprint(r.ID), nil, nil)
-		if err != nil && zone.StatusOf(err) != http.StatusNotFound {
+		err := d.callAPI(ctx, http.MethodDelete, recordsPath(name)+"/"+fmt.Sprint(r.ID), nil, nil)
+		if err != nil && zone.ProviderStatus(err) != http.StatusNotFound {
 			return err
 		}
 	}
@@ -103,8 +103,8 @@ func (d *DNS) EmptyZone(ctx context.Context, name string) error {
 
 // DeleteZone removes the domain from the account, and with it the zone.
 func (d *DNS) DeleteZone(ctx context.Context, name string) error {
-	err := d.call(ctx, http.MethodDelete, "/domains/"+url.PathEscape(name), nil, nil)
-	if zone.StatusOf(err) == http.StatusNotFound {
+	err := d.callAPI(ctx, http.MethodDelete, "/domains/"+url.PathEscape(name), nil, nil)
+	if zone.ProviderStatus(err) == http.StatusNotFound {
 		return nil
 	}
 	return err
@@ -112,15 +112,15 @@ func (d *DNS) DeleteZone(ctx context.Context, name string) error {
 
 // Records lists a zone.
 func (d *DNS) Records(ctx context.Context, name string) ([]zone.Record, error) {
-	rows, err := d.list(ctx, name, url.Values{})
+	rows, err := d.listRecords(ctx, name, url.Values{})
 	out := make([]zone.Record, 0, len(rows))
 	for _, r := range rows {
-		out = append(out, r.record(name))
+		out = append(out, r.toRecord(name))
 	}
 	return out, err
 }
 
-func (d *DNS) list(ctx context.Context, name string, query url.Values) (out []zoneRecord, err error) {
+func (d *DNS) listRecords(ctx context.Context, name string, query url.Values) (out []zoneRecord, err error) {
 	query.Set("per_page", fmt.Sprint(dnsPage))
 	for page := 1; page <= dnsMaxPages; page++ {
 		query.Set("page", fmt.Sprint(page))
@@ -130,7 +130,7 @@ func (d *DNS) list(ctx context.Context, name string, query url.Values) (out []zo
 				Pages int `json:"total_pages"`
 			} `json:"pagination"`
 		}
-		if err := d.call(ctx, http.MethodGet, records(name)+"?"+query.Encode(), nil, &answer); err != nil {
+		if err := d.callAPI(ctx, http.MethodGet, recordsPath(name)+"?"+query.Encode(), nil, &answer); err != nil {
 			return nil, err
 		}
 		out = append(out, answer.Data...)
@@ -141,23 +141,23 @@ func (d *DNS) list(ctx context.Context, name string, query url.Values) (out []zo
 	return nil, fmt.Errorf("dnsimple: the zone %s has more than %d records", name, dnsPage*dnsMaxPages)
 }
 
-// find looks for a record among those of its name and type, and returns DNSimple's id
+// findRecordID looks for a record among those of its name and type, and returns DNSimple's id
 // of it, or 0.
-func (d *DNS) find(ctx context.Context, name string, r zone.Record) (int64, error) {
-	rows, err := d.list(ctx, name, url.Values{"name": {theirs(r).Name}, "type": {r.Type}})
+func (d *DNS) findRecordID(ctx context.Context, name string, r zone.Record) (int64, error) {
+	rows, err := d.listRecords(ctx, name, url.Values{"name": {toZoneRecord(r).Name}, "type": {r.Type}})
 	for _, row := range rows {
-		if row.record(name).Same(r) {
+		if row.toRecord(name).Same(r) {
 			return row.ID, nil
 		}
 	}
 	return 0, err
 }
 
-// mustFind is findRecordID for a record that must exist.
-func (d *DNS) mustFind(ctx context.Context, name string, r zone.Record) (int64, error) {
-	number, err := d.find(ctx, name, r)
+// requireRecordID is findRecordID for a record that must exist.
+func (d *DNS) requireRecordID(ctx context.Context, name string, r zone.Record) (int64, error) {
+	number, err := d.findRecordID(ctx, name, r)
 	if err == nil && number == 0 {
-		err = zone.NoRecord(name, r)
+		err = zone.RecordNotFound(name, r)
 	}
 	return number, err
 }
@@ -165,29 +165,30 @@ func (d *DNS) mustFind(ctx context.Context, name string, r zone.Record) (int64, 
 // Add puts a record into a zone. DNSimple has no idempotency keys, so it looks for the
 // record first; if it is there, only its TTL is set.
 func (d *DNS) Add(ctx context.Context, name string, r zone.Record) error {
-	number, err := d.find(ctx, name, r)
+	number, err := d.findRecordID(ctx, name, r)
 	switch {
 	case err != nil:
 		return err
 	case number != 0:
-		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(name), "/", number), map[string]int{"ttl": r.TTL}, nil)
+		return d.callAPI(ctx, http.MethodPatch, fmt.Sprint(recordsPath(name), "/", number),
+			map[string]int{"ttl": r.TTL}, nil)
 	}
-	return d.call(ctx, http.MethodPost, records(name), theirs(r), nil)
+	return d.callAPI(ctx, http.MethodPost, recordsPath(name), toZoneRecord(r), nil)
 }
 
 // Replace changes a record in its place. DNSimple cannot change a record's type, so a
 // new type is a deletion and a creation in one batch, which happens whole or not at all.
 func (d *DNS) Replace(ctx context.Context, name string, old, r zone.Record) error {
-	number, err := d.mustFind(ctx, name, old)
+	number, err := d.requireRecordID(ctx, name, old)
 	if err != nil {
 		return err
 	}
-	row := theirs(r)
+	row := toZoneRecord(r)
 	if old.Type == r.Type {
 		row.Type = ""
-		return d.call(ctx, http.MethodPatch, fmt.Sprint(records(name), "/", number), row, nil)
+		return d.callAPI(ctx, http.MethodPatch, fmt.Sprint(recordsPath(name), "/", number), row, nil)
 	}
-	return d.call(ctx, http.MethodPost, "/zones/"+url.PathEscape(name)+"/batch", struct {
+	return d.callAPI(ctx, http.MethodPost, "/zones/"+url.PathEscape(name)+"/batch", struct {
 		Deletes []map[string]int64 `json:"deletes"`
 		Creates []zoneRecord       `json:"creates"`
 	}{[]map[string]int64{{"id": number}}, []zoneRecord{row}}, nil)
@@ -195,21 +196,21 @@ func (d *DNS) Replace(ctx context.Context, name string, old, r zone.Record) erro
 
 // Remove takes a record out.
 func (d *DNS) Remove(ctx context.Context, name string, r zone.Record) error {
-	number, err := d.mustFind(ctx, name, r)
+	number, err := d.requireRecordID(ctx, name, r)
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, http.MethodDelete, fmt.Sprint(records(name), "/", number), nil, nil)
+	return d.callAPI(ctx, http.MethodDelete, fmt.Sprint(recordsPath(name), "/", number), nil, nil)
 }
 
 // Ping asks for the account's zones, for the doctor, and tells who answered.
 func (d *DNS) Ping(ctx context.Context) (string, error) {
-	return "DNSimple", d.call(ctx, http.MethodGet, "/zones?per_page=1", nil, nil)
+	return "DNSimple", d.callAPI(ctx, http.MethodGet, "/zones?per_page=1", nil, nil)
 }
 
-func records(name string) string { return "/zones/" + url.PathEscape(name) + "/records" }
+func recordsPath(name string) string { return "/zones/" + url.PathEscape(name) + "/records" }
 
-func (d *DNS) call(ctx context.Context, method, path string, in, out any) error {
+func (d *DNS) callAPI(ctx context.Context, method, path string, in, out any) error {
 	err := d.api.Call(ctx, method, path, in, out)
 	var refused *outbound.StatusError
 	if errors.As(err, &refused) {

@@ -40,7 +40,7 @@ func start(t *testing.T) (*fixture, *Client) {
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	c := New(s.URL, "1010", "token", []string{"com", "io"})
-	c.poll = time.Millisecond
+	c.pollInterval = time.Millisecond
 	return f, c
 }
 
@@ -152,9 +152,10 @@ func (f *fixture) work(method string, m []string, in map[string]any) (int, strin
 
 func TestConformance(t *testing.T) {
 	_, c := start(t)
-	domaintest.Registrar(t, c, domaintest.Names{Free: "free.com", Taken: "taken.com", Unoffered: "free.xyz"})
+	domaintest.ExerciseRegistrar(t, c, domaintest.TestNames{Free: "free.com", Taken: "taken.com",
+		Unoffered: "free.xyz"})
 	offer, err := c.Check(t.Context(), "premium.io")
-	if err != nil || !offer.Premium || offer.FirstYear != 1499 || offer.RenewalPrice != 1550 {
+	if err != nil || !offer.Premium || offer.FirstYearPrice != 1499 || offer.RenewalPrice != 1550 {
 		t.Errorf("prices: %+v, %v", offer, err)
 	}
 }
@@ -162,7 +163,7 @@ func TestConformance(t *testing.T) {
 // A registration or renewal whose answer was lost is found, not made again.
 func TestLostAnswer(t *testing.T) {
 	f, c := start(t)
-	a := domain.Application{Name: "lost.com", Years: 1, Registrant: domaintest.Registrant()}
+	a := domain.RegistrationRequest{Name: "lost.com", Years: 1, Registrant: domaintest.Registrant()}
 	f.lose = "/registrations"
 	var no *domain.Refusal
 	if _, err := c.Register(t.Context(), "k", a); err == nil || errors.As(err, &no) {
@@ -192,7 +193,7 @@ func TestLostAnswer(t *testing.T) {
 	// A name that is in the account but not registered is left alone.
 	f.domains["lost.com"].state = "hosted"
 	if _, err := c.Register(t.Context(), "k2", a); err == nil || errors.As(err, &no) ||
-		errors.Is(err, domain.ErrNothing) {
+		errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("a name under way: %v", err)
 	}
 }
@@ -201,7 +202,7 @@ func TestLostAnswer(t *testing.T) {
 // is not refused: its money must not go back as if there were no registration.
 func TestFurtherYearsRefused(t *testing.T) {
 	f, c := start(t)
-	a := domain.Application{Name: "young.com", Years: 2, Registrant: domaintest.Registrant()}
+	a := domain.RegistrationRequest{Name: "young.com", Years: 2, Registrant: domaintest.Registrant()}
 	for range 2 { // also when it is taken up again
 		var no *domain.Refusal
 		if _, err := c.Register(t.Context(), "k", a); err == nil || errors.As(err, &no) ||
@@ -225,14 +226,14 @@ func TestRefusals(t *testing.T) {
 	for name, want := range map[string]string{"taken.com": "not available", "rejected.com": "rejected"} {
 		var no *domain.Refusal
 		if _, err := c.Register(t.Context(), "k",
-			domain.Application{Name: name, Years: 1, Registrant: domaintest.Registrant()}); !errors.As(err, &no) ||
-			!strings.Contains(no.Message, want) {
+			domain.RegistrationRequest{Name: name, Years: 1,
+				Registrant: domaintest.Registrant()}); !errors.As(err, &no) || !strings.Contains(no.Message, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	var no *domain.Refusal
-	if _, err := c.Register(t.Context(), "k", domain.Application{Name: "a.com", Years: 1}); !errors.As(err, &no) ||
-		!strings.Contains(no.Message, "address1") {
+	if _, err := c.Register(t.Context(), "k", domain.RegistrationRequest{Name: "a.com", Years: 1}); !errors.As(err,
+		&no) || !strings.Contains(no.Message, "address1") {
 		t.Errorf("an empty registrant: %v", err)
 	}
 	var cannot *domain.UnsupportedError
@@ -244,7 +245,7 @@ func TestRefusals(t *testing.T) {
 	}
 	// A name that left keeps its zone in the account.
 	if _, err := c.Register(t.Context(), "k",
-		domain.Application{Name: "leaving.com", Years: 1, Registrant: domaintest.Registrant()}); err != nil {
+		domain.RegistrationRequest{Name: "leaving.com", Years: 1, Registrant: domaintest.Registrant()}); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := c.Left(t.Context(), "leaving.com"); left || err != nil {
@@ -254,7 +255,7 @@ func TestRefusals(t *testing.T) {
 	if left, err := c.Left(t.Context(), "leaving.com"); !left || err != nil {
 		t.Errorf("a name of which only the zone is there: %t, %v", left, err)
 	}
-	c.api = c.api.With("Authorization", "Bearer wrong")
+	c.api = c.api.WithHeader("Authorization", "Bearer wrong")
 	if _, err := c.Check(t.Context(), "a.com"); err == nil || errors.As(err, &no) {
 		t.Errorf("a wrong token: %v", err)
 	}

@@ -61,10 +61,10 @@ func TestAttackManyAddresses(t *testing.T) {
 
 // The addresses of a host come along once, however many records name it.
 func TestAttackAddresses(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		f := start(t, e, 0)
 		err := f.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			zone, err := db.One[string](ctx, tx, "SELECT id FROM dnsserver_zones WHERE name = 'example.com'")
+			zone, err := db.QueryOne[string](ctx, tx, "SELECT id FROM dnsserver_zones WHERE name = 'example.com'")
 			put := func(name, kind, content string, priority int) {
 				if err == nil {
 					_, err = db.Exec(ctx, tx, `

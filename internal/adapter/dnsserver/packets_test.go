@@ -96,9 +96,12 @@ var packetShapes = []cputest.Shape{
 
 func TestAttackPackets(t *testing.T) {
 	answer := answering(t)
-	cputest.Each(t, packetShapes, func(_ testing.TB, text string) { answer([]byte(text[:min(len(text), 65535)])) })
+	cputest.CheckShapes(t, packetShapes, func(_ testing.TB,
+		text string) {
+		answer([]byte(text[:min(len(text), 65535)]))
+	})
 	for _, n := range cputest.Sizes {
-		cputest.Within(t, n, func() { answer(pointers(n)) })
+		cputest.CheckWithin(t, n, func() { answer(pointers(n)) })
 	}
 }
 
@@ -117,6 +120,6 @@ func FuzzPackets(f *testing.F) {
 	}
 	answer := answering(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		cputest.Within(t, len(b), func() { answer(b[:min(len(b), 65535)]) })
+		cputest.CheckWithin(t, len(b), func() { answer(b[:min(len(b), 65535)]) })
 	})
 }

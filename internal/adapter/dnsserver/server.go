@@ -21,15 +21,15 @@ import (
 
 // Bounds of the server.
 const (
-	udpSize     = 1232 // bytes that pass everywhere without fragments (DNS Flag Day 2020)
-	atOnce      = 256  // questions that are answered at the same time; more get SERVFAIL
-	connections = 256  // over TCP
-	perPeer     = 32   // of these from one peer
-	perConn     = 128  // questions on one connection
-	idleTime    = 5 * time.Second
-	silentTime  = time.Second // after which a connection makes room for another
-	ioTime      = 4 * time.Second
-	answerTime  = 2 * time.Second
+	udpSize            = 1232 // bytes that pass everywhere without fragments (DNS Flag Day 2020)
+	maxQuestionsAtOnce = 256  // questions that are answered at the same time; more get SERVFAIL
+	maxConnections     = 256  // over TCP
+	maxPerPeer         = 32   // of these from one peer
+	maxPerConnection   = 128  // questions on one connection
+	idleTimeout        = 5 * time.Second
+	silentTimeout      = time.Second // after which a connection makes room for another
+	ioTimeout          = 4 * time.Second
+	answerTimeout      = 2 * time.Second
 )
 
 // Server answers for the zones of a Store. Make one with NewServer.
@@ -38,7 +38,7 @@ type Server struct {
 	Log       *slog.Logger
 	PerMinute int // answers over UDP for one address; more are told to use TCP
 
-	cache   cache
+	cache   zoneCache
 	limiter limit.Limiter[netip.Addr]
 	slots   chan struct{}
 	answers *prometheus.CounterVec
@@ -47,7 +47,7 @@ type Server struct {
 
 // NewServer prepares a server for the zones of a store.
 func NewServer(s *Store, log *slog.Logger, perMinute int) *Server {
-	return &Server{Store: s, Log: log, PerMinute: perMinute, slots: make(chan struct{}, atOnce),
+	return &Server{Store: s, Log: log, PerMinute: perMinute, slots: make(chan struct{}, maxQuestionsAtOnce),
 		answers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "frontdesk_dns_answers_total",
 			Help: "DNS answers by transport and response code."}, []string{"transport", "rcode"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "frontdesk_dns_seconds",
@@ -68,7 +68,7 @@ type Listening struct {
 
 // Listen answers on an address over UDP and TCP until it is stopped.
 func (s *Server) Listen(addr string) (*Listening, error) {
-	tcp, udp, err := bind(addr)
+	tcp, udp, err := bindBothTransports(addr)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for DNS on %s: %w", addr, err)
 	}
@@ -76,10 +76,11 @@ func (s *Server) Listen(addr string) (*Listening, error) {
 	up := make(chan struct{}, 2)
 	started := func() { up <- struct{}{} }
 	l.servers = []*dns.Server{
-		{PacketConn: udp, Handler: s, UDPSize: 4096, NotifyStartedFunc: started, MsgAcceptFunc: accept},
-		{Listener: listen.New(tcp, listen.Bounds{Total: connections, PerPeer: perPeer, Silent: silentTime}), Handler: s,
-			ReadTimeout: ioTime, WriteTimeout: ioTime, MaxTCPQueries: perConn,
-			IdleTimeout: func() time.Duration { return idleTime }, NotifyStartedFunc: started, MsgAcceptFunc: accept},
+		{PacketConn: udp, Handler: s, UDPSize: 4096, NotifyStartedFunc: started, MsgAcceptFunc: acceptMessage},
+		{Listener: listen.New(tcp, listen.Bounds{Total: maxConnections, PerPeer: maxPerPeer,
+			SilentAfter: silentTimeout}), Handler: s,
+			ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, MaxTCPQueries: maxPerConnection,
+			IdleTimeout: func() time.Duration { return idleTimeout }, NotifyStartedFunc: started, MsgAcceptFunc: acceptMessage},
 	}
 	for _, server := range l.servers {
 		go func() {
@@ -94,9 +95,9 @@ func (s *Server) Listen(addr string) (*Listening, error) {
 	return l, nil
 }
 
-// bind opens the same port for both transports. With port 0 it may need several tries:
+// bindBothTransports opens the same port for both transports. With port 0 it may need several tries:
 // a port that is free for TCP may be taken for UDP.
-func bind(addr string) (net.Listener, net.PacketConn, error) {
+func bindBothTransports(addr string) (net.Listener, net.PacketConn, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, nil, err
@@ -128,10 +129,10 @@ func (l *Listening) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// accept decides by the header what happens to a message: a response is dropped, one
+// acceptMessage decides by the header what happens to a message: a response is dropped, one
 // without exactly one question or with too many records is refused by the library, the
 // rest is answered here.
-func accept(h dns.Header) dns.MsgAcceptAction {
+func acceptMessage(h dns.Header) dns.MsgAcceptAction {
 	const response = 1 << 15
 	switch {
 	case h.Bits&response != 0:
@@ -152,7 +153,7 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
-		s.guarded(m, r, w.RemoteAddr(), stream)
+		s.answerOrFail(m, r, w.RemoteAddr(), stream)
 	default:
 		m.Rcode = dns.RcodeServerFailure
 	}
@@ -177,9 +178,9 @@ func (s *Server) ServeDNS(w dns.ResponseWriter, r *dns.Msg) {
 	s.seconds.Observe(time.Since(begin).Seconds())
 }
 
-// guarded answers a question after the address's limit, and turns a panic or an error
+// answerOrFail answers a question after the address's limit, and turns a panic or an error
 // into SERVFAIL.
-func (s *Server) guarded(m, r *dns.Msg, from net.Addr, stream bool) {
+func (s *Server) answerOrFail(m, r *dns.Msg, from net.Addr, stream bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.Log.Error("a DNS question panicked", "panic", v, "stack", string(debug.Stack()))
@@ -195,16 +196,16 @@ func (s *Server) guarded(m, r *dns.Msg, from net.Addr, stream bool) {
 			return
 		}
 	}
-	if err := s.answer(m, r); err != nil {
+	if err := s.answerQuestion(m, r); err != nil {
 		s.Log.Error("a DNS question was not answered", "name", r.Question[0].Name, "err", err)
 		m.Answer, m.Ns, m.Extra = nil, nil, nil
 		m.Authoritative, m.Rcode = false, dns.RcodeServerFailure
 	}
 }
 
-// answer refuses what an authoritative server does not do, finds the zone and answers
+// answerQuestion refuses what an authoritative server does not do, finds the zone and answers
 // from it. An error is the server's own failure.
-func (s *Server) answer(m, r *dns.Msg) error {
+func (s *Server) answerQuestion(m, r *dns.Msg) error {
 	q := r.Question[0]
 	opt := r.IsEdns0()
 	switch {
@@ -218,9 +219,9 @@ func (s *Server) answer(m, r *dns.Msg) error {
 		m.Rcode = dns.RcodeRefused
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
-	z, err := s.find(ctx, strings.ToLower(q.Name))
+	z, err := s.zoneForName(ctx, strings.ToLower(q.Name))
 	if err != nil {
 		return err
 	}
@@ -228,6 +229,6 @@ func (s *Server) answer(m, r *dns.Msg) error {
 		m.Rcode = dns.RcodeRefused
 		return nil
 	}
-	z.reply(m, q)
+	z.replyFromZone(m, q)
 	return nil
 }

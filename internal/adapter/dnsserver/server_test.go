@@ -57,7 +57,7 @@ func serve(t *testing.T, store *dnsserver.Store, perMinute int) *fixture {
 
 func (f *fixture) add(t *testing.T, kind, name, content string, priority ...int) zone.Record {
 	t.Helper()
-	r := zonetest.Record(t, "example.com", kind, name, content, 300, priority...)
+	r := zonetest.CanonicalRecord(t, "example.com", kind, name, content, 300, priority...)
 	if err := f.Add(context.Background(), "example.com", r); err != nil {
 		t.Fatal(err)
 	}
@@ -122,12 +122,12 @@ func texts(rrs []dns.RR) string {
 }
 
 func TestDNS(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) { zonetest.Exercise(t, start(t, e, 0)) })
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) { zonetest.Exercise(t, start(t, e, 0)) })
 }
 
 func TestAnswers(t *testing.T) {
 	const soa = "example.com. 300 IN SOA ns1.example.net. hostmaster.example.com. SERIAL 7200 1800 1209600 300"
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		f := start(t, e, 0)
 		f.fill(t)
 		for _, c := range []struct {
@@ -256,7 +256,7 @@ func TestOddQuestions(t *testing.T) {
 // A change is visible with its commit, also through another process on the
 // same database, and the serial grows each time.
 func TestChangesShow(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		f := start(t, e, 0)
 		other := serve(t, f.Store, 0)
 		serial := uint32(0)

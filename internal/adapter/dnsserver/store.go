@@ -29,7 +29,7 @@ import (
 
 var (
 	_ = db.Declare("dnsserver_zones", db.Life{})
-	_ = db.Declare("dnsserver_records", db.Life{Parent: db.To("zone_id", "dnsserver_zones")})
+	_ = db.Declare("dnsserver_records", db.Life{Parent: db.RefTo("zone_id", "dnsserver_zones")})
 )
 
 // The timers of the SOA record in seconds (RFC 1912 §2.2): when secondary servers ask
@@ -66,7 +66,7 @@ type recordRow struct {
 	Priority int    `db:"priority"` // -1 for none: a null would never conflict in the unique index
 }
 
-func (r recordRow) record() zone.Record {
+func (r recordRow) toRecord() zone.Record {
 	v := zone.Record{Type: r.Type, Name: r.Name, Content: r.Content, TTL: r.TTL}
 	if r.Priority >= 0 {
 		v.Priority = &r.Priority
@@ -74,7 +74,7 @@ func (r recordRow) record() zone.Record {
 	return v
 }
 
-func priorityOf(r zone.Record) int {
+func priorityOrNone(r zone.Record) int {
 	if r.Priority == nil {
 		return -1
 	}
@@ -83,10 +83,10 @@ func priorityOf(r zone.Record) int {
 
 // CreateZone creates a zone. An existing zone stays as it is.
 func (s *Store) CreateZone(ctx context.Context, name string) error {
-	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return s.create(ctx, tx, name) })
+	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return s.insertZone(ctx, tx, name) })
 }
 
-func (s *Store) create(ctx context.Context, tx *db.Tx, name string) error {
+func (s *Store) insertZone(ctx context.Context, tx *db.Tx, name string) error {
 	now := s.Clock.Now()
 	_, err := db.Exec(ctx, tx, `
 		INSERT INTO dnsserver_zones (id, created_at, name, soa_serial) VALUES ($1, $2, $3, $4)
@@ -97,7 +97,7 @@ func (s *Store) create(ctx context.Context, tx *db.Tx, name string) error {
 // EmptyZone creates a zone without records, or empties an existing one.
 func (s *Store) EmptyZone(ctx context.Context, name string) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := s.create(ctx, tx, name); err != nil {
+		if err := s.insertZone(ctx, tx, name); err != nil {
 			return err
 		}
 		z, err := lockZone(ctx, tx, name)
@@ -108,13 +108,13 @@ func (s *Store) EmptyZone(ctx context.Context, name string) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.grow(ctx, tx, z)
+		return s.raiseSerial(ctx, tx, z)
 	})
 }
 
-// grow raises the serial of a locked zone: to the current Unix time if that is higher,
+// raiseSerial raises the serial of a locked zone: to the current Unix time if that is higher,
 // because people read serials as times, and by one otherwise.
-func (s *Store) grow(ctx context.Context, tx *db.Tx, z zoneRow) error {
+func (s *Store) raiseSerial(ctx context.Context, tx *db.Tx, z zoneRow) error {
 	_, err := db.Exec(ctx, tx, `
 		UPDATE dnsserver_zones
 		SET soa_serial = CASE WHEN soa_serial < $2 THEN $2 ELSE soa_serial + 1 END WHERE id = $1`,
@@ -126,7 +126,7 @@ func (s *Store) grow(ctx context.Context, tx *db.Tx, z zoneRow) error {
 func (s *Store) DeleteZone(ctx context.Context, name string) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		z, err := lockZone(ctx, tx, name)
-		if zone.StatusOf(err) == http.StatusNotFound {
+		if zone.ProviderStatus(err) == http.StatusNotFound {
 			return nil
 		}
 		if err != nil {
@@ -143,18 +143,18 @@ func (s *Store) DeleteZone(ctx context.Context, name string) error {
 // Records lists a zone, its built-in records first.
 func (s *Store) Records(ctx context.Context, name string) (out []zone.Record, err error) {
 	err = s.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		z, err := findZone(ctx, tx, name, "")
+		z, err := loadZoneRow(ctx, tx, name, "")
 		if err != nil {
 			return err
 		}
-		for _, rr := range s.builtIn(z) {
-			r := zone.RecordOf(name, rr)
+		for _, rr := range s.builtInRecords(z) {
+			r := zone.RecordFromRR(name, rr)
 			r.BuiltIn = true
 			out = append(out, r)
 		}
-		rows, err := recordsOf(ctx, tx, z.ID)
+		rows, err := loadRecords(ctx, tx, z.ID)
 		for _, r := range rows {
-			out = append(out, r.record())
+			out = append(out, r.toRecord())
 		}
 		return err
 	})
@@ -164,26 +164,32 @@ func (s *Store) Records(ctx context.Context, name string) (out []zone.Record, er
 // Add puts a record into a zone. The TTL is that of all records of its name
 // and type (RFC 2181 §5.2).
 func (s *Store) Add(ctx context.Context, name string, r zone.Record) error {
-	return s.change(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return put(ctx, tx, z, r) })
+	return s.changeZone(ctx, name, func(ctx context.Context, tx *db.Tx,
+		z zoneRow) error {
+		return putRecord(ctx, tx, z, r)
+	})
 }
 
 // Replace puts one record in the place of another.
 func (s *Store) Replace(ctx context.Context, name string, old, r zone.Record) error {
-	return s.change(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error {
-		if err := take(ctx, tx, z, old); err != nil {
+	return s.changeZone(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error {
+		if err := deleteRecord(ctx, tx, z, old); err != nil {
 			return err
 		}
-		return put(ctx, tx, z, r)
+		return putRecord(ctx, tx, z, r)
 	})
 }
 
 // Remove takes a record out.
 func (s *Store) Remove(ctx context.Context, name string, r zone.Record) error {
-	return s.change(ctx, name, func(ctx context.Context, tx *db.Tx, z zoneRow) error { return take(ctx, tx, z, r) })
+	return s.changeZone(ctx, name, func(ctx context.Context, tx *db.Tx,
+		z zoneRow) error {
+		return deleteRecord(ctx, tx, z, r)
+	})
 }
 
-// change runs fn on a locked zone and raises its serial.
-func (s *Store) change(ctx context.Context, name string, fn func(context.Context, *db.Tx, zoneRow) error) error {
+// changeZone runs fn on a locked zone and raises its serial.
+func (s *Store) changeZone(ctx context.Context, name string, fn func(context.Context, *db.Tx, zoneRow) error) error {
 	return s.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		z, err := lockZone(ctx, tx, name)
 		if err != nil {
@@ -192,32 +198,32 @@ func (s *Store) change(ctx context.Context, name string, fn func(context.Context
 		if err := fn(ctx, tx, z); err != nil {
 			return err
 		}
-		return s.grow(ctx, tx, z)
+		return s.raiseSerial(ctx, tx, z)
 	})
 }
 
-// put inserts a record if the others of the zone allow it, and gives all records of its
+// putRecord inserts a record if the others of the zone allow it, and gives all records of its
 // name and type its TTL.
-func put(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
-	rows, err := recordsOf(ctx, tx, z.ID)
+func putRecord(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
+	rows, err := loadRecords(ctx, tx, z.ID)
 	if err != nil {
 		return err
 	}
 	others := make([]zone.Record, 0, len(rows))
 	for _, row := range rows {
-		if o := row.record(); !o.Same(r) {
+		if o := row.toRecord(); !o.Same(r) {
 			others = append(others, o)
 		}
 	}
-	if err := r.Fits(others); err != nil {
-		f := fault.Of(err)
+	if err := r.CheckFits(others); err != nil {
+		f := fault.FromError(err)
 		return &zone.ProviderError{Status: f.Status, Message: f.Sentence()}
 	}
 	_, err = db.Exec(ctx, tx, `
 		INSERT INTO dnsserver_records (zone_id, name, type, content, ttl, priority)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (zone_id, name, type, content, priority) DO NOTHING`, z.ID, r.Name, r.Type,
-		r.Content, r.TTL, priorityOf(r))
+		r.Content, r.TTL, priorityOrNone(r))
 	if err != nil {
 		return err
 	}
@@ -228,13 +234,13 @@ func put(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
 	return err
 }
 
-func take(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
+func deleteRecord(ctx context.Context, tx *db.Tx, z zoneRow, r zone.Record) error {
 	n, err := db.Exec(ctx, tx, `
 		DELETE FROM dnsserver_records
 		WHERE zone_id = $1 AND name = $2 AND type = $3 AND content = $4 AND priority = $5`,
-		z.ID, r.Name, r.Type, r.Content, priorityOf(r))
+		z.ID, r.Name, r.Type, r.Content, priorityOrNone(r))
 	if err == nil && n == 0 {
-		return zone.NoRecord(z.Name, r)
+		return zone.RecordNotFound(z.Name, r)
 	}
 	return err
 }
@@ -244,27 +250,28 @@ func lockZone(ctx context.Context, tx *db.Tx, name string) (zoneRow, error) {
 	if tx.Engine() == db.Postgres {
 		lock = " FOR UPDATE"
 	}
-	return findZone(ctx, tx, name, lock)
+	return loadZoneRow(ctx, tx, name, lock)
 }
 
-func findZone(ctx context.Context, tx *db.Tx, name, lock string) (zoneRow, error) {
-	z, err := db.One[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = $1"+lock, name)
-	if errors.Is(err, db.ErrNone) {
+func loadZoneRow(ctx context.Context, tx *db.Tx, name, lock string) (zoneRow, error) {
+	z, err := db.QueryOne[zoneRow](ctx, tx, "SELECT id, name, soa_serial FROM dnsserver_zones WHERE name = $1"+lock,
+		name)
+	if errors.Is(err, db.ErrNoRow) {
 		return z, &zone.ProviderError{Status: http.StatusNotFound, Message: "There is no zone " + name + "."}
 	}
 	return z, err
 }
 
-func recordsOf(ctx context.Context, tx *db.Tx, zone id.ID) ([]recordRow, error) {
-	return db.All[recordRow](ctx, tx, `
+func loadRecords(ctx context.Context, tx *db.Tx, zone id.ID) ([]recordRow, error) {
+	return db.QueryAll[recordRow](ctx, tx, `
 		SELECT name, type, content, ttl, priority
 		FROM dnsserver_records
 		WHERE zone_id = $1
 		ORDER BY seq`, zone)
 }
 
-// builtIn returns the records that every zone has: SOA and NS.
-func (s *Store) builtIn(z zoneRow) []dns.RR {
+// builtInRecords returns the records that every zone has: SOA and NS.
+func (s *Store) builtInRecords(z zoneRow) []dns.RR {
 	name := dns.Fqdn(z.Name)
 	head := func(kind uint16, ttl uint32) dns.RR_Header {
 		return dns.RR_Header{Name: name, Rrtype: kind, Class: dns.ClassINET, Ttl: ttl}

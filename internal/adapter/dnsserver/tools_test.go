@@ -73,7 +73,7 @@ func TestZoneFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	lua := zone.Record{Type: "LUA", Name: "x", Content: "of one provider", TTL: 60}
-	text := zone.File("example.com", append(records, lua))
+	text := zone.FormatFile("example.com", append(records, lua))
 	file := filepath.Join(t.TempDir(), "zone")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

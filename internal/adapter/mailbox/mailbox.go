@@ -22,7 +22,7 @@ import (
 )
 
 var _ = db.Declare("mailbox_mails", db.Life{
-	Refs:   []db.Ref{db.To("message_id", "messages", db.EndsAtPurge)},
+	Refs:   []db.Ref{db.RefTo("message_id", "messages", db.EndsAtPurge)},
 	Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
 	Erase:  db.WholeRow,
 })
@@ -38,9 +38,9 @@ var _ message.Mailer = (*Mailbox)(nil)
 // New makes a mailbox.
 func New(d *db.DB, c *clock.Clock) *Mailbox { return &Mailbox{d, c} }
 
-// maxContent is how many bytes of a mail are kept. What is beyond it are attachments,
+// maxContentBytes is how many bytes of a mail are kept. What is beyond it are attachments,
 // which the organization has as files anyway.
-const maxContent = 1 << 20
+const maxContentBytes = 1 << 20
 
 // Send keeps the mail.
 func (m *Mailbox) Send(ctx context.Context, mail *message.Mail) ([]message.Refusal, error) {
@@ -57,7 +57,7 @@ func (m *Mailbox) Send(ctx context.Context, mail *message.Mail) ([]message.Refus
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (organization_id, mail_key) DO NOTHING`,
 			id.New(), mail.Organization, m.clock.Now(), mail.Key, mail.Message, mail.From, db.JSON(to),
 			len(mail.Content),
-			mail.Content[:min(len(mail.Content), maxContent)])
+			mail.Content[:min(len(mail.Content), maxContentBytes)])
 		return err
 	})
 }
@@ -83,7 +83,7 @@ type MailboxContent struct {
 
 // Operations show the mailbox in the console.
 func Operations() []*op.Op {
-	const doors = op.Console | op.Admin
+	const doors = op.ConsoleDoor | op.AdminDoor
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:     "mailbox.list",
@@ -91,43 +91,43 @@ func Operations() []*op.Op {
 			Resource: "messages",
 			Doors:    doors,
 			Example:  `{"limit": 20}`,
-		}, listMails),
+		}, listMailboxMails),
 		op.Read(op.Spec{
 			Name:     "mailbox.get",
 			Summary:  "Get a mail that would have been sent.",
 			Resource: "messages",
 			Doors:    doors,
 			Example:  `{"id": "7b2d9c41-5e8f-4a06-8d13-9f4b6e2a1c75"}`,
-		}, getMail),
+		}, getMailboxMail),
 	}
 }
 
-const columns = "id, created_at, message_id, sender, recipients, size_bytes"
+const mailColumns = "id, created_at, message_id, sender, recipients, size_bytes"
 
 type mailList struct {
 	op.Page
 	MessageID *id.ID `query:"messageId" doc:"the mails that a message became"`
 }
 
-func listMails(ctx context.Context, c *op.Call, in mailList) (*op.List[MailboxMail], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "message_id", in.MessageID)
-	rows, err := db.ListLog[MailboxMail](ctx, c.Tx, "mailbox_mails", columns, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+func listMailboxMails(ctx context.Context, c *op.Call, in mailList) (*op.List[MailboxMail], error) {
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "message_id", in.MessageID)
+	rows, err := db.ListPermanent[MailboxMail](ctx, c.Tx, "mailbox_mails", mailColumns, w, in.ToDBPage())
+	return op.NewList(in.Page, rows), err
 }
 
 type mailRef struct {
 	ID id.ID `json:"id"`
 }
 
-func getMail(ctx context.Context, c *op.Call, in mailRef) (*MailboxContent, error) {
+func getMailboxMail(ctx context.Context, c *op.Call, in mailRef) (*MailboxContent, error) {
 	type row struct {
 		MailboxMail
 		Content []byte `db:"content"`
 	}
-	v, err := db.One[row](ctx, c.Tx,
-		"SELECT "+columns+", content FROM mailbox_mails WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
-	if errors.Is(err, db.ErrNone) {
+	v, err := db.QueryOne[row](ctx, c.Tx,
+		"SELECT "+mailColumns+", content FROM mailbox_mails WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, fault.NotFound.Say("There is no such mail.")
 	}
 	return &MailboxContent{v.MailboxMail, strings.ToValidUTF8(string(v.Content), "\uFFFD")}, err

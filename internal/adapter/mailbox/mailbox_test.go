@@ -23,18 +23,20 @@ type kept struct {
 }
 
 func TestMailbox(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		messagetest.Mailers(t, func(t *testing.T) (message.Mailer, id.ID, func(t *testing.T) []messagetest.Got) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
+		messagetest.CheckMailer(t, func(t *testing.T) (message.Mailer, id.ID,
+			func(t *testing.T) []messagetest.AcceptedMail) {
 			a := apptest.Start(t, e)
-			return mailbox.New(a.DB, a.Clock), a.Org, func(t *testing.T) (out []messagetest.Got) {
+			return mailbox.New(a.DB, a.Clock), a.Org, func(t *testing.T) (out []messagetest.AcceptedMail) {
 				err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-					rows, err := db.All[kept](ctx, tx, `
+					rows, err := db.QueryAll[kept](ctx, tx, `
 						SELECT sender, recipients, content
 						FROM mailbox_mails
 						WHERE organization_id = $1
 						ORDER BY seq`, a.Org)
 					for _, r := range rows {
-						out = append(out, messagetest.Got{From: r.Sender, To: r.Recipients, Content: r.Content})
+						out = append(out, messagetest.AcceptedMail{From: r.Sender, To: r.Recipients,
+							Content: r.Content})
 					}
 					return err
 				})
@@ -49,7 +51,7 @@ func TestMailbox(t *testing.T) {
 
 // A mail that is handed over twice is there once, and only for its organization.
 func TestMailboxOnce(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		m := mailbox.New(a.DB, a.Clock)
 		mail := &message.Mail{Key: "k", Organization: a.Org, Message: id.New(), From: "no-reply@frontdesk.example",
 			To: []string{"ada@example.com"}, Content: make([]byte, 2<<20)}
@@ -58,23 +60,23 @@ func TestMailboxOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		list := a.Operate(t, "mailbox.list", "organization", a.Org, `{}`)
+		list := a.AsOperator(t, "mailbox.list", "organization", a.Org, `{}`)
 		if list.Len() != 1 {
 			t.Fatalf("%d mails: %s", list.Len(), list)
 		}
 		list.Same("0.sizeBytes", 2<<20)
 		list.Same("0.recipients.0", "ada@example.com")
 		input := fmt.Sprintf(`{"id": %q}`, list.Text("0.id"))
-		if got := a.Operate(t, "mailbox.get", "organization", a.Org, input).Text("content"); len(got) != 1<<20 {
+		if got := a.AsOperator(t, "mailbox.get", "organization", a.Org, input).Text("content"); len(got) != 1<<20 {
 			t.Errorf("%d bytes are kept", len(got))
 		}
 		other := a.NewTenant(t, "free")
-		if a.Operate(t, "mailbox.list", "organization", other.Org, `{}`).Len() != 0 {
+		if a.AsOperator(t, "mailbox.list", "organization", other.Org, `{}`).Len() != 0 {
 			t.Error("another organization sees it")
 		}
 		_, err := a.Admin.Do(t.Context(),
 			admin.Request{Operation: "mailbox.get", Noun: "organization", Ref: string(other.Org), Input: []byte(input)})
-		if !fault.Has(err, fault.NotFound) {
+		if !fault.IsKind(err, fault.NotFound) {
 			t.Errorf("another organization: %v", err)
 		}
 	})

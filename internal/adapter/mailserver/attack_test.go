@@ -32,14 +32,14 @@ type script struct {
 func (s *script) Read(p []byte) (int, error) {
 	if s.from == 0 {
 		runtime.LockOSThread()
-		s.from = cputest.Spent(s.t)
+		s.from = cputest.ThreadCPUTime(s.t)
 	}
 	return s.in.Read(p)
 }
 
 func (s *script) Close() error {
 	s.once.Do(func() {
-		s.took = cputest.Spent(s.t) - s.from
+		s.took = cputest.ThreadCPUTime(s.t) - s.from
 		runtime.UnlockOSThread()
 		close(s.done)
 	})
@@ -126,7 +126,7 @@ func TestAttackConversations(t *testing.T) {
 			for _, n := range cputest.Sizes {
 				text := []byte(s.Text(n))
 				took := min(talk(t, text), talk(t, text))
-				if took > cputest.Limit(n) {
+				if took > cputest.MaxCPUTime(n) {
 					t.Errorf("%d bytes took %s of CPU", n, took)
 				}
 			}
@@ -140,8 +140,8 @@ func FuzzConversation(f *testing.F) {
 	}
 	talk := listening(f)
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if took := talk(t, text); took > cputest.Limit(len(text)) {
-			if took = min(took, talk(t, text)); took > cputest.Limit(len(text)) {
+		if took := talk(t, text); took > cputest.MaxCPUTime(len(text)) {
+			if took = min(took, talk(t, text)); took > cputest.MaxCPUTime(len(text)) {
 				t.Errorf("%d bytes took %s of CPU", len(text), took)
 			}
 		}
@@ -192,10 +192,10 @@ func TestAttackConnections(t *testing.T) {
 	for i := range 8 {
 		from(fmt.Sprintf("127.0.1.%d", 1+i/2)).hear("220")
 	}
-	if time.Since(began) < silentTime-time.Second { // none has been silent for long, unless the machine stood still
+	if time.Since(began) < silentTimeout-time.Second { // none has been silent for long, unless the machine stood still
 		from("127.0.0.2").hear("421 4.3.2")
 	}
-	time.Sleep(silentTime + 200*time.Millisecond)
+	time.Sleep(silentTimeout + 200*time.Millisecond)
 	from("127.0.0.2").hear("220")
 }
 

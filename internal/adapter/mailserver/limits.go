@@ -28,22 +28,23 @@ func (l *listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.server.remember(inner.(*listen.Conn)), nil
+	return l.server.trackConnection(inner.(*listen.Conn)), nil
 }
 
-// bounds are how many connections there may be in total and from one peer. One that is
+// connectionBounds are how many connections there may be in total and from one peer. One that is
 // too many is turned away before go-smtp sees it.
-func (s *Server) bounds() listen.Bounds {
+func (s *Server) connectionBounds() listen.Bounds {
 	n := s.config.Connections
-	return listen.Bounds{Total: n, PerPeer: max(n/peerPortion, 1), Silent: silentTime, Refuse: func(c net.Conn) {
-		s.refused.Inc()
-		// RFC 5321 §3.1 and §4.2.3 have 421 for it.
-		const goodbye = "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n"
-		io.WriteString(c, goodbye) //nolint:errcheck // as far as it listens
-	}}
+	return listen.Bounds{Total: n, PerPeer: max(n/peerShareDivisor, 1), SilentAfter: silentTimeout,
+		Refuse: func(c net.Conn) {
+			s.refused.Inc()
+			// RFC 5321 §3.1 and §4.2.3 have 421 for it.
+			const goodbye = "421 4.3.2 Too many connections. Please retry in a few minutes.\r\n"
+			io.WriteString(c, goodbye) //nolint:errcheck // as far as it listens
+		}}
 }
 
-func (s *Server) remember(inner *listen.Conn) *conn {
+func (s *Server) trackConnection(inner *listen.Conn) *conn {
 	c := &conn{Conn: inner, server: s, idle: s.config.Idle, until: time.Now().Add(s.config.Session)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +53,7 @@ func (s *Server) remember(inner *listen.Conn) *conn {
 	return c
 }
 
-func (s *Server) forget(c *conn) {
+func (s *Server) untrackConnection(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conns[c] {
@@ -61,65 +62,67 @@ func (s *Server) forget(c *conn) {
 	}
 }
 
-// all lists the current connections.
-func (s *Server) all() []*conn {
+// openConnections lists the current connections.
+func (s *Server) openConnections() []*conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.conns))
 }
 
-// unit is what bytes are counted in: the limiter counts whole units, and a KiB is
+// byteUnit is what bytes are counted in: the limiter counts whole units, and a KiB is
 // precise enough.
-const unit = 1 << 10
+const byteUnit = 1 << 10
 
-// fits refuses a mail of n bytes if the disk or the peer's allowance has no room for
+// checkRoom refuses a mail of n bytes if the disk or the peer's allowance has no room for
 // it. n is what the sender announces and may be 0; meteredReader counts what comes.
-func (s *Server) fits(peer netip.Prefix, n int64) error {
+func (s *Server) checkRoom(peer netip.Prefix, n int64) error {
 	if s.config.Full != nil && s.config.Full(n) {
-		s.count("disk")
-		if s.warned.Spend("disk", 1, time.Minute, time.Now()).OK {
+		s.countMail("disk")
+		if s.warnLimiter.Spend("disk", 1, time.Minute, time.Now()).OK {
 			s.log.Warn("mail is refused: the disk is full up to --storage-reserve; senders will try again")
 		}
-		return refuse(452, smtp.EnhancedCode{4, 3, 1}, "There is no room for mail. Please retry later.")
+		return smtpError(452, smtp.EnhancedCode{4, 3, 1}, "There is no room for mail. Please retry later.")
 	}
 	if s.config.BytesPerMinute > 0 {
-		if v := s.received.Look(peer, s.units(), time.Minute, time.Now()); int64(v.Remaining)*unit < n {
-			return s.tooMuch(v)
+		if v := s.byteLimiter.Peek(peer, s.unitsPerMinute(), time.Minute, time.Now()); int64(v.Remaining)*byteUnit < n {
+			return s.refuseTooMuch(v)
 		}
 	}
 	return nil
 }
 
-func (s *Server) units() int { return int(s.config.BytesPerMinute / unit) }
+func (s *Server) unitsPerMinute() int { return int(s.config.BytesPerMinute / byteUnit) }
 
-func (s *Server) tooMuch(v limit.Verdict) error {
-	s.count("limited")
-	wait := limit.Seconds(max(v.Retry, v.Reset, time.Second))
-	return refuse(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.", wait)
+func (s *Server) refuseTooMuch(v limit.Verdict) error {
+	s.countMail("limited")
+	wait := limit.CeilSeconds(max(v.Retry, v.Reset, time.Second))
+	return smtpError(452, smtp.EnhancedCode{4, 7, 1}, "Too much mail from your address. Please retry in %d seconds.",
+		wait)
 }
 
-// metered reads the content of a mail. Every piece is taken from the peer's allowance,
+// meteredReader reads the content of a mail. Every piece is taken from the peer's allowance,
 // and there must be room for it on the disk. A peer that exceeds its allowance gets an
 // error, and its connection ends.
-type metered struct {
+type meteredReader struct {
 	io.Reader
 	session *session
 }
 
-func (m *metered) Read(p []byte) (int, error) {
-	n, err := m.Reader.Read(p[:min(len(p), maxLine)])
+func (m *meteredReader) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p[:min(len(p), maxLineBytes)])
 	s := m.session.server
 	if n == 0 {
 		return n, err
 	}
 	if s.config.Full != nil && s.config.Full(int64(n)) {
-		return 0, s.fits(m.session.conn.Peer, int64(n))
+		return 0, s.checkRoom(m.session.conn.Peer, int64(n))
 	}
 	if s.config.BytesPerMinute > 0 {
-		v := s.received.SpendMany(m.session.conn.Peer, (n+unit-1)/unit, s.units(), time.Minute, time.Now())
+		v := s.byteLimiter.SpendMany(m.session.conn.Peer, (n+byteUnit-1)/byteUnit, s.unitsPerMinute(), time.Minute,
+			time.Now())
 		if !v.OK {
 			m.session.conn.endWhenIdle()
-			return 0, s.tooMuch(v)
+			return 0, s.refuseTooMuch(v)
 		}
 	}
 	return n, err
@@ -158,13 +161,13 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// transfer begins the content of a mail, which has a time limit of its own. The
+// beginTransfer begins the content of a mail, which has a time limit of its own. The
 // function that it returns ends it and restores the connection's limit.
-func (c *conn) transfer(d time.Duration) func() {
+func (c *conn) beginTransfer(d time.Duration) func() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy = true
-	c.Busy(true)
+	c.SetBusy(true)
 	was := c.until
 	if at := time.Now().Add(d); at.Before(was) {
 		c.until = at
@@ -173,7 +176,7 @@ func (c *conn) transfer(d time.Duration) func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.busy, c.until = false, was
-		c.Busy(false)
+		c.SetBusy(false)
 	}
 }
 
@@ -188,7 +191,7 @@ func (c *conn) endWhenIdle() {
 }
 
 func (c *conn) Close() error {
-	defer c.server.forget(c)
+	defer c.server.untrackConnection(c)
 	if err := c.Conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}

@@ -22,7 +22,7 @@ func newMetrics() metrics {
 	}
 }
 
-func (m *metrics) count(result string) { m.mails.WithLabelValues(result).Inc() }
+func (m *metrics) countMail(result string) { m.mails.WithLabelValues(result).Inc() }
 
 // Collectors are the server's metrics, to be registered once.
 func (m *metrics) Collectors() []prometheus.Collector {

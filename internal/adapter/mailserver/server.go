@@ -32,10 +32,10 @@ import (
 // Inbox finds the mailboxes and stores the mail.
 type Inbox interface {
 	// Mailbox finds who receives mail at an address.
-	Mailbox(ctx context.Context, address string) (message.Mailbox, error)
+	FindMailbox(ctx context.Context, address string) (message.Mailbox, error)
 	// Receive stores a mail for those mailboxes. It has reached the disk when
 	// Receive returns.
-	Receive(ctx context.Context, m message.Arrived) error
+	Receive(ctx context.Context, m message.ReceivedMail) error
 }
 
 // Config is how much the server takes.
@@ -60,25 +60,25 @@ type Config struct {
 
 const (
 	maxRecipients = 100      // of one mail; RFC 5321 §4.5.3.1.8 wants no fewer
-	maxLine       = 64 << 10 // bytes; many programs write more than the 998 of RFC 5322
+	maxLineBytes  = 64 << 10 // bytes; many programs write more than the 998 of RFC 5322
 	maxRefused    = 20       // recipients that are refused before the connection ends
 
-	writeTime   = time.Minute
-	lookTime    = 10 * time.Second // for a look into the database
-	storeTime   = 2 * time.Minute  // RFC 5321 §4.5.3.2.6: the sender waits 10 minutes
-	peerPortion = 4                // a peer has at most this part of the connections
-	silentTime  = 5 * time.Second  // after which a connection makes room for another
+	writeTimeout     = time.Minute
+	lookupTimeout    = 10 * time.Second // for a look into the database
+	storeTimeout     = 2 * time.Minute  // RFC 5321 §4.5.3.2.6: the sender waits 10 minutes
+	peerShareDivisor = 4                // a peer has at most this part of the connections
+	silentTimeout    = 5 * time.Second  // after which a connection makes room for another
 )
 
 // Server takes mail.
 type Server struct {
-	config   Config
-	inbox    Inbox
-	log      *slog.Logger
-	smtp     *smtp.Server
-	spent    limit.Limiter[netip.Prefix] // mails
-	received limit.Limiter[netip.Prefix] // units of bytes
-	warned   limit.Limiter[string]       // what the log says once a minute at most
+	config      Config
+	inbox       Inbox
+	log         *slog.Logger
+	smtp        *smtp.Server
+	mailLimiter limit.Limiter[netip.Prefix] // mails
+	byteLimiter limit.Limiter[netip.Prefix] // units of bytes
+	warnLimiter limit.Limiter[string]       // what the log says once a minute at most
 	metrics
 
 	mu    sync.Mutex
@@ -97,21 +97,22 @@ func New(inbox Inbox, log *slog.Logger, c Config) *Server {
 		c.Session = time.Hour
 	}
 	s := &Server{config: c, inbox: inbox, log: log, metrics: newMetrics(), conns: map[*conn]bool{}}
-	s.smtp = smtp.NewServer(smtp.BackendFunc(s.session))
+	s.smtp = smtp.NewServer(smtp.BackendFunc(s.newSession))
 	s.smtp.Domain = c.Domain
 	s.smtp.MaxRecipients = maxRecipients
 	s.smtp.MaxMessageBytes = c.MaxBytes
-	s.smtp.MaxLineLength = maxLine
-	s.smtp.WriteTimeout = writeTime
+	s.smtp.MaxLineLength = maxLineBytes
+	s.smtp.WriteTimeout = writeTimeout
 	s.smtp.EnableSMTPUTF8 = true
 	s.smtp.TLSConfig = c.TLS
-	s.smtp.ErrorLog = complaints{log}
+	s.smtp.ErrorLog = libraryLog{log}
 	return s
 }
 
 // Serve takes mail from a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.smtp.Serve(&listener{listen.New(l, s.bounds()), s}); err != nil && !errors.Is(err, net.ErrClosed) {
+	if err := s.smtp.Serve(&listener{listen.New(l, s.connectionBounds()), s}); err != nil &&
+		!errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("mailserver: %w", err)
 	}
 	return nil
@@ -120,7 +121,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown lets the peers that are sending finish, and ends all others. A peer that
 // is cut off has no 250 and sends its mail again; the error names them.
 func (s *Server) Shutdown(ctx context.Context) error {
-	for _, c := range s.all() {
+	for _, c := range s.openConnections() {
 		c.endWhenIdle()
 	}
 	err := s.smtp.Shutdown(ctx)
@@ -128,7 +129,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		return err
 	}
 	var names []string
-	for _, c := range s.all() {
+	for _, c := range s.openConnections() {
 		names = append(names, c.RemoteAddr().String())
 		c.Close() //nolint:errcheck // its end either way
 	}
@@ -138,13 +139,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return fmt.Errorf("mailserver: stopped with mail still coming from %s", strings.Join(names, ", "))
 }
 
-// complaints is go-smtp's error log. It logs bad clients and its own panics.
-type complaints struct{ log *slog.Logger }
+// libraryLog is go-smtp's error log. It logs bad clients and its own panics.
+type libraryLog struct{ log *slog.Logger }
 
 // Printf logs a formatted line.
-func (c complaints) Printf(format string, v ...any) {
+func (c libraryLog) Printf(format string, v ...any) {
 	c.log.Warn("smtp: " + fmt.Sprintf(format, v...)) //nolint:sloglint // the words are go-smtp's
 }
 
 // Println logs its operands.
-func (c complaints) Println(v ...any) { c.Printf("%s", fmt.Sprint(v...)) }
+func (c libraryLog) Println(v ...any) { c.Printf("%s", fmt.Sprint(v...)) }

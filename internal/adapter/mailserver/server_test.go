@@ -34,7 +34,7 @@ type shelf struct {
 	began chan struct{} // closed when it does
 }
 
-func (s *shelf) Mailbox(_ context.Context, address string) (message.Mailbox, error) {
+func (s *shelf) FindMailbox(_ context.Context, address string) (message.Mailbox, error) {
 	switch {
 	case strings.HasPrefix(address, "closed@"):
 		return message.Mailbox{}, message.ErrDisabled
@@ -46,7 +46,7 @@ func (s *shelf) Mailbox(_ context.Context, address string) (message.Mailbox, err
 	return message.Mailbox{Address: address}, nil
 }
 
-func (s *shelf) Receive(_ context.Context, m message.Arrived) error {
+func (s *shelf) Receive(_ context.Context, m message.ReceivedMail) error {
 	if s.slow != nil {
 		close(s.began)
 		<-s.slow
@@ -416,13 +416,13 @@ func TestLongLines(t *testing.T) {
 	k.ask("MAIL FROM:<ada@example.com>", "250")
 	k.ask("RCPT TO:<desk@mail.example>", "250")
 	k.ask("DATA", "354")
-	go fmt.Fprintf(k, "%s\r\n.\r\n", strings.Repeat("x", 2*maxLine)) // the server may hang up in the middle
+	go fmt.Fprintf(k, "%s\r\n.\r\n", strings.Repeat("x", 2*maxLineBytes)) // the server may hang up in the middle
 	k.hear("554 5.6.0")
 	k.hear("500")
 	k.ended()
 	k = dial(t, addr)
 	k.hear("220")
-	go io.WriteString(k, strings.Repeat("x", 2*maxLine)) //nolint:errcheck // it is cut off
+	go io.WriteString(k, strings.Repeat("x", 2*maxLineBytes)) //nolint:errcheck // it is cut off
 	k.hear("500")
 	if n := len(s.all()); n != 1 {
 		t.Errorf("stored %d", n)

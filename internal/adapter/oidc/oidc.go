@@ -34,10 +34,10 @@ import (
 )
 
 const (
-	exchangeTime   = 10 * time.Second
-	maxAnswer      = 1 << 20
-	discoveryLife  = time.Hour
-	discoveryPause = 5 * time.Second // between two attempts after a failure
+	exchangeTimeout   = 10 * time.Second
+	maxAnswerBytes    = 1 << 20
+	discoveryLifetime = time.Hour
+	discoveryPause    = 5 * time.Second // between two attempts after a failure
 )
 
 // Config is what a client needs. All of it is required.
@@ -53,11 +53,11 @@ type Client struct {
 	config Config
 	http   *http.Client
 
-	mu     sync.Mutex
-	found  *provider
-	until  time.Time
-	failed error // of the last attempt, which is not repeated before again
-	again  time.Time
+	mu              sync.Mutex
+	discovered      *provider
+	discoveredUntil time.Time
+	lastFailure     error // of the last attempt, which is not repeated before again
+	retryAt         time.Time
 }
 
 // provider is what the discovery document says.
@@ -72,55 +72,55 @@ var _ account.IdentityProvider = (*Client)(nil)
 // New prepares a client without contacting the provider.
 func New(c Config) *Client {
 	return &Client{config: c, http: &http.Client{
-		Timeout:       exchangeTime,
-		Transport:     bounded{http.DefaultTransport},
+		Timeout:       exchangeTimeout,
+		Transport:     boundedTransport{http.DefaultTransport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// bounded is a transport that reads at most maxAnswerBytes of an answer.
-type bounded struct{ http.RoundTripper }
+// boundedTransport is a transport that reads at most maxAnswerBytes of an answer.
+type boundedTransport struct{ http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.RoundTripper.RoundTrip(r)
 	if err == nil {
 		res.Body = struct {
 			io.Reader
 			io.Closer
-		}{io.LimitReader(res.Body, maxAnswer), res.Body}
+		}{io.LimitReader(res.Body, maxAnswerBytes), res.Body}
 	}
 	return res, err
 }
 
 // Check asks the provider for its discovery document. The command doctor calls it.
 func (c *Client) Check(ctx context.Context) error {
-	_, err := c.discover(ctx)
+	_, err := c.discoverProvider(ctx)
 	return err
 }
 
-// discover reads the discovery document, or returns the one it read within the last
+// discoverProvider reads the discovery document, or returns the one it read within the last
 // hour. Its issuer must be the one of the settings (OpenID Connect Discovery §4.3). If
 // the provider does not answer, an older document is used further. The lock is held
 // while it waits, so that only one request asks the provider.
-func (c *Client) discover(ctx context.Context) (*provider, error) {
-	if db.Inside(ctx) {
+func (c *Client) discoverProvider(ctx context.Context) (*provider, error) {
+	if db.InTransaction(ctx) {
 		panic("oidc: called inside a transaction")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.found != nil && time.Now().Before(c.until) {
-		return c.found, nil
+	if c.discovered != nil && time.Now().Before(c.discoveredUntil) {
+		return c.discovered, nil
 	}
-	if time.Now().Before(c.again) {
-		return c.found, c.failed
+	if time.Now().Before(c.retryAt) {
+		return c.discovered, c.lastFailure
 	}
 	p, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), c.config.Settings.Issuer)
 	if err != nil {
-		c.again = time.Now().Add(discoveryPause)
-		if c.failed = nil; c.found == nil { // with an older document, it is no failure
-			c.failed = fmt.Errorf("the identity provider: %w", err)
+		c.retryAt = time.Now().Add(discoveryPause)
+		if c.lastFailure = nil; c.discovered == nil { // with an older document, it is no failure
+			c.lastFailure = fmt.Errorf("the identity provider: %w", err)
 		}
-		return c.found, c.failed
+		return c.discovered, c.lastFailure
 	}
 	var more struct {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
@@ -139,27 +139,27 @@ func (c *Client) discover(ctx context.Context) (*provider, error) {
 		len(more.Methods) > 0 && !slices.Contains(more.Methods, "client_secret_basic") {
 		out.style = oauth2.AuthStyleInParams
 	}
-	c.found, c.until = out, time.Now().Add(discoveryLife)
+	c.discovered, c.discoveredUntil = out, time.Now().Add(discoveryLifetime)
 	return out, nil
 }
 
-// unavailable tells the person that the provider does not work, and the log why.
-func (c *Client) unavailable(ctx context.Context, err error) error {
+// reportUnavailable tells the person that the provider does not work, and the log why.
+func (c *Client) reportUnavailable(ctx context.Context, err error) error {
 	c.config.Log.WarnContext(ctx, "the identity provider does not work", "err", err)
 	f := fault.Unavailable.Say("Signing in with %s does not work right now. Try again in a moment.",
 		c.config.Settings.Name)
 	return f
 }
 
-// refuse tells the person that an answer was not accepted, and the log why.
-func (c *Client) refuse(ctx context.Context, format string, args ...any) error {
+// refuseAnswer tells the person that an answer was not accepted, and the log why.
+func (c *Client) refuseAnswer(ctx context.Context, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	c.config.Log.WarnContext(ctx, "an answer of the identity provider was refused", "err", err)
 	return account.ProviderRefused.Because(err)
 }
 
-// oauth is the configuration for one exchange. The scope openid is always the first.
-func (c *Client) oauth(p *provider) *oauth2.Config {
+// oauthConfig is the configuration for one exchange. The scope openid is always the first.
+func (c *Client) oauthConfig(p *provider) *oauth2.Config {
 	s := &c.config.Settings
 	e := p.Endpoint()
 	e.AuthStyle = p.style
@@ -170,87 +170,87 @@ func (c *Client) oauth(p *provider) *oauth2.Config {
 
 // Address is where the person signs in.
 func (c *Client) Address(ctx context.Context, v account.ProviderVisit) (string, error) {
-	p, err := c.discover(ctx)
+	p, err := c.discoverProvider(ctx)
 	if err != nil {
-		return "", c.unavailable(ctx, err)
+		return "", c.reportUnavailable(ctx, err)
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(v.Nonce), oauth2.S256ChallengeOption(v.Verifier)}
 	if v.Fresh {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
 	}
-	return c.oauth(p).AuthCodeURL(v.State, options...), nil
+	return c.oauthConfig(p).AuthCodeURL(v.State, options...), nil
 }
 
 // Identify exchanges the code for what the provider says about the person.
 func (c *Client) Identify(ctx context.Context, v account.ProviderVisit, a account.ProviderAnswer) (*account.Identity,
 	error) {
-	p, err := c.discover(ctx)
+	p, err := c.discoverProvider(ctx)
 	if err != nil {
-		return nil, c.unavailable(ctx, err)
+		return nil, c.reportUnavailable(ctx, err)
 	}
 	// RFC 9207 §2.4: an answer of another provider is refused before its code is sent
 	// anywhere.
 	if a.Issuer != c.config.Settings.Issuer && (a.Issuer != "" || p.namesIss) {
-		return nil, c.refuse(ctx, "iss is %q", a.Issuer)
+		return nil, c.refuseAnswer(ctx, "iss is %q", a.Issuer)
 	}
 	ctx = oidc.ClientContext(ctx, c.http)
-	token, err := c.oauth(p).Exchange(ctx, a.Code, oauth2.VerifierOption(v.Verifier))
+	token, err := c.oauthConfig(p).Exchange(ctx, a.Code, oauth2.VerifierOption(v.Verifier))
 	if err != nil {
 		if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) && refused.Response.StatusCode < 500 {
-			return nil, c.refuse(ctx, "the code: %s", refused.ErrorCode)
+			return nil, c.refuseAnswer(ctx, "the code: %s", refused.ErrorCode)
 		}
-		return nil, c.unavailable(ctx, err)
+		return nil, c.reportUnavailable(ctx, err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	if raw == "" {
-		return nil, c.refuse(ctx, "no id_token")
+		return nil, c.refuseAnswer(ctx, "no id_token")
 	}
 	verified, err := p.Verifier(&oidc.Config{ClientID: c.config.Settings.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return nil, c.refuse(ctx, "the id_token: %w", err)
+		return nil, c.refuseAnswer(ctx, "the id_token: %w", err)
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(v.Nonce)) != 1 {
-		return nil, c.refuse(ctx, "the nonce is another visit's")
+		return nil, c.refuseAnswer(ctx, "the nonce is another visit's")
 	}
 	claims := map[string]any{}
 	if err := verified.Claims(&claims); err != nil {
-		return nil, c.refuse(ctx, "the id_token: %w", err)
+		return nil, c.refuseAnswer(ctx, "the id_token: %w", err)
 	}
 	// OpenID Connect Core §3.1.3.7, 4 and 5: the token must be for this client. With
 	// several audiences, azp must name it.
 	azp, named := claims["azp"].(string)
 	if named && azp != c.config.Settings.ClientID || !named && len(verified.Audience) > 1 {
-		return nil, c.refuse(ctx, "the id_token is for %q", azp)
+		return nil, c.refuseAnswer(ctx, "the id_token is for %q", azp)
 	}
 	if verified.Subject == "" || len(verified.Subject) > 255 {
-		return nil, c.refuse(ctx, "no subject")
+		return nil, c.refuseAnswer(ctx, "no subject")
 	}
-	if err := c.ask(ctx, p, token, verified.Subject, claims); err != nil {
+	if err := c.addUserInfoClaims(ctx, p, token, verified.Subject, claims); err != nil {
 		return nil, err
 	}
-	return c.identity(verified, claims), nil
+	return c.identityFromClaims(verified, claims), nil
 }
 
-// ask adds the claims of the userinfo endpoint, if the id token lacks the address or the
+// addUserInfoClaims adds the claims of the userinfo endpoint, if the id token lacks the address or the
 // groups that the settings need. Claims of the id token win.
-func (c *Client) ask(ctx context.Context, p *provider, token *oauth2.Token, subject string,
+func (c *Client) addUserInfoClaims(ctx context.Context, p *provider, token *oauth2.Token, subject string,
 	claims map[string]any) error {
 	s := &c.config.Settings
-	_, grouped := claimAt(claims, s.GroupClaim)
+	_, grouped := findClaim(claims, s.GroupClaim)
 	if claims["email"] != nil && (grouped || len(s.Roles) == 0) || p.UserInfoEndpoint() == "" {
 		return nil
 	}
 	info, err := p.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
-		return c.unavailable(ctx, err)
+		return c.reportUnavailable(ctx, err)
 	}
 	// OpenID Connect Core §5.3.2: the answer may be about another person.
 	if info.Subject != subject {
-		return c.refuse(ctx, "userinfo is about somebody else")
+		return c.refuseAnswer(ctx, "userinfo is about somebody else")
 	}
 	more := map[string]any{}
 	if err := info.Claims(&more); err != nil {
-		return c.refuse(ctx, "userinfo: %w", err)
+		return c.refuseAnswer(ctx, "userinfo: %w", err)
 	}
 	// An address and its verification must come from the same source: otherwise a
 	// verified flag of one could vouch for an address of the other.
@@ -267,8 +267,8 @@ func (c *Client) ask(ctx context.Context, p *provider, token *oauth2.Token, subj
 	return nil
 }
 
-// identity reads the claims.
-func (c *Client) identity(t *oidc.IDToken, claims map[string]any) *account.Identity {
+// identityFromClaims reads the claims.
+func (c *Client) identityFromClaims(t *oidc.IDToken, claims map[string]any) *account.Identity {
 	out := &account.Identity{Issuer: c.config.Settings.Issuer, Subject: t.Subject}
 	out.Email, _ = claims["email"].(string)
 	out.Name, _ = claims["name"].(string)
@@ -276,10 +276,10 @@ func (c *Client) identity(t *oidc.IDToken, claims map[string]any) *account.Ident
 		out.Name = ""
 	}
 	// Some providers send the boolean as a string.
-	out.Verified = claims["email_verified"] == true || claims["email_verified"] == "true"
-	groups, _ := claimAt(claims, c.config.Settings.GroupClaim)
-	out.Groups, out.Grouped = texts(groups)
-	methods, _ := texts(claims["amr"])
+	out.EmailVerified = claims["email_verified"] == true || claims["email_verified"] == "true"
+	groups, _ := findClaim(claims, c.config.Settings.GroupClaim)
+	out.Groups, out.Grouped = stringsOfClaim(groups)
+	methods, _ := stringsOfClaim(claims["amr"])
 	out.Factor = slices.Contains(methods, "mfa") // RFC 8176 §2
 	if at, ok := claims["auth_time"].(float64); ok {
 		out.At = time.Unix(int64(at), 0)
@@ -287,22 +287,22 @@ func (c *Client) identity(t *oidc.IDToken, claims map[string]any) *account.Ident
 	return out
 }
 
-// claimAt finds a claim by its name, or by a path with dots such as
+// findClaim finds a claim by its name, or by a path with dots such as
 // realm_access.roles. A claim whose name has dots wins.
-func claimAt(claims map[string]any, path string) (any, bool) {
+func findClaim(claims map[string]any, path string) (any, bool) {
 	if v, ok := claims[path]; ok {
 		return v, true
 	}
 	head, rest, deeper := strings.Cut(path, ".")
 	if below, ok := claims[head].(map[string]any); deeper && ok {
-		return claimAt(below, rest)
+		return findClaim(below, rest)
 	}
 	return nil, false
 }
 
-// texts reads a claim that is a string or a list of strings. It is not ok for anything
+// stringsOfClaim reads a claim that is a string or a list of strings. It is not ok for anything
 // else, such as an absent claim.
-func texts(v any) (out []string, ok bool) {
+func stringsOfClaim(v any) (out []string, ok bool) {
 	switch v := v.(type) {
 	case string:
 		return []string{v}, true

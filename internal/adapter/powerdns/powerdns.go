@@ -49,28 +49,28 @@ func New(address, key string, nameservers []string) *Client {
 	return c
 }
 
-// set is an RRset of the API: the records of one name and type.
-type set struct {
-	Name       string    `json:"name"`
-	Type       string    `json:"type"`
-	TTL        int       `json:"ttl"`
-	ChangeType string    `json:"changetype,omitzero"`
-	Records    []content `json:"records"`
+// recordSet is an RRset of the API: the records of one name and type.
+type recordSet struct {
+	Name       string          `json:"name"`
+	Type       string          `json:"type"`
+	TTL        int             `json:"ttl"`
+	ChangeType string          `json:"changetype,omitzero"`
+	Records    []recordContent `json:"records"`
 }
 
-type content struct {
+type recordContent struct {
 	Content  string `json:"content"`
 	Disabled bool   `json:"disabled"`
 }
 
 // CreateZone creates a zone. An existing zone stays as it is.
 func (c *Client) CreateZone(ctx context.Context, name string) error {
-	err := c.call(ctx, http.MethodPost, "/zones", struct {
+	err := c.callAPI(ctx, http.MethodPost, "/zones", struct {
 		Name        string   `json:"name"`
 		Kind        string   `json:"kind"`
 		Nameservers []string `json:"nameservers"`
 	}{dns.Fqdn(name), "Native", c.nameservers}, nil)
-	if zone.StatusOf(err) == http.StatusConflict {
+	if zone.ProviderStatus(err) == http.StatusConflict {
 		return nil
 	}
 	return err
@@ -86,8 +86,8 @@ func (c *Client) EmptyZone(ctx context.Context, name string) error {
 
 // DeleteZone removes a zone with its records.
 func (c *Client) DeleteZone(ctx context.Context, name string) error {
-	err := c.call(ctx, http.MethodDelete, path(name), nil, nil)
-	if zone.StatusOf(err) == http.StatusNotFound {
+	err := c.callAPI(ctx, http.MethodDelete, zonePath(name), nil, nil)
+	if zone.ProviderStatus(err) == http.StatusNotFound {
 		return nil
 	}
 	return err
@@ -95,13 +95,13 @@ func (c *Client) DeleteZone(ctx context.Context, name string) error {
 
 // Records lists a zone.
 func (c *Client) Records(ctx context.Context, name string) ([]zone.Record, error) {
-	sets, err := c.sets(ctx, name, "")
+	sets, err := c.loadSets(ctx, name, "")
 	if err != nil {
 		return nil, err
 	}
 	var out []zone.Record
 	for _, s := range sets {
-		out = append(out, s.records(name)...)
+		out = append(out, s.servedRecords(name)...)
 	}
 	return out, nil
 }
@@ -111,14 +111,14 @@ func (c *Client) Ping(ctx context.Context) (who string, err error) {
 	var about struct {
 		Version string `json:"version"`
 	}
-	err = c.call(ctx, http.MethodGet, "", nil, &about)
+	err = c.callAPI(ctx, http.MethodGet, "", nil, &about)
 	return "PowerDNS " + about.Version, err
 }
 
 // Add puts a record into its set. The TTL is the whole set's.
 func (c *Client) Add(ctx context.Context, name string, r zone.Record) error {
-	return c.change(ctx, name, r, func(s *set, mine content) error {
-		s.remove(mine)
+	return c.changeSet(ctx, name, r, func(s *recordSet, mine recordContent) error {
+		s.removeRecord(mine)
 		s.Records, s.TTL = append(s.Records, mine), r.TTL
 		return nil
 	})
@@ -126,9 +126,9 @@ func (c *Client) Add(ctx context.Context, name string, r zone.Record) error {
 
 // Remove takes a record out of its set.
 func (c *Client) Remove(ctx context.Context, name string, r zone.Record) error {
-	return c.change(ctx, name, r, func(s *set, mine content) error {
-		if !s.remove(mine) {
-			return zone.NoRecord(name, r)
+	return c.changeSet(ctx, name, r, func(s *recordSet, mine recordContent) error {
+		if !s.removeRecord(mine) {
+			return zone.RecordNotFound(name, r)
 		}
 		return nil
 	})
@@ -138,61 +138,62 @@ func (c *Client) Remove(ctx context.Context, name string, r zone.Record) error {
 // sets are changed in one request, which PowerDNS carries out whole or not at all.
 func (c *Client) Replace(ctx context.Context, name string, old, r zone.Record) error {
 	if old.Type == r.Type && old.Name == r.Name {
-		was := contentOf(name, old)
-		return c.change(ctx, name, r, func(s *set, mine content) error {
-			if !s.remove(was) {
-				return zone.NoRecord(name, old)
+		was := contentForAPI(name, old)
+		return c.changeSet(ctx, name, r, func(s *recordSet, mine recordContent) error {
+			if !s.removeRecord(was) {
+				return zone.RecordNotFound(name, old)
 			}
-			s.remove(mine)
+			s.removeRecord(mine)
 			s.Records, s.TTL = append(s.Records, mine), r.TTL
 			return nil
 		})
 	}
-	unlock := c.lock(name)
+	unlock := c.lockZone(name)
 	defer unlock()
-	from, was, err := c.set(ctx, name, old)
+	from, was, err := c.loadSet(ctx, name, old)
 	if err != nil {
 		return err
 	}
-	to, mine, err := c.set(ctx, name, r)
+	to, mine, err := c.loadSet(ctx, name, r)
 	if err != nil {
 		return err
 	}
-	if !from.remove(was) {
-		return zone.NoRecord(name, old)
+	if !from.removeRecord(was) {
+		return zone.RecordNotFound(name, old)
 	}
-	to.remove(mine)
+	to.removeRecord(mine)
 	to.Records, to.TTL = append(to.Records, mine), r.TTL
-	return c.patch(ctx, name, from, to)
+	return c.patchSets(ctx, name, from, to)
 }
 
-// change reads the set of a record, lets fn change it and writes it back. fn also gets
+// changeSet reads the set of a record, lets fn change it and writes it back. fn also gets
 // the record's content as the API writes it.
-func (c *Client) change(ctx context.Context, name string, r zone.Record, fn func(*set, content) error) error {
-	unlock := c.lock(name)
+func (c *Client) changeSet(ctx context.Context, name string, r zone.Record,
+	fn func(*recordSet, recordContent) error) error {
+	unlock := c.lockZone(name)
 	defer unlock()
-	s, mine, err := c.set(ctx, name, r)
+	s, mine, err := c.loadSet(ctx, name, r)
 	if err != nil {
 		return err
 	}
 	if err := fn(s, mine); err != nil {
 		return err
 	}
-	return c.patch(ctx, name, s)
+	return c.patchSets(ctx, name, s)
 }
 
-func (c *Client) lock(name string) (unlock func()) {
+func (c *Client) lockZone(name string) (unlock func()) {
 	m, _ := c.zones.LoadOrStore(name, new(sync.Mutex))
 	m.(*sync.Mutex).Lock()
 	return m.(*sync.Mutex).Unlock
 }
 
-// set reads the set that a record belongs to, which may be empty, and returns the
+// loadSet reads the set that a record belongs to, which may be empty, and returns the
 // record's content as the API writes it.
-func (c *Client) set(ctx context.Context, name string, r zone.Record) (*set, content, error) {
-	mine := contentOf(name, r)
-	s := set{Name: dns.Fqdn(r.Full(name)), Type: r.Type, TTL: r.TTL}
-	sets, err := c.sets(ctx, name, "?rrset_name="+url.QueryEscape(s.Name)+"&rrset_type="+r.Type)
+func (c *Client) loadSet(ctx context.Context, name string, r zone.Record) (*recordSet, recordContent, error) {
+	mine := contentForAPI(name, r)
+	s := recordSet{Name: dns.Fqdn(r.Full(name)), Type: r.Type, TTL: r.TTL}
+	sets, err := c.loadSets(ctx, name, "?rrset_name="+url.QueryEscape(s.Name)+"&rrset_type="+r.Type)
 	for _, found := range sets {
 		if strings.EqualFold(found.Name, s.Name) && found.Type == s.Type {
 			s.TTL, s.Records = found.TTL, found.Records
@@ -201,29 +202,29 @@ func (c *Client) set(ctx context.Context, name string, r zone.Record) (*set, con
 	return &s, mine, err
 }
 
-func (c *Client) sets(ctx context.Context, name, query string) ([]set, error) {
+func (c *Client) loadSets(ctx context.Context, name, query string) ([]recordSet, error) {
 	var z struct {
-		Sets []set `json:"rrsets"`
+		Sets []recordSet `json:"rrsets"`
 	}
-	err := c.call(ctx, http.MethodGet, path(name)+query, nil, &z)
+	err := c.callAPI(ctx, http.MethodGet, zonePath(name)+query, nil, &z)
 	return z.Sets, err
 }
 
-// patch writes sets back. A set without records is deleted.
-func (c *Client) patch(ctx context.Context, name string, sets ...*set) error {
+// patchSets writes sets back. A set without records is deleted.
+func (c *Client) patchSets(ctx context.Context, name string, sets ...*recordSet) error {
 	for _, s := range sets {
 		s.ChangeType = "REPLACE"
 		if len(s.Records) == 0 {
-			s.ChangeType, s.Records = "DELETE", []content{}
+			s.ChangeType, s.Records = "DELETE", []recordContent{}
 		}
 	}
-	return c.call(ctx, http.MethodPatch, path(name), map[string]any{"rrsets": sets}, nil)
+	return c.callAPI(ctx, http.MethodPatch, zonePath(name), map[string]any{"rrsets": sets}, nil)
 }
 
-// remove removes a record from the set and reports whether it was there.
-func (s *set) remove(r content) bool {
+// removeRecord removes a record from the set and reports whether it was there.
+func (s *recordSet) removeRecord(r recordContent) bool {
 	for i, have := range s.Records {
-		if !have.Disabled && same(s.Type, have.Content, r.Content) {
+		if !have.Disabled && sameContent(s.Type, have.Content, r.Content) {
 			s.Records = append(s.Records[:i:i], s.Records[i+1:]...)
 			return true
 		}
@@ -231,39 +232,39 @@ func (s *set) remove(r content) bool {
 	return false
 }
 
-// same compares two contents of a type by their meaning: another program may have
+// sameContent compares two contents of a type by their meaning: another program may have
 // written the same record in another case or with other quotes.
-func same(kind, a, b string) bool {
+func sameContent(kind, a, b string) bool {
 	if a == b {
 		return true
 	}
-	x, err := parse(".", kind, 0, a)
-	y, err2 := parse(".", kind, 0, b)
-	return err == nil && err2 == nil && zone.RecordOf("", x).Same(zone.RecordOf("", y))
+	x, err := parseRecord(".", kind, 0, a)
+	y, err2 := parseRecord(".", kind, 0, b)
+	return err == nil && err2 == nil && zone.RecordFromRR("", x).Same(zone.RecordFromRR("", y))
 }
 
-// records are those of the set that PowerDNS serves. One of a type that only PowerDNS
+// servedRecords are those of the set that PowerDNS serves. One of a type that only PowerDNS
 // knows, such as LUA, is passed on as it is.
-func (s set) records(name string) (out []zone.Record) {
+func (s recordSet) servedRecords(name string) (out []zone.Record) {
 	for _, r := range s.Records {
 		if r.Disabled {
 			continue
 		}
-		rr, err := parse(s.Name, s.Type, s.TTL, r.Content)
+		rr, err := parseRecord(s.Name, s.Type, s.TTL, r.Content)
 		if err != nil {
-			v := zone.RecordOf(name, &dns.RFC3597{Hdr: dns.RR_Header{Name: s.Name, Ttl: uint32(s.TTL)}})
+			v := zone.RecordFromRR(name, &dns.RFC3597{Hdr: dns.RR_Header{Name: s.Name, Ttl: uint32(s.TTL)}})
 			v.Type, v.Content = s.Type, r.Content
 			out = append(out, v)
 			continue
 		}
-		v := zone.RecordOf(name, rr)
+		v := zone.RecordFromRR(name, rr)
 		v.BuiltIn = v.Name == "@" && (v.Type == "SOA" || v.Type == "NS")
 		out = append(out, v)
 	}
 	return out
 }
 
-func parse(name, kind string, ttl int, data string) (dns.RR, error) {
+func parseRecord(name, kind string, ttl int, data string) (dns.RR, error) {
 	rr, err := dns.NewRR(fmt.Sprintf("%s %d IN %s %s", name, ttl, kind, data))
 	if err == nil && rr == nil {
 		err = errors.New("it is empty")
@@ -271,18 +272,18 @@ func parse(name, kind string, ttl int, data string) (dns.RR, error) {
 	return rr, err
 }
 
-// contentOf is a record's content as the API wants it.
-func contentOf(name string, r zone.Record) content {
-	rr, err := r.RR(name)
+// contentForAPI is a record's content as the API wants it.
+func contentForAPI(name string, r zone.Record) recordContent {
+	rr, err := r.ToRR(name)
 	if err != nil {
-		return content{Content: r.Content} // a type that only PowerDNS knows
+		return recordContent{Content: r.Content} // a type that only PowerDNS knows
 	}
-	return content{Content: zone.Data(rr)}
+	return recordContent{Content: zone.RRContent(rr)}
 }
 
-func path(name string) string { return "/zones/" + url.PathEscape(dns.Fqdn(name)) }
+func zonePath(name string) string { return "/zones/" + url.PathEscape(dns.Fqdn(name)) }
 
-func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+func (c *Client) callAPI(ctx context.Context, method, path string, in, out any) error {
 	err := c.api.Call(ctx, method, path, in, out)
 	var refused *outbound.StatusError
 	if errors.As(err, &refused) {

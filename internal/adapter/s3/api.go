@@ -68,25 +68,25 @@ func bucketURL(c Config) string {
 	return "https://" + c.Bucket + "." + host
 }
 
-func (c *client) put(ctx context.Context, key string, content []byte) error {
-	_, err := c.call(ctx, http.MethodPut, key, nil, content, nil)
+func (c *client) putObject(ctx context.Context, key string, content []byte) error {
+	_, err := c.callAndDecode(ctx, http.MethodPut, key, nil, content, nil)
 	return err
 }
 
-func (c *client) get(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
+func (c *client) getObject(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
 	header := http.Header{}
 	if offset > 0 {
 		header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
 	}
-	res, err := c.send(ctx, http.MethodGet, key, nil, header, nil)
+	res, err := c.sendWithRetries(ctx, http.MethodGet, key, nil, header, nil)
 	if err != nil {
 		return nil, err
 	}
 	return res.Body, nil
 }
 
-func (c *client) delete(ctx context.Context, key string) error {
-	_, err := c.call(ctx, http.MethodDelete, key, nil, nil, nil)
+func (c *client) deleteObject(ctx context.Context, key string) error {
+	_, err := c.callAndDecode(ctx, http.MethodDelete, key, nil, nil, nil)
 	return err
 }
 
@@ -94,13 +94,13 @@ func (c *client) createUpload(ctx context.Context, key string) (id string, err e
 	var out struct {
 		UploadID string `xml:"UploadId"`
 	}
-	_, err = c.call(ctx, http.MethodPost, key, url.Values{"uploads": {""}}, nil, &out)
+	_, err = c.callAndDecode(ctx, http.MethodPost, key, url.Values{"uploads": {""}}, nil, &out)
 	return out.UploadID, err
 }
 
 func (c *client) putPart(ctx context.Context, key, upload, number string, content []byte) (etag string, err error) {
 	query := url.Values{"partNumber": {number}, "uploadId": {upload}}
-	header, err := c.call(ctx, http.MethodPut, key, query, content, nil)
+	header, err := c.callAndDecode(ctx, http.MethodPut, key, query, content, nil)
 	return header.Get("ETag"), err
 }
 
@@ -125,7 +125,7 @@ func (c *client) completeUpload(ctx context.Context, key, upload string, etags [
 		XMLName xml.Name
 		apiError
 	}
-	_, err = c.call(ctx, http.MethodPost, key, url.Values{"uploadId": {upload}}, text, &out)
+	_, err = c.callAndDecode(ctx, http.MethodPost, key, url.Values{"uploadId": {upload}}, text, &out)
 	if err == nil && out.XMLName.Local == "Error" {
 		out.Status = http.StatusInternalServerError
 		return &out.apiError
@@ -134,26 +134,26 @@ func (c *client) completeUpload(ctx context.Context, key, upload string, etags [
 }
 
 func (c *client) abortUpload(ctx context.Context, key, upload string) error {
-	_, err := c.call(ctx, http.MethodDelete, key, url.Values{"uploadId": {upload}}, nil, nil)
+	_, err := c.callAndDecode(ctx, http.MethodDelete, key, url.Values{"uploadId": {upload}}, nil, nil)
 	return err
 }
 
-type upload struct {
+type pendingUpload struct {
 	Key      string
 	UploadID string `xml:"UploadId"`
 }
 
 // listUploads finds the multipart uploads that have not ended of keys that begin with key.
-func (c *client) listUploads(ctx context.Context, key string) ([]upload, error) {
+func (c *client) listUploads(ctx context.Context, key string) ([]pendingUpload, error) {
 	var out struct {
-		Upload []upload
+		Upload []pendingUpload
 	}
-	_, err := c.call(ctx, http.MethodGet, "", url.Values{"uploads": {""}, "prefix": {key}}, nil, &out)
+	_, err := c.callAndDecode(ctx, http.MethodGet, "", url.Values{"uploads": {""}, "prefix": {key}}, nil, &out)
 	return out.Upload, err
 }
 
-// list finds the keys that begin with a prefix.
-func (c *client) list(ctx context.Context, prefix string) (keys []string, err error) {
+// listKeys finds the keys that begin with a prefix.
+func (c *client) listKeys(ctx context.Context, prefix string) (keys []string, err error) {
 	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
 	for range 1000 { // pages of 1,000 keys, so that a broken store cannot keep it busy for ever
 		var out struct {
@@ -163,7 +163,7 @@ func (c *client) list(ctx context.Context, prefix string) (keys []string, err er
 			IsTruncated           bool
 			NextContinuationToken string
 		}
-		if _, err := c.call(ctx, http.MethodGet, "", query, nil, &out); err != nil {
+		if _, err := c.callAndDecode(ctx, http.MethodGet, "", query, nil, &out); err != nil {
 			return nil, err
 		}
 		for _, o := range out.Contents {
@@ -186,24 +186,24 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("s3: %d %s: %s", e.Status, e.Code, e.Message) }
 
-func hasCode(err error, code string) bool {
+func hasErrorCode(err error, code string) bool {
 	var e *apiError
 	return errors.As(err, &e) && e.Code == code
 }
 
-// maxAnswer bounds how much of an answer is read, except for blobs.
-const maxAnswer = 4 << 20
+// maxAnswerBytes bounds how much of an answer is read, except for blobs.
+const maxAnswerBytes = 4 << 20
 
-// call sends a request and reads the answer, which may be nothing, into out.
-func (c *client) call(
+// callAndDecode sends a request and reads the answer, which may be nothing, into out.
+func (c *client) callAndDecode(
 	ctx context.Context, method, key string, query url.Values, content []byte, out any,
 ) (http.Header, error) {
-	res, err := c.send(ctx, method, key, query, http.Header{}, content)
+	res, err := c.sendWithRetries(ctx, method, key, query, http.Header{}, content)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes))
 	if err == nil && out != nil {
 		err = xml.Unmarshal(text, out)
 	}
@@ -213,13 +213,13 @@ func (c *client) call(
 	return res.Header, nil
 }
 
-// attempts is how often a request is sent if the store does not answer, or says that
+// maxAttempts is how often a request is sent if the store does not answer, or says that
 // it may be sent again.
-const attempts = 3
+const maxAttempts = 3
 
-// send sends a request until the answer is final. An error status is an
+// sendWithRetries sends a request until the answer is final. An error status is an
 // *apiError.
-func (c *client) send(
+func (c *client) sendWithRetries(
 	ctx context.Context, method, key string, query url.Values, header http.Header, content []byte,
 ) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
@@ -227,7 +227,7 @@ func (c *client) send(
 		var refused *apiError
 		final := errors.As(err, &refused) && refused.Status < 500 &&
 			refused.Status != http.StatusTooManyRequests && refused.Code != "RequestTimeout"
-		if err == nil || final || attempt == attempts || ctx.Err() != nil {
+		if err == nil || final || attempt == maxAttempts || ctx.Err() != nil {
 			return res, err
 		}
 		select {
@@ -272,7 +272,7 @@ func (c *client) sendOnce(
 	}
 	defer res.Body.Close()
 	refused := &apiError{Status: res.StatusCode}
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes))
 	if err != nil || xml.Unmarshal(text, refused) != nil || refused.Code == "" {
 		refused.Code = http.StatusText(res.StatusCode)
 	}

@@ -36,10 +36,10 @@ func findCredentials(c Config) aws.CredentialsProvider {
 		address := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_STS"), "https://sts."+c.Region+".amazonaws.com")
 		return &webIdentity{address: address, role: os.Getenv("AWS_ROLE_ARN"), tokenFile: token}
 	}
-	if keys := fileCredentials(); keys.HasKeys() {
+	if keys := readCredentialsFile(); keys.HasKeys() {
 		return credentials.StaticCredentialsProvider{Value: keys}
 	}
-	if address := containerURL(); address != "" {
+	if address := containerRoleURL(); address != "" {
 		return endpointcreds.New(address, func(o *endpointcreds.Options) {
 			o.AuthorizationToken = os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")
 			if name := os.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); name != "" {
@@ -54,17 +54,17 @@ func findCredentials(c Config) aws.CredentialsProvider {
 	return ec2rolecreds.New()
 }
 
-// containerURL is where a container gets the keys of its role, or empty. The address is
+// containerRoleURL is where a container gets the keys of its role, or empty. The address is
 // that of Amazon's container agent.
-func containerURL() string {
+func containerRoleURL() string {
 	if path := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); path != "" {
 		return "http://169.254.170.2" + path
 	}
 	return os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI")
 }
 
-// fileCredentials reads the keys of a profile from the credentials file.
-func fileCredentials() (keys aws.Credentials) {
+// readCredentialsFile reads the keys of a profile from the credentials file.
+func readCredentialsFile() (keys aws.Credentials) {
 	home, err := os.UserHomeDir()
 	name := os.Getenv("AWS_SHARED_CREDENTIALS_FILE")
 	if name == "" && err == nil {
@@ -127,7 +127,7 @@ func (w *webIdentity) Retrieve(ctx context.Context) (keys aws.Credentials, err e
 		return keys, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes))
 	if err != nil {
 		return keys, err
 	}

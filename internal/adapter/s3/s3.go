@@ -50,30 +50,30 @@ const (
 	// this size: S3 takes no smaller ones, and at most 10,000 of them.
 	partSize = 5 << 20
 	// abortTimeout bounds the removal of what a failed Put left.
-	abortTime = 10 * time.Second
+	abortTimeout = 10 * time.Second
 )
 
 // Put writes a blob. If it fails, it removes the blob and the parts it wrote, in a
 // context of its own, because the caller's may have ended.
 func (s *Store) Put(ctx context.Context, key string, r io.Reader) error {
-	db.Outside(ctx)
-	err := s.put(ctx, key, r)
+	db.RequireNoTransaction(ctx)
+	err := s.uploadBlob(ctx, key, r)
 	if err == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
 	defer cancel()
 	return errors.Join(err, s.Delete(ctx, key))
 }
 
-func (s *Store) put(ctx context.Context, key string, r io.Reader) error {
+func (s *Store) uploadBlob(ctx context.Context, key string, r io.Reader) error {
 	var part bytes.Buffer
-	last, err := fill(&part, r)
+	last, err := fillPart(&part, r)
 	if err != nil {
 		return err
 	}
 	if last {
-		return s.api.put(ctx, key, part.Bytes())
+		return s.api.putObject(ctx, key, part.Bytes())
 	}
 	upload, err := s.api.createUpload(ctx, key)
 	if err != nil {
@@ -89,14 +89,14 @@ func (s *Store) put(ctx context.Context, key string, r io.Reader) error {
 		if last {
 			return s.api.completeUpload(ctx, key, upload, etags)
 		}
-		if last, err = fill(&part, r); err != nil {
+		if last, err = fillPart(&part, r); err != nil {
 			return err
 		}
 	}
 }
 
-// fill reads the next part and reports whether it is the last one.
-func fill(part *bytes.Buffer, r io.Reader) (last bool, err error) {
+// fillPart reads the next part and reports whether it is the last one.
+func fillPart(part *bytes.Buffer, r io.Reader) (last bool, err error) {
 	part.Reset()
 	_, err = io.CopyN(part, r, partSize)
 	if errors.Is(err, io.EOF) {
@@ -107,9 +107,9 @@ func fill(part *bytes.Buffer, r io.Reader) (last bool, err error) {
 
 // Open reads a blob from an offset.
 func (s *Store) Open(ctx context.Context, key string, offset int64) (io.ReadCloser, error) {
-	db.Outside(ctx)
-	r, err := s.api.get(ctx, key, offset)
-	if hasCode(err, "NoSuchKey") {
+	db.RequireNoTransaction(ctx)
+	r, err := s.api.getObject(ctx, key, offset)
+	if hasErrorCode(err, "NoSuchKey") {
 		return nil, errors.Join(file.ErrNoBlob, err)
 	}
 	return r, err
@@ -118,8 +118,8 @@ func (s *Store) Open(ctx context.Context, key string, offset int64) (io.ReadClos
 // Delete removes a blob, and the parts of an upload that a dead process left: the store
 // charges for them, and no row names them.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	db.Outside(ctx)
-	if err := s.api.delete(ctx, key); err != nil && !hasCode(err, "NoSuchKey") {
+	db.RequireNoTransaction(ctx)
+	if err := s.api.deleteObject(ctx, key); err != nil && !hasErrorCode(err, "NoSuchKey") {
 		return err
 	}
 	uploads, err := s.api.listUploads(ctx, key)
@@ -127,7 +127,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	for _, u := range uploads {
-		if err := s.api.abortUpload(ctx, u.Key, u.UploadID); err != nil && !hasCode(err, "NoSuchUpload") {
+		if err := s.api.abortUpload(ctx, u.Key, u.UploadID); err != nil && !hasErrorCode(err, "NoSuchUpload") {
 			return err
 		}
 	}
@@ -136,8 +136,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 
 // List finds the keys of blobs that begin with a prefix.
 func (s *Store) List(ctx context.Context, prefix string) ([]string, error) {
-	db.Outside(ctx)
-	return s.api.list(ctx, prefix)
+	db.RequireNoTransaction(ctx)
+	return s.api.listKeys(ctx, prefix)
 }
 
 // Check tries what Put and Delete need, among it the right to list uploads. Keys may

@@ -15,18 +15,18 @@ import (
 )
 
 func TestBlobs(t *testing.T) {
-	c := s3test.Bucket(t)
+	c := s3test.NewBucket(t)
 	store, err := s3.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	filetest.Exercise(t, store, func(t *testing.T, key string) int { return s3test.Parts(t, c, key) })
+	filetest.ExerciseBlobs(t, store, func(t *testing.T, key string) int { return s3test.CountUploads(t, c, key) })
 }
 
 // A bucket that is not there, and keys that are wrong, are errors and not
 // missing blobs.
 func TestRefused(t *testing.T) {
-	c := s3test.Bucket(t)
+	c := s3test.NewBucket(t)
 	wrong, none := c, c
 	wrong.SecretKey, none.Bucket = "another", "no-such-bucket"
 	for name, c := range map[string]s3.Config{"wrong key": wrong, "no bucket": none} {

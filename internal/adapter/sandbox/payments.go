@@ -25,19 +25,19 @@ func NewPayments(d *db.DB, c *clock.Clock) *Payments { return &Payments{d, c} }
 // Name is the provider of the cards.
 func (p *Payments) Name() string { return Name }
 
-// declines are the cards that are declined, and the bank's reasons.
-var declines = map[string]string{
+// declinedCards are the cards that are declined, and the bank's reasons.
+var declinedCards = map[string]string{
 	"card_declined":     "The card was declined.",
 	"card_insufficient": "The card has insufficient funds.",
 }
 
 // Charge writes a charge into the ledger, once for a key.
 func (p *Payments) Charge(ctx context.Context, key string, c domain.Charge) (string, error) {
-	if err := wait(ctx, strings.TrimPrefix(c.Card, "card_")); err != nil {
+	if err := waitIfSlow(ctx, strings.TrimPrefix(c.Card, "card_")); err != nil {
 		return "", err
 	}
 	var declined *string
-	if reason := declines[c.Card]; reason != "" {
+	if reason := declinedCards[c.Card]; reason != "" {
 		declined = &reason
 	}
 	err := p.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -63,10 +63,11 @@ func (p *Payments) Charged(ctx context.Context, key string, _ domain.Charge) (pa
 		Declined  *string `db:"declined"`
 	}
 	err = p.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err := db.One[row](ctx, tx, "SELECT reference, declined FROM sandbox_charges WHERE provider_key = $1", key)
+		v, err := db.QueryOne[row](ctx, tx, "SELECT reference, declined FROM sandbox_charges WHERE provider_key = $1",
+			key)
 		switch {
-		case errors.Is(err, db.ErrNone):
-			return domain.ErrNothing
+		case errors.Is(err, db.ErrNoRow):
+			return domain.ErrUnknownToProvider
 		case err == nil && v.Declined != nil:
 			return &domain.Refusal{Code: "card_declined", Message: *v.Declined}
 		}
@@ -89,7 +90,7 @@ func (p *Payments) Refund(ctx context.Context, key, payment string, amountCents 
 		return "", err
 	}
 	refund, err := p.Refunded(ctx, key, payment)
-	if errors.Is(err, domain.ErrNothing) {
+	if errors.Is(err, domain.ErrUnknownToProvider) {
 		return "", &domain.Refusal{Code: "already_refunded", Message: "The charge was refunded before."}
 	}
 	return refund, err
@@ -98,9 +99,9 @@ func (p *Payments) Refund(ctx context.Context, key, payment string, amountCents 
 // Refunded tells of the refund that a key made.
 func (p *Payments) Refunded(ctx context.Context, key, _ string) (refund string, err error) {
 	err = p.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		refund, err = db.One[string](ctx, tx, "SELECT reference FROM sandbox_refunds WHERE provider_key = $1", key)
-		if errors.Is(err, db.ErrNone) {
-			err = domain.ErrNothing
+		refund, err = db.QueryOne[string](ctx, tx, "SELECT reference FROM sandbox_refunds WHERE provider_key = $1", key)
+		if errors.Is(err, db.ErrNoRow) {
+			err = domain.ErrUnknownToProvider
 		}
 		return err
 	})

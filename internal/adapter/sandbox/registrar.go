@@ -36,25 +36,25 @@ var (
 // Name is what both providers are called.
 const Name = "sandbox"
 
-// slowness is how long a domain or a card takes whose name begins with slow.
-const slowness = 5 * time.Second
+// slowDelay is how long a domain or a card takes whose name begins with slow.
+const slowDelay = 5 * time.Second
 
-// transferTime is how long a name takes to leave for another registrar.
-const transferTime = 5 * 24 * time.Hour
+// transferPeriod is how long a name takes to leave for another registrar.
+const transferPeriod = 5 * 24 * time.Hour
 
-// graceTime is how long an expired name is kept for its former holder.
-const graceTime = 30 * 24 * time.Hour
+// gracePeriod is how long an expired name is kept for its former holder.
+const gracePeriod = 30 * 24 * time.Hour
 
 // errTimeout stands for an answer that got lost after the work was done.
 var errTimeout = errors.New("sandbox: no answer in time")
 
-type prices struct {
+type endingPrices struct {
 	ending         string
 	first, renewal int64
 }
 
 // endings are the top-level domains on offer, with prices in cents of a US dollar.
-var endings = []prices{{"com", 1200, 1500}, {"net", 1400, 1600}, {"org", 1100, 1300}, {"dev", 1400, 1600},
+var endings = []endingPrices{{"com", 1200, 1500}, {"net", 1400, 1600}, {"org", 1100, 1300}, {"dev", 1400, 1600},
 	{"app", 1600, 1800},
 	{"io", 3900, 4500}, {"ai", 7900, 8900}, {"co", 2500, 2900}, {"me", 1900, 2100}, {"to", 4900, 4900}}
 
@@ -81,7 +81,7 @@ func (r *Registrar) Endings() []string {
 	return out
 }
 
-type row struct {
+type registrationRow struct {
 	Name         string      `db:"name"`
 	Key          string      `db:"provider_key"`
 	RegisteredAt clock.Time  `db:"registered_at"`
@@ -89,31 +89,34 @@ type row struct {
 	TransferAt   *clock.Time `db:"transfer_at"`
 }
 
-const rowColumns = "name, provider_key, registered_at, expires_at, transfer_at"
+const registrationColumns = "name, provider_key, registered_at, expires_at, transfer_at"
 
-func (v *row) held() *domain.Held {
-	return &domain.Held{RegisteredAt: v.RegisteredAt, ExpiresAt: v.ExpiresAt, Verified: true}
+func (v *registrationRow) toHeld() *domain.HeldRegistration {
+	return &domain.HeldRegistration{RegisteredAt: v.RegisteredAt, ExpiresAt: v.ExpiresAt, Verified: true}
 }
 
-// left reports whether a transfer to another registrar is complete.
-func (v *row) left(now clock.Time) bool {
-	return v.TransferAt != nil && v.TransferAt.Add(transferTime) <= now
+// hasLeft reports whether a transfer to another registrar is complete.
+func (v *registrationRow) hasLeft(now clock.Time) bool {
+	return v.TransferAt != nil && v.TransferAt.Add(transferPeriod) <= now
 }
 
-// free reports whether a name that was registered can be registered again.
-func (v *row) free(now clock.Time) bool { return !v.left(now) && v.ExpiresAt.Add(graceTime) <= now }
+// canBeRegistered reports whether a name that was registered can be registered again.
+func (v *registrationRow) canBeRegistered(now clock.Time) bool {
+	return !v.hasLeft(now) && v.ExpiresAt.Add(gracePeriod) <= now
+}
 
-func find(ctx context.Context, tx *db.Tx, name string) (*row, error) {
-	v, err := db.One[row](ctx, tx, "SELECT "+rowColumns+" FROM sandbox_registrations WHERE name = $1", name)
-	if errors.Is(err, db.ErrNone) {
-		return nil, domain.ErrNothing
+func findRegistration(ctx context.Context, tx *db.Tx, name string) (*registrationRow, error) {
+	v, err := db.QueryOne[registrationRow](ctx, tx,
+		"SELECT "+registrationColumns+" FROM sandbox_registrations WHERE name = $1", name)
+	if errors.Is(err, db.ErrNoRow) {
+		return nil, domain.ErrUnknownToProvider
 	}
 	return &v, err
 }
 
-func (r *Registrar) look(ctx context.Context, name string) (v *row, err error) {
+func (r *Registrar) loadRegistration(ctx context.Context, name string) (v *registrationRow, err error) {
 	err = r.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = find(ctx, tx, name)
+		v, err = findRegistration(ctx, tx, name)
 		return err
 	})
 	return v, err
@@ -122,51 +125,52 @@ func (r *Registrar) look(ctx context.Context, name string) (v *row, err error) {
 // Check tells whether a name is free, and its prices.
 func (r *Registrar) Check(ctx context.Context, name string) (*domain.Offer, error) {
 	label, ending, _ := strings.Cut(name, ".")
-	i := slices.IndexFunc(endings, func(p prices) bool { return p.ending == ending })
+	i := slices.IndexFunc(endings, func(p endingPrices) bool { return p.ending == ending })
 	if i < 0 {
 		return nil, nil
 	}
 	o := &domain.Offer{Available: !strings.HasPrefix(label, "taken"), Premium: strings.HasPrefix(label, "premium"),
-		FirstYear: endings[i].first, RenewalPrice: endings[i].renewal}
-	v, err := r.look(ctx, name)
+		FirstYearPrice: endings[i].first, RenewalPrice: endings[i].renewal}
+	v, err := r.loadRegistration(ctx, name)
 	switch {
-	case errors.Is(err, domain.ErrNothing):
+	case errors.Is(err, domain.ErrUnknownToProvider):
 		return o, nil
 	case err != nil:
 		return nil, err
 	}
-	o.Available = o.Available && v.free(r.clock.Now())
+	o.Available = o.Available && v.canBeRegistered(r.clock.Now())
 	return o, nil
 }
 
 // Register registers a name, unless the name itself calls for a failure.
-func (r *Registrar) Register(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
-	if err := wait(ctx, a.Name); err != nil {
+func (r *Registrar) Register(ctx context.Context, key string, a domain.RegistrationRequest) (*domain.HeldRegistration,
+	error) {
+	if err := waitIfSlow(ctx, a.Name); err != nil {
 		return nil, err
 	}
 	if strings.HasPrefix(a.Name, "fail") {
 		return nil, &domain.Refusal{Code: "registry_error",
 			Message: "The registry rejected the registration of " + a.Name + "."}
 	}
-	var v *row
+	var v *registrationRow
 	first := false
 	err := r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		now := r.clock.Now()
 		first = false
-		v, err = find(ctx, tx, a.Name)
+		v, err = findRegistration(ctx, tx, a.Name)
 		switch {
 		case err == nil && v.Key == key:
 			return nil
-		case err == nil && !v.free(now), strings.HasPrefix(a.Name, "taken"):
+		case err == nil && !v.canBeRegistered(now), strings.HasPrefix(a.Name, "taken"):
 			return &domain.Refusal{Code: "domain_taken",
 				Message: a.Name + " was registered by somebody else meanwhile."}
-		case err != nil && !errors.Is(err, domain.ErrNothing):
+		case err != nil && !errors.Is(err, domain.ErrUnknownToProvider):
 			return err
 		}
 		first = true
 		began := now.Std().Truncate(time.Second)
-		v = &row{Name: a.Name, Key: key, RegisteredAt: clock.Of(began),
-			ExpiresAt: clock.Of(began.AddDate(a.Years, 0, 0))}
+		v = &registrationRow{Name: a.Name, Key: key, RegisteredAt: clock.FromStd(began),
+			ExpiresAt: clock.FromStd(began.AddDate(a.Years, 0, 0))}
 		_,
 			err = db.Exec(ctx, tx,
 			`
@@ -185,44 +189,47 @@ func (r *Registrar) Register(ctx context.Context, key string, a domain.Applicati
 	if first && strings.HasPrefix(a.Name, "flaky") {
 		return nil, errTimeout
 	}
-	return v.held(), nil
+	return v.toHeld(), nil
 }
 
-// wait waits if the name begins with slow.
-func wait(ctx context.Context, name string) error {
+// waitIfSlow waits if the name begins with slow.
+func waitIfSlow(ctx context.Context, name string) error {
 	if !strings.HasPrefix(name, "slow") {
 		return nil
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(slowness):
+	case <-time.After(slowDelay):
 		return nil
 	}
 }
 
 // Registered tells of the registration that a key made.
-func (r *Registrar) Registered(ctx context.Context, key string, a domain.Application) (*domain.Held, error) {
-	v, err := r.look(ctx, a.Name)
+func (r *Registrar) Registered(ctx context.Context, key string,
+	a domain.RegistrationRequest) (*domain.HeldRegistration, error) {
+	v, err := r.loadRegistration(ctx, a.Name)
 	if err == nil && v.Key != key {
-		err = domain.ErrNothing
+		err = domain.ErrUnknownToProvider
 	}
 	if err != nil {
 		return nil, err
 	}
-	return v.held(), nil
+	return v.toHeld(), nil
 }
 
 // Renew adds years, once for a key.
-func (r *Registrar) Renew(ctx context.Context, key, name string, years int, until clock.Time) (*domain.Held, error) {
-	if err := wait(ctx, name); err != nil {
+func (r *Registrar) Renew(ctx context.Context, key, name string, years int,
+	until clock.Time) (*domain.HeldRegistration, error) {
+	if err := waitIfSlow(ctx, name); err != nil {
 		return nil, err
 	}
-	var v *row
+	var v *registrationRow
 	first := false
 	err := r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		now := r.clock.Now()
-		if v, err = find(ctx, tx, name); errors.Is(err, domain.ErrNothing) || err == nil && v.left(now) {
+		if v, err = findRegistration(ctx, tx, name); errors.Is(err, domain.ErrUnknownToProvider) || err == nil &&
+			v.hasLeft(now) {
 			return &domain.Refusal{Code: "domain_not_found", Message: name + " is not registered here."}
 		}
 		if err != nil {
@@ -238,7 +245,7 @@ func (r *Registrar) Renew(ctx context.Context, key, name string, years int, unti
 		if v.ExpiresAt != until {
 			return &domain.Refusal{Code: "already_renewed", Message: name + " was renewed by other means."}
 		}
-		v.ExpiresAt = clock.Of(until.Std().AddDate(years, 0, 0))
+		v.ExpiresAt = clock.FromStd(until.Std().AddDate(years, 0, 0))
 		_, err = db.Exec(ctx, tx, "UPDATE sandbox_registrations SET expires_at = $2 WHERE name = $1", name, v.ExpiresAt)
 		return err
 	})
@@ -248,34 +255,35 @@ func (r *Registrar) Renew(ctx context.Context, key, name string, years int, unti
 	if first && strings.HasPrefix(name, "flaky") {
 		return nil, errTimeout
 	}
-	return v.held(), nil
+	return v.toHeld(), nil
 }
 
 // Renewed tells of the renewal that a key made.
-func (r *Registrar) Renewed(ctx context.Context, key, name string, _ clock.Time) (held *domain.Held, err error) {
+func (r *Registrar) Renewed(ctx context.Context, key, name string, _ clock.Time) (held *domain.HeldRegistration,
+	err error) {
 	err = r.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.One[string](ctx, tx, `
+		_, err := db.QueryOne[string](ctx, tx, `
 			SELECT provider_key
 			FROM sandbox_renewals
 			WHERE provider_key = $1 AND name = $2`,
 			key, name)
-		if errors.Is(err, db.ErrNone) {
-			return domain.ErrNothing
+		if errors.Is(err, db.ErrNoRow) {
+			return domain.ErrUnknownToProvider
 		}
 		if err != nil {
 			return err
 		}
-		v, err := find(ctx, tx, name)
+		v, err := findRegistration(ctx, tx, name)
 		if err == nil {
-			held = v.held()
+			held = v.toHeld()
 		}
 		return err
 	})
 	return held, err
 }
 
-// change sets one column of a registration.
-func (r *Registrar) change(ctx context.Context, name, set string, value any) error {
+// updateRegistration sets one column of a registration.
+func (r *Registrar) updateRegistration(ctx context.Context, name, set string, value any) error {
 	return r.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := db.Exec(ctx, tx, "UPDATE sandbox_registrations SET "+set+" = $2 WHERE name = $1", name, value)
 		if err == nil && n == 0 {
@@ -285,9 +293,9 @@ func (r *Registrar) change(ctx context.Context, name, set string, value any) err
 	})
 }
 
-// SetLock turns the transfer lock on or off.
-func (r *Registrar) SetLock(ctx context.Context, name string, on bool) error {
-	return r.change(ctx, name, "locked", on)
+// SetTransferLock turns the transfer lock on or off.
+func (r *Registrar) SetTransferLock(ctx context.Context, name string, on bool) error {
+	return r.updateRegistration(ctx, name, "locked", on)
 }
 
 // ChangeContact replaces the registrant, which .to does not support.
@@ -295,13 +303,13 @@ func (r *Registrar) ChangeContact(ctx context.Context, name string, c domain.Reg
 	if strings.HasSuffix(name, ".to") {
 		return &domain.UnsupportedError{Operation: "contact_update"}
 	}
-	return r.change(ctx, name, "contact", c)
+	return r.updateRegistration(ctx, name, "contact", c)
 }
 
 // BeginTransfer begins a transfer, which is complete after transferPeriod, and returns
 // a code for the other registrar.
 func (r *Registrar) BeginTransfer(ctx context.Context, name string) (string, error) {
-	if err := r.change(ctx, name, "transfer_at", r.clock.Now()); err != nil {
+	if err := r.updateRegistration(ctx, name, "transfer_at", r.clock.Now()); err != nil {
 		return "", err
 	}
 	return rand.Text(), nil
@@ -309,14 +317,14 @@ func (r *Registrar) BeginTransfer(ctx context.Context, name string) (string, err
 
 // EndTransfer withdraws a transfer.
 func (r *Registrar) EndTransfer(ctx context.Context, name string) error {
-	return r.change(ctx, name, "transfer_at", (*clock.Time)(nil))
+	return r.updateRegistration(ctx, name, "transfer_at", (*clock.Time)(nil))
 }
 
 // Left reports whether a name has been transferred to another registrar.
 func (r *Registrar) Left(ctx context.Context, name string) (bool, error) {
-	v, err := r.look(ctx, name)
+	v, err := r.loadRegistration(ctx, name)
 	if err != nil {
 		return false, err
 	}
-	return v.left(r.clock.Now()), nil
+	return v.hasLeft(r.clock.Now()), nil
 }

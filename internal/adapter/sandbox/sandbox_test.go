@@ -9,10 +9,10 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		domaintest.Payments(t, sandbox.NewPayments(a.DB, a.Clock),
-			domaintest.Cards{Good: "card_visa", Declined: "card_insufficient"})
-		domaintest.Registrar(t, sandbox.NewRegistrar(a.DB, a.Clock),
-			domaintest.Names{Free: "free.com", Taken: "taken.com", Unoffered: "free.xyz"})
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		domaintest.ExercisePayments(t, sandbox.NewPayments(a.DB, a.Clock),
+			domaintest.TestCards{Good: "card_visa", Declined: "card_insufficient"})
+		domaintest.ExerciseRegistrar(t, sandbox.NewRegistrar(a.DB, a.Clock),
+			domaintest.TestNames{Free: "free.com", Taken: "taken.com", Unoffered: "free.xyz"})
 	})
 }

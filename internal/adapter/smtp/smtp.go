@@ -56,28 +56,28 @@ func New(c Config) *Relay { return &Relay{c} }
 // relay may scan the mail first, and giving up then means sending it twice
 // (RFC 5321 §4.5.3.2.6).
 const (
-	dialTime = 30 * time.Second
-	stepTime = 2 * time.Minute
-	dataTime = 4 * time.Minute
+	dialTimeout = 30 * time.Second
+	stepTimeout = 2 * time.Minute
+	dataTimeout = 4 * time.Minute
 )
 
 // Send delivers a mail in one SMTP transaction. Recipients that the relay
 // refuses are left out, and the others get the mail.
 func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, error) {
-	if db.Inside(ctx) {
+	if db.InTransaction(ctx) {
 		panic("smtp: the network waits for the commit")
 	}
-	c, hangUp, err := r.dial(ctx)
+	c, hangUp, err := r.dialAndSignIn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer hangUp()
-	c.SkipSMTPUTF8(isASCII(append(m.To, m.From)))
-	if err := c.UpdateDeadline(stepTime); err != nil {
+	c.SkipSMTPUTF8(allASCII(append(m.To, m.From)))
+	if err := c.UpdateDeadline(stepTimeout); err != nil {
 		return nil, err
 	}
 	if err := c.Mail("<" + m.From + ">"); err != nil {
-		return nil, refusal("", err)
+		return nil, asRefusal("", err)
 	}
 	var refused []message.Refusal
 	for _, to := range m.To {
@@ -86,7 +86,7 @@ func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, e
 			continue
 		}
 		var answer *message.Refusal
-		if !errors.As(refusal(to, err), &answer) {
+		if !errors.As(asRefusal(to, err), &answer) {
 			return nil, err
 		}
 		refused = append(refused, *answer)
@@ -94,23 +94,23 @@ func (r *Relay) Send(ctx context.Context, m *message.Mail) ([]message.Refusal, e
 	if len(refused) == len(m.To) {
 		return refused, nil
 	}
-	if err := c.UpdateDeadline(dataTime); err != nil {
+	if err := c.UpdateDeadline(dataTimeout); err != nil {
 		return nil, err
 	}
 	w, err := c.Data()
 	if err != nil {
-		return nil, refusal("", err)
+		return nil, asRefusal("", err)
 	}
 	if _, err := w.Write(m.Content); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil { // waits until the relay confirms the mail
-		return nil, refusal("", err)
+		return nil, asRefusal("", err)
 	}
 	return refused, nil
 }
 
-func isASCII(list []string) bool {
+func allASCII(list []string) bool {
 	for _, s := range list {
 		if strings.ContainsFunc(s, func(r rune) bool { return r > '~' }) {
 			return false
@@ -121,7 +121,7 @@ func isASCII(list []string) bool {
 
 // Check signs in to the relay and disconnects.
 func (r *Relay) Check(ctx context.Context) error {
-	c, hangUp, err := r.dial(ctx)
+	c, hangUp, err := r.dialAndSignIn(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,16 +129,16 @@ func (r *Relay) Check(ctx context.Context) error {
 	return c.Noop()
 }
 
-// dial connects, sets up TLS and signs in. The function it returns hangs up.
-func (r *Relay) dial(ctx context.Context) (*smtp.Client, func(), error) {
+// dialAndSignIn connects, sets up TLS and signs in. The function it returns hangs up.
+func (r *Relay) dialAndSignIn(ctx context.Context) (*smtp.Client, func(), error) {
 	var conn net.Conn
-	options := []mail.Option{mail.WithPort(r.config.Port), mail.WithTimeout(dialTime), mail.WithHELO(r.config.Helo),
-		mail.WithTLSConfig(r.trust()),
+	options := []mail.Option{mail.WithPort(r.config.Port), mail.WithTimeout(dialTimeout), mail.WithHELO(r.config.Helo),
+		mail.WithTLSConfig(r.tlsConfig()),
 		// The connection is kept here, because the library does not close one after a
 		// failure.
 		mail.WithDialContextFunc(func(ctx context.Context, network, address string) (_ net.Conn, err error) {
 			if r.config.TLS == Implicit {
-				conn, err = (&tls.Dialer{Config: r.trust()}).DialContext(ctx, network, address)
+				conn, err = (&tls.Dialer{Config: r.tlsConfig()}).DialContext(ctx, network, address)
 			} else {
 				conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
 			}
@@ -202,25 +202,25 @@ func (r *Relay) signIn(c *smtp.Client) error {
 	return fmt.Errorf("the relay offers no sign-in mechanism that we know: %q", offered)
 }
 
-// trust is the TLS configuration for the relay.
-func (r *Relay) trust() *tls.Config {
+// tlsConfig is the TLS configuration for the relay.
+func (r *Relay) tlsConfig() *tls.Config {
 	if r.config.Trust != nil {
 		return r.config.Trust
 	}
 	return &tls.Config{ServerName: r.config.Host, MinVersion: tls.VersionTLS12}
 }
 
-// maxReason bounds a stored answer, in characters. If an answer could not be
+// maxReasonLength bounds a stored answer, in characters. If an answer could not be
 // stored, the mail would be sent again to those who already have it.
-const maxReason = 500
+const maxReasonLength = 500
 
-// refusal turns a negative answer of the relay into a Refusal: 4yz may be tried
+// asRefusal turns a negative answer of the relay into a Refusal: 4yz may be tried
 // again, 5yz may not. Any other error is returned unchanged.
-func refusal(recipient string, err error) error {
+func asRefusal(recipient string, err error) error {
 	var answer *textproto.Error
 	if !errors.As(err, &answer) || answer.Code < 400 {
 		return err
 	}
 	return &message.Refusal{Recipient: recipient, Temporary: answer.Code < 500,
-		Reason: fmt.Sprintf("%d %s", answer.Code, incoming.Line(answer.Msg, maxReason))}
+		Reason: fmt.Sprintf("%d %s", answer.Code, incoming.BoundedLine(answer.Msg, maxReasonLength))}
 }

@@ -40,7 +40,8 @@ func TestRelay(t *testing.T) {
 	for name, policy := range map[string]string{"plain": smtp.Plain, "starttls": smtp.StartTLS,
 		"opportunistic": smtp.Opportunistic, "tls": smtp.Implicit} {
 		t.Run(name, func(t *testing.T) {
-			messagetest.Mailers(t, func(t *testing.T) (message.Mailer, id.ID, func(t *testing.T) []messagetest.Got) {
+			messagetest.CheckMailer(t, func(t *testing.T) (message.Mailer, id.ID,
+				func(t *testing.T) []messagetest.AcceptedMail) {
 				server, trust := certificate(t)
 				if policy != smtp.StartTLS {
 					server = nil
@@ -56,7 +57,7 @@ func TestRelay(t *testing.T) {
 					r.User, r.Password = "desk", "secret"
 					c.Username, c.Password = "desk", "secret"
 				}
-				return smtp.New(c), id.New(), func(*testing.T) []messagetest.Got { return r.Got() }
+				return smtp.New(c), id.New(), func(*testing.T) []messagetest.AcceptedMail { return r.Accepted() }
 			})
 		})
 	}
@@ -66,13 +67,13 @@ func TestRelay(t *testing.T) {
 func TestRelayInsists(t *testing.T) {
 	r := messagetest.NewRelay(t, nil)
 	if _, err := smtp.New(config(r, smtp.StartTLS)).Send(t.Context(), letter("ada@example.com")); err == nil ||
-		len(r.Got()) > 0 {
+		len(r.Accepted()) > 0 {
 		t.Errorf("sent without TLS: %v", err)
 	}
 	server, _ := certificate(t)
 	r = messagetest.NewRelay(t, server)
 	if _, err := smtp.New(config(r, smtp.StartTLS)).Send(t.Context(), letter("ada@example.com")); err == nil ||
-		len(r.Got()) > 0 {
+		len(r.Accepted()) > 0 {
 		t.Errorf("sent to somebody whom nobody vouches for: %v", err)
 	}
 	r = messagetest.NewRelay(t, nil)
@@ -91,7 +92,7 @@ func TestRelayRefusals(t *testing.T) {
 	at := func(step, text string, code int) func(string, string) error {
 		return func(s, what string) error {
 			if s == step && strings.Contains(what, text) {
-				return messagetest.Refuse(code, "No such luck")
+				return messagetest.RefusalError(code, "No such luck")
 			}
 			return nil
 		}
@@ -109,18 +110,19 @@ func TestRelayRefusals(t *testing.T) {
 		{at("RCPT", "ada", 550), false, false},
 	} {
 		r.Answer = c.answer
-		before := len(r.Got())
+		before := len(r.Accepted())
 		refused, err := m.Send(t.Context(), letter("grace@example.com", "ada@example.com"))
 		var whole *message.Refusal
 		switch {
 		case c.whole && (!errors.As(err, &whole) || whole.Temporary != c.temporary ||
-			!strings.Contains(whole.Reason, "No such luck") || len(r.Got()) != before):
+			!strings.Contains(whole.Reason, "No such luck") || len(r.Accepted()) != before):
 			t.Errorf("%v, %v", refused, err)
 		case !c.whole && (err != nil || len(refused) != 1 || refused[0].Recipient != "ada@example.com" ||
 			refused[0].Temporary != c.temporary):
 			t.Errorf("%v, %v", refused, err)
 		case !c.whole:
-			if got := r.Got(); len(got) != before+1 || !slices.Equal(got[before].To, []string{"grace@example.com"}) {
+			if got := r.Accepted(); len(got) != before+1 ||
+				!slices.Equal(got[before].To, []string{"grace@example.com"}) {
 				t.Errorf("the other one got nothing: %v", got)
 			}
 		}
@@ -132,8 +134,8 @@ func TestRelayRefusals(t *testing.T) {
 	}
 	for _, injected := range []string{"a@example.com>\r\nRCPT TO:<eve@example.com", "a@example.com\nDATA"} {
 		r.Answer = nil
-		before := len(r.Got())
-		if _, err := m.Send(t.Context(), letter(injected)); err == nil || len(r.Got()) != before {
+		before := len(r.Accepted())
+		if _, err := m.Send(t.Context(), letter(injected)); err == nil || len(r.Accepted()) != before {
 			t.Errorf("%q was sent: %v", injected, err)
 		}
 	}

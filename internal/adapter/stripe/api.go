@@ -20,7 +20,7 @@ const APIVersion = "2026-03-25.dahlia"
 // form holds the fields of a request under Stripe's names.
 type form map[string]string
 
-func (f form) values() url.Values {
+func (f form) urlValues() url.Values {
 	out := url.Values{}
 	for name, value := range f {
 		out.Set(name, value)
@@ -28,30 +28,30 @@ func (f form) values() url.Values {
 	return out
 }
 
-// post sends a request. key is the idempotency key, or empty for a request that may be
+// postForm sends a request. key is the idempotency key, or empty for a request that may be
 // repeated without one.
-func (c *Client) post(ctx context.Context, path, key string, in form, out any) error {
+func (c *Client) postForm(ctx context.Context, path, key string, in form, out any) error {
 	api := c.api
 	if key != "" {
-		api = api.With("Idempotency-Key", key)
+		api = api.WithHeader("Idempotency-Key", key)
 	}
-	return explain(api.Call(ctx, http.MethodPost, path, in.values(), out))
+	return parseAPIError(api.Call(ctx, http.MethodPost, path, in.urlValues(), out))
 }
 
-func (c *Client) get(ctx context.Context, path string, query form, out any) error {
+func (c *Client) getJSON(ctx context.Context, path string, query form, out any) error {
 	if len(query) > 0 {
-		path += "?" + query.values().Encode()
+		path += "?" + query.urlValues().Encode()
 	}
-	return explain(c.api.Call(ctx, http.MethodGet, path, nil, out))
+	return parseAPIError(c.api.Call(ctx, http.MethodGet, path, nil, out))
 }
 
-// listed is an element of a list. The id of the last element on a page asks for the
+// listElement is an element of a list. The id of the last element on a page asks for the
 // next page.
-type listed interface{ identity() string }
+type listElement interface{ objectID() string }
 
-// list goes through the elements of a list, newest first, and reads its pages as they
+// listPages goes through the elements of a list, newest first, and reads its pages as they
 // are needed. It changes query.
-func list[T listed](ctx context.Context, c *Client, path string, query form) iter.Seq2[T, error] {
+func listPages[T listElement](ctx context.Context, c *Client, path string, query form) iter.Seq2[T, error] {
 	query["limit"] = "100"
 	return func(yield func(T, error) bool) {
 		for {
@@ -59,7 +59,7 @@ func list[T listed](ctx context.Context, c *Client, path string, query form) ite
 				Data    []T  `json:"data"`
 				HasMore bool `json:"has_more"`
 			}
-			if err := c.get(ctx, path, query, &page); err != nil {
+			if err := c.getJSON(ctx, path, query, &page); err != nil {
 				var none T
 				yield(none, err)
 				return
@@ -68,7 +68,7 @@ func list[T listed](ctx context.Context, c *Client, path string, query form) ite
 				if !yield(v, nil) {
 					return
 				}
-				query["starting_after"] = v.identity()
+				query["starting_after"] = v.objectID()
 			}
 			if !page.HasMore || len(page.Data) == 0 {
 				return
@@ -97,9 +97,9 @@ func (e *apiError) Error() string {
 	return fmt.Sprintf("%d %s %s: %s", e.Status, e.Type, e.Code, e.Message)
 }
 
-// explain reads Stripe's error from an answer that is not a success. It returns an
+// parseAPIError reads Stripe's error from an answer that is not a success. It returns an
 // error without an answer, or with another body, unchanged.
-func explain(err error) error {
+func parseAPIError(err error) error {
 	var refused *outbound.StatusError
 	if !errors.As(err, &refused) {
 		return err
@@ -114,28 +114,28 @@ func explain(err error) error {
 	return &said.Error
 }
 
-// intent is a PaymentIntent.
-type intent struct {
+// paymentIntent is a PaymentIntent.
+type paymentIntent struct {
 	ID               string            `json:"id"`
 	Status           string            `json:"status"`
 	Metadata         map[string]string `json:"metadata"`
 	LastPaymentError *apiError         `json:"last_payment_error"`
 }
 
-func (v intent) identity() string { return v.ID }
+func (v paymentIntent) objectID() string { return v.ID }
 
-// refund is a Refund.
-type refund struct {
+// refundObject is a Refund.
+type refundObject struct {
 	ID            string            `json:"id"`
 	Status        string            `json:"status"`
 	FailureReason string            `json:"failure_reason"`
 	Metadata      map[string]string `json:"metadata"`
 }
 
-func (v refund) identity() string { return v.ID }
+func (v refundObject) objectID() string { return v.ID }
 
-// method is a PaymentMethod.
-type method struct {
+// paymentMethod is a PaymentMethod.
+type paymentMethod struct {
 	ID       string `json:"id"`
 	Customer string `json:"customer"` // its id; empty when the card is detached
 	Card     *struct {
@@ -146,8 +146,8 @@ type method struct {
 	} `json:"card"`
 }
 
-// session is a Checkout Session.
-type session struct {
+// checkoutSession is a Checkout Session.
+type checkoutSession struct {
 	ID                string `json:"id"`
 	URL               string `json:"url"`
 	Mode              string `json:"mode"`
@@ -158,10 +158,10 @@ type session struct {
 
 // setupSession is a Checkout Session with its SetupIntent and PaymentMethod expanded.
 type setupSession struct {
-	session
+	checkoutSession
 	SetupIntent *struct {
-		Status        string  `json:"status"`
-		Customer      string  `json:"customer"`
-		PaymentMethod *method `json:"payment_method"`
+		Status        string         `json:"status"`
+		Customer      string         `json:"customer"`
+		PaymentMethod *paymentMethod `json:"payment_method"`
 	} `json:"setup_intent"`
 }

@@ -17,8 +17,8 @@ var _ account.CardProvider = (*Client)(nil)
 
 // Card reads a card that a customer saved at Stripe.
 func (c *Client) Card(ctx context.Context, customer, card string) (*account.Card, error) {
-	var found method
-	err := c.get(ctx, "/v1/payment_methods/"+url.PathEscape(card), nil, &found)
+	var found paymentMethod
+	err := c.getJSON(ctx, "/v1/payment_methods/"+url.PathEscape(card), nil, &found)
 	switch {
 	case isRefusal(err):
 		return nil, fault.Field("card", "Stripe knows no such payment method")
@@ -29,10 +29,10 @@ func (c *Client) Card(ctx context.Context, customer, card string) (*account.Card
 	case found.Customer == "" || found.Customer != customer:
 		return nil, fault.Field("customer", "Is not the customer that the card is saved for")
 	}
-	return saved(&found, customer), nil
+	return toAccountCard(&found, customer), nil
 }
 
-func saved(m *method, customer string) *account.Card {
+func toAccountCard(m *paymentMethod, customer string) *account.Card {
 	return &account.Card{
 		Brand:            m.Card.Brand,
 		Last4:            m.Card.Last4,
@@ -51,12 +51,12 @@ func isRefusal(err error) bool {
 	return errors.As(err, &e) && e.Type == invalidRequest && e.Status != http.StatusUnauthorized
 }
 
-// Customer creates the customer that holds an organization's cards.
-func (c *Client) Customer(ctx context.Context, key, name string) (string, error) {
+// CreateCustomer creates the customer that holds an organization's cards.
+func (c *Client) CreateCustomer(ctx context.Context, key, name string) (string, error) {
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := c.post(ctx, "/v1/customers", key, form{"name": name, metadataKey: key}, &made); err != nil {
+	if err := c.postForm(ctx, "/v1/customers", key, form{"name": name, metadataKey: key}, &made); err != nil {
 		return "", fmt.Errorf("stripe: customer: %w", err)
 	}
 	return made.ID, nil
@@ -65,8 +65,8 @@ func (c *Client) Customer(ctx context.Context, key, name string) (string, error)
 // OpenCardPage creates a Checkout Session in setup mode, which charges nothing
 // and attaches the card to the customer.
 func (c *Client) OpenCardPage(ctx context.Context, key string, q account.CardPageRequest) (*account.CardPage, error) {
-	var made session
-	err := c.post(ctx, "/v1/checkout/sessions", key, form{
+	var made checkoutSession
+	err := c.postForm(ctx, "/v1/checkout/sessions", key, form{
 		"mode":                    "setup",
 		"payment_method_types[0]": "card",
 		"customer":                q.Customer,
@@ -85,15 +85,15 @@ func (c *Client) OpenCardPage(ctx context.Context, key string, q account.CardPag
 	// A browser is sent there, so the address must be the one the operator set.
 	if !sameOrigin(made.URL, c.checkout) {
 		return nil, fmt.Errorf("stripe: the page for cards is at %s, not at %s; set --stripe-checkout-url",
-			origin(made.URL), c.checkout)
+			originOf(made.URL), c.checkout)
 	}
 	return &account.CardPage{ID: made.ID, URL: made.URL}, nil
 }
 
-// CardPage reads a Checkout Session and the card that was saved on it.
-func (c *Client) CardPage(ctx context.Context, page string) (*account.CardPageState, error) {
+// ReadCardPage reads a Checkout Session and the card that was saved on it.
+func (c *Client) ReadCardPage(ctx context.Context, page string) (*account.CardPageState, error) {
 	var found setupSession
-	err := c.get(ctx, "/v1/checkout/sessions/"+url.PathEscape(page),
+	err := c.getJSON(ctx, "/v1/checkout/sessions/"+url.PathEscape(page),
 		form{"expand[0]": "setup_intent.payment_method"}, &found)
 	if isRefusal(err) {
 		return &account.CardPageState{}, nil // unknown to Stripe: the caller finds that it is not its own
@@ -110,21 +110,21 @@ func (c *Client) CardPage(ctx context.Context, page string) (*account.CardPageSt
 	if setup.Customer == "" || setup.Customer != out.Customer {
 		return nil, fmt.Errorf("stripe: the card of %s is saved for another customer", page)
 	}
-	out.Card = saved(setup.PaymentMethod, out.Customer)
+	out.Card = toAccountCard(setup.PaymentMethod, out.Customer)
 	return out, nil
 }
 
-// Detach removes a card from its customer, so that Stripe no longer charges it.
+// DetachCard removes a card from its customer, so that Stripe no longer charges it.
 // A card that is already detached, or unknown, is left alone.
-func (c *Client) Detach(ctx context.Context, card string) error {
-	err := c.post(ctx, "/v1/payment_methods/"+url.PathEscape(card)+"/detach", "", nil, nil)
+func (c *Client) DetachCard(ctx context.Context, card string) error {
+	err := c.postForm(ctx, "/v1/payment_methods/"+url.PathEscape(card)+"/detach", "", nil, nil)
 	if err != nil && !isRefusal(err) {
 		return fmt.Errorf("stripe: detach: %w", err)
 	}
 	return nil
 }
 
-func origin(address string) string {
+func originOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return "nowhere"
@@ -132,4 +132,4 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-func sameOrigin(a, b string) bool { return strings.EqualFold(origin(a), origin(b)) }
+func sameOrigin(a, b string) bool { return strings.EqualFold(originOf(a), originOf(b)) }

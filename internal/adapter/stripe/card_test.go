@@ -18,30 +18,30 @@ func ask(customer string) account.CardPageRequest {
 // A card is saved on Stripe's page, read back from there, and detached.
 func TestCardPage(t *testing.T) {
 	f, c := start(t)
-	who, err := c.Customer(t.Context(), "k1", "Analytical Engines")
+	who, err := c.CreateCustomer(t.Context(), "k1", "Analytical Engines")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Lose = 2 // net/http itself repeats a request with a key on a used connection
+	f.AnswersToLose = 2 // net/http itself repeats a request with a key on a used connection
 	if _, err := c.OpenCardPage(t.Context(), "k2", ask(who)); err == nil {
 		t.Fatal("a lost answer is none")
 	}
-	f.Set(func() { f.Lose = 0 })
+	f.Update(func() { f.AnswersToLose = 0 })
 	page, err := c.OpenCardPage(t.Context(), "k2", ask(who))
 	if err != nil || page.ID != "cs_test_1" || page.URL != f.URL+"/checkout/cs_test_1" {
 		t.Fatalf("the key of the request makes another page: %+v, %v", page, err)
 	}
-	if again, err := c.Customer(t.Context(), "k1", "Analytical Engines"); again != who || err != nil {
+	if again, err := c.CreateCustomer(t.Context(), "k1", "Analytical Engines"); again != who || err != nil {
 		t.Errorf("the same key makes another customer: %q, %v", again, err)
 	}
-	if s, err := c.CardPage(t.Context(), page.ID); err != nil || s.Card != nil || s.Setup != "our-setup" ||
+	if s, err := c.ReadCardPage(t.Context(), page.ID); err != nil || s.Card != nil || s.Setup != "our-setup" ||
 		s.Customer != who {
 		t.Errorf("before: %+v, %v", s, err)
 	}
-	if to := f.Save(page.ID); to != "https://desk.example/saved?page=cs_test_1" {
+	if to := f.SaveCard(page.ID); to != "https://desk.example/saved?page=cs_test_1" {
 		t.Errorf("back to %s", to)
 	}
-	s, err := c.CardPage(t.Context(), page.ID)
+	s, err := c.ReadCardPage(t.Context(), page.ID)
 	if err != nil || s.Card == nil {
 		t.Fatalf("after: %+v, %v", s, err)
 	}
@@ -51,7 +51,7 @@ func TestCardPage(t *testing.T) {
 		t.Errorf("%+v", card)
 	}
 	for range 2 { // the second finds it detached
-		if err := c.Detach(t.Context(), card.ProviderID); err != nil || f.Attached(card.ProviderID) {
+		if err := c.DetachCard(t.Context(), card.ProviderID); err != nil || f.IsAttached(card.ProviderID) {
 			t.Errorf("detach: %v", err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestCardPageRefusals(t *testing.T) {
 	if _, err := c.OpenCardPage(t.Context(), "k", ask("cus_gone")); !errors.Is(err, account.ErrNoCustomer) {
 		t.Errorf("an unknown customer: %v", err)
 	}
-	if s, err := c.CardPage(t.Context(), "cs_gone"); err != nil || s.Setup != "" || s.Card != nil {
+	if s, err := c.ReadCardPage(t.Context(), "cs_gone"); err != nil || s.Setup != "" || s.Card != nil {
 		t.Errorf("an unknown page: %+v, %v", s, err)
 	}
 	// A browser is sent nowhere but where the operator said.
@@ -72,11 +72,11 @@ func TestCardPageRefusals(t *testing.T) {
 		!strings.Contains(err.Error(), "--stripe-checkout-url") {
 		t.Errorf("a page elsewhere: %v", err)
 	}
-	f.Set(func() { f.Down = true })
-	if _, err := c.Customer(t.Context(), "d", "A"); err == nil {
+	f.Update(func() { f.Down = true })
+	if _, err := c.CreateCustomer(t.Context(), "d", "A"); err == nil {
 		t.Error("a customer while Stripe is down")
 	}
-	if err := c.Detach(t.Context(), "pm_1"); err == nil || !f.Attached("pm_1") {
+	if err := c.DetachCard(t.Context(), "pm_1"); err == nil || !f.IsAttached("pm_1") {
 		t.Errorf("a card was detached while Stripe is down: %v", err)
 	}
 }

@@ -33,11 +33,11 @@ const (
 	metadataKey = "metadata[" + keyName + "]"
 )
 
-// timeout bounds one request, not counting the caller's retries.
-const timeout = 40 * time.Second
+// requestTimeout bounds one request, not counting the caller's retries.
+const requestTimeout = 40 * time.Second
 
-// lookBack is how many of a customer's newest payments are searched for a key.
-const lookBack = 300
+// maxPaymentsSearched is how many of a customer's newest payments are searched for a key.
+const maxPaymentsSearched = 300
 
 // Config is the account and Stripe's address, which differs in tests.
 type Config struct {
@@ -61,7 +61,7 @@ func New(cfg Config) *Client {
 		Name:    "stripe",
 		URL:     cfg.URL,
 		Headers: map[string]string{"Authorization": "Bearer " + cfg.SecretKey, "Stripe-Version": APIVersion},
-		Timeout: timeout,
+		Timeout: requestTimeout,
 	})}
 }
 
@@ -69,12 +69,12 @@ func New(cfg Config) *Client {
 func (c *Client) Name() string { return Name }
 
 // Check asks for the account's balance, which any working key may see.
-func (c *Client) Check(ctx context.Context) error { return c.get(ctx, "/v1/balance", nil, nil) }
+func (c *Client) Check(ctx context.Context) error { return c.getJSON(ctx, "/v1/balance", nil, nil) }
 
 // Charge confirms a PaymentIntent off session.
 func (c *Client) Charge(ctx context.Context, key string, ch domain.Charge) (string, error) {
-	var made intent
-	err := c.post(ctx, "/v1/payment_intents", key, form{
+	var made paymentIntent
+	err := c.postForm(ctx, "/v1/payment_intents", key, form{
 		"amount":                  strconv.FormatInt(ch.AmountCents, 10),
 		"currency":                ch.Currency,
 		"customer":                ch.Customer,
@@ -86,59 +86,59 @@ func (c *Client) Charge(ctx context.Context, key string, ch domain.Charge) (stri
 		metadataKey:               key,
 	}, &made)
 	if err != nil {
-		return "", outcome(err)
+		return "", classifyChargeError(err)
 	}
-	return settled(&made)
+	return intentOutcome(&made)
 }
 
 // Charged looks for the customer's PaymentIntent with our key. Listing is
 // consistent at once; Stripe's search is not.
 func (c *Client) Charged(ctx context.Context, key string, ch domain.Charge) (string, error) {
 	seen := 0
-	for made, err := range list[intent](ctx, c, "/v1/payment_intents", form{"customer": ch.Customer}) {
+	for made, err := range listPages[paymentIntent](ctx, c, "/v1/payment_intents", form{"customer": ch.Customer}) {
 		if err != nil {
 			return "", fmt.Errorf("stripe: list payments: %w", err)
 		}
 		if made.Metadata[keyName] == key {
-			return settled(&made)
+			return intentOutcome(&made)
 		}
-		if seen++; seen == lookBack {
+		if seen++; seen == maxPaymentsSearched {
 			break
 		}
 	}
-	return "", domain.ErrNothing
+	return "", domain.ErrUnknownToProvider
 }
 
 const needsConfirmation = "The card's bank asks for a confirmation that only its owner can give."
 
-// settled tells how a PaymentIntent ended.
-func settled(v *intent) (string, error) {
+// intentOutcome tells how a PaymentIntent ended.
+func intentOutcome(v *paymentIntent) (string, error) {
 	switch v.Status {
 	case "succeeded":
 		return v.ID, nil
 	case "requires_payment_method", "requires_action", "canceled":
 		if v.LastPaymentError != nil {
-			return "", refusal(v.LastPaymentError)
+			return "", declineRefusal(v.LastPaymentError)
 		}
 		return "", &domain.Refusal{Code: v.Status, Message: needsConfirmation}
 	}
 	return "", fmt.Errorf("stripe: the payment %s is %s", v.ID, v.Status)
 }
 
-// outcome turns a definite refusal into a domain.Refusal; any other error leaves the
+// classifyChargeError turns a definite refusal into a domain.Refusal; any other error leaves the
 // outcome unknown. A rejected API key, a conflict or a rate limit says nothing about
 // the card.
-func outcome(err error) error {
+func classifyChargeError(err error) error {
 	var e *apiError
 	if errors.As(err, &e) && e.Status != http.StatusUnauthorized &&
 		(e.Type == cardError || e.Type == invalidRequest && e.Status < http.StatusConflict) {
-		return refusal(e)
+		return declineRefusal(e)
 	}
 	return fmt.Errorf("stripe: %w", err)
 }
 
-// refusal is what the customer reads when a card is not charged.
-func refusal(e *apiError) *domain.Refusal {
+// declineRefusal is what the customer reads when a card is not charged.
+func declineRefusal(e *apiError) *domain.Refusal {
 	r := &domain.Refusal{Code: e.Code, Message: "The card was declined."}
 	switch {
 	case e.Code == "authentication_required":
@@ -156,8 +156,8 @@ func refusal(e *apiError) *domain.Refusal {
 
 // Refund pays a payment back.
 func (c *Client) Refund(ctx context.Context, key, payment string, amountCents int64) (string, error) {
-	var made refund
-	err := c.post(ctx, "/v1/refunds", key, form{
+	var made refundObject
+	err := c.postForm(ctx, "/v1/refunds", key, form{
 		"payment_intent": payment,
 		"amount":         strconv.FormatInt(amountCents, 10),
 		metadataKey:      key,
@@ -169,24 +169,24 @@ func (c *Client) Refund(ctx context.Context, key, payment string, amountCents in
 		}
 		return "", fmt.Errorf("stripe: refund: %w", err)
 	}
-	return returned(&made)
+	return refundOutcome(&made)
 }
 
 // Refunded looks for the payment's refund with our key.
 func (c *Client) Refunded(ctx context.Context, key, payment string) (string, error) {
-	for made, err := range list[refund](ctx, c, "/v1/refunds", form{"payment_intent": payment}) {
+	for made, err := range listPages[refundObject](ctx, c, "/v1/refunds", form{"payment_intent": payment}) {
 		if err != nil {
 			return "", fmt.Errorf("stripe: list refunds: %w", err)
 		}
 		if made.Metadata[keyName] == key {
-			return returned(&made)
+			return refundOutcome(&made)
 		}
 	}
-	return "", domain.ErrNothing
+	return "", domain.ErrUnknownToProvider
 }
 
-// returned tells how a Refund ended.
-func returned(r *refund) (string, error) {
+// refundOutcome tells how a Refund ended.
+func refundOutcome(r *refundObject) (string, error) {
 	if r.Status == "failed" || r.Status == "canceled" {
 		return "", &domain.Refusal{Code: r.FailureReason, Message: "The bank refused the refund."}
 	}

@@ -32,7 +32,7 @@ func client(url, key string) *stripe.Client {
 
 func TestConformance(t *testing.T) {
 	f, c := start(t)
-	domaintest.Payments(t, c, domaintest.Cards{Good: "pm_1", Declined: "pm_declined", Customer: "cus_1"})
+	domaintest.ExercisePayments(t, c, domaintest.TestCards{Good: "pm_1", Declined: "pm_declined", Customer: "cus_1"})
 	if f.Charges != 2 {
 		t.Errorf("%d charges", f.Charges)
 	}
@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 func TestLostAnswer(t *testing.T) {
 	f, c := start(t)
 	charge := domain.Charge{Card: "pm_1", Customer: "cus_1", AmountCents: 1200, Currency: "usd"}
-	f.Lose = 1
+	f.AnswersToLose = 1
 	var no *domain.Refusal
 	if _, err := c.Charge(t.Context(), "k", charge); err == nil || errors.As(err, &no) {
 		t.Fatalf("a lost answer: %v", err)
@@ -54,7 +54,7 @@ func TestLostAnswer(t *testing.T) {
 	if id, err := c.Charge(t.Context(), "k", charge); id != "pi_1" || err != nil || f.Charges != 1 {
 		t.Errorf("again: %q, %v, %d charges", id, err, f.Charges)
 	}
-	f.Lose = 2 // net/http itself repeats a request with a key on a used connection
+	f.AnswersToLose = 2 // net/http itself repeats a request with a key on a used connection
 	if _, err := c.Refund(t.Context(), "r", "pi_1", 1200); err == nil || errors.As(err, &no) {
 		t.Fatalf("a lost answer: %v", err)
 	}
@@ -95,7 +95,7 @@ func TestService(t *testing.T) {
 	s.PaymentsProvider, s.Stripe = stripe.Name,
 		config.Stripe{SecretKey: stripetest.SecretKey, URL: f.URL, CheckoutURL: f.URL}
 	a := apptest.StartWith(t, s)
-	a.Operate(t, "agreements.accept", "business", a.Business,
+	a.AsOperator(t, "agreements.accept", "business", a.Business,
 		fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
 	save := func(operation, input string) error {
 		_, err := a.Admin.Do(t.Context(),
@@ -104,15 +104,15 @@ func TestService(t *testing.T) {
 	}
 	for _, input := range []string{`{"customer": "cus_2", "card": "pm_1"}`, `{"customer": "cus_1", "card": "pm_gone"}`,
 		`{"customer": "cus_1", "card": "pm_bank"}`} {
-		if err := save("payment_methods.create", input); !fault.Has(err, fault.Invalid) {
+		if err := save("payment_methods.create", input); !fault.IsKind(err, fault.Invalid) {
 			t.Errorf("%s: %v", input, err)
 		}
 	}
-	if err := save("payment_methods.create_test", `{"test": "visa"}`); !fault.Has(err, fault.Invalid) {
+	if err := save("payment_methods.create_test", `{"test": "visa"}`); !fault.IsKind(err, fault.Invalid) {
 		t.Errorf("a sandbox card: %v", err)
 	}
 	order := func(key string) apptest.Result {
-		return a.Send(t, a.Key, "POST", "/v1/domain-registrations",
+		return a.SendREST(t, a.Key, "POST", "/v1/domain-registrations",
 			`{"domain": "a.com", "maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace",
 				"address1": "1", "city": "London",
 			"stateProvince": "London", "postalCode": "1", "country": "GB", "email": "ada@example.com",
@@ -122,10 +122,10 @@ func TestService(t *testing.T) {
 	if err := save("payment_methods.create", `{"customer": "cus_1", "card": "pm_1"}`); err != nil {
 		t.Fatal(err)
 	}
-	f.Lose = 2
+	f.AnswersToLose = 2
 	order("one").Refused(t, 503, "SERVICE_UNAVAILABLE")
 	id := order("one").OK(t, 202).Text("operationId")
-	a.Send(t, a.Key, "GET", "/v1/operations/"+id, "").OK(t, 200).Same("paymentIntentId", "pi_1")
+	a.SendREST(t, a.Key, "GET", "/v1/operations/"+id, "").OK(t, 200).Same("paymentIntentId", "pi_1")
 	if f.Charges != 1 {
 		t.Errorf("%d charges", f.Charges)
 	}
@@ -150,16 +150,16 @@ func TestShapes(t *testing.T) {
 	if _, err := c.Charge(t.Context(), "k", charge); err != nil && !errors.As(err, &no) {
 		t.Errorf("charge: %v", err)
 	}
-	if _, err := c.Charged(t.Context(), "k", charge); !errors.Is(err, domain.ErrNothing) {
+	if _, err := c.Charged(t.Context(), "k", charge); !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("charged: %v", err)
 	}
 	if _, err := c.Refund(t.Context(), "r", "pi_1", 1200); err != nil {
 		t.Errorf("refund: %v", err)
 	}
-	if _, err := c.Refunded(t.Context(), "r", "pi_1"); !errors.Is(err, domain.ErrNothing) {
+	if _, err := c.Refunded(t.Context(), "r", "pi_1"); !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("refunded: %v", err)
 	}
-	if name, err := c.Customer(t.Context(), "c", "Analytical Engines"); name == "" || err != nil {
+	if name, err := c.CreateCustomer(t.Context(), "c", "Analytical Engines"); name == "" || err != nil {
 		t.Errorf("customer: %q, %v", name, err)
 	}
 	opened, err := c.OpenCardPage(t.Context(), "s-1",
@@ -168,10 +168,10 @@ func TestShapes(t *testing.T) {
 	if err != nil || opened.ID == "" {
 		t.Errorf("a page for a card: %+v, %v", opened, err)
 	}
-	if state, err := c.CardPage(t.Context(), "cs_1"); err != nil || state.Card != nil {
+	if state, err := c.ReadCardPage(t.Context(), "cs_1"); err != nil || state.Card != nil {
 		t.Errorf("the page of the mock's own session, which is for a payment: %+v, %v", state, err)
 	}
-	if err := c.Detach(t.Context(), "pm_1"); err != nil {
+	if err := c.DetachCard(t.Context(), "pm_1"); err != nil {
 		t.Errorf("detach: %v", err)
 	}
 }
@@ -198,7 +198,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("%q, %v", id, err)
 	}
 	_, err := c.Charged(t.Context(), "another", domain.Charge{Customer: "cus_1"})
-	if !errors.Is(err, domain.ErrNothing) {
+	if !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("a key that no payment has: %v", err)
 	}
 }

@@ -28,15 +28,15 @@ var migrations embed.FS
 
 // What the probe refuses.
 var (
-	Last     = fault.Define("PROBE_LAST", 409, "The last box cannot be deleted.")
-	Full     = fault.Define("PROBE_FULL", 422, "The box is full.")
-	Taken    = fault.Define("PROBE_TAKEN", 409, "The tag is taken.")
-	Declined = fault.Define("PROBE_DECLINED", 402, "The charge was declined. Use a new key.")
-	Refused  = fault.Define("PROBE_REFUSED", 422, "The provider refused.")
+	Last     = fault.DefineKind("PROBE_LAST", 409, "The last box cannot be deleted.")
+	Full     = fault.DefineKind("PROBE_FULL", 422, "The box is full.")
+	Taken    = fault.DefineKind("PROBE_TAKEN", 409, "The tag is taken.")
+	Declined = fault.DefineKind("PROBE_DECLINED", 402, "The charge was declined. Use a new key.")
+	Refused  = fault.DefineKind("PROBE_REFUSED", 422, "The provider refused.")
 )
 
-// Extra is what a test adds to the service.
-func Extra(p *Provider) app.Extra {
+// NewExtra is what a test adds to the service.
+func NewExtra(p *Provider) app.Extra {
 	return app.Extra{Operations: Operations(p), Migrations: []fs.FS{migrations}}
 }
 
@@ -64,15 +64,15 @@ type Charge struct {
 }
 
 var (
-	boxes = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box", Strangers: db.NobodyOutside})
-	items = op.NewNested[Item]("probe_items", db.Life{Noun: "item", Strangers: db.NobodyOutside,
-		Parent: db.To("box_id", "probe_boxes")})
-	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge", Strangers: db.NobodyOutside})
+	boxes = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box", ExternalText: db.NoExternalText})
+	items = op.NewNested[Item]("probe_items", db.Life{Noun: "item", ExternalText: db.NoExternalText,
+		Parent: db.RefTo("box_id", "probe_boxes")})
+	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge", ExternalText: db.NoExternalText})
 )
 
 // Operations lists the probe's operations.
 func Operations(p *Provider) []*op.Op {
-	const doors = op.REST | op.Automation
+	const doors = op.RESTDoor | op.AutomationDoor
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:     "probe.boxes.create",
@@ -129,7 +129,7 @@ func Operations(p *Provider) []*op.Op {
 			Events:      []string{"probe_charge.created"},
 			Errors:      []*fault.Kind{Declined, Refused},
 			Example:     `{"amount": 100}`,
-		}, p.charge),
+		}, p.createCharge),
 	}
 }
 
@@ -156,16 +156,16 @@ func deleteBox(ctx context.Context, c *op.Call, in boxRef) (op.Nothing, error) {
 		return op.Nothing{}, err
 	}
 	if err := db.Lock(ctx, c.Tx, "probe_boxes", c.Org, in.ID); err != nil {
-		return op.Nothing{}, db.Missing(err, "box")
+		return op.Nothing{}, db.AsNotFound(err, "box")
 	}
-	n, err := boxes.Count(ctx, c.Tx, db.In(c.Org))
+	n, err := boxes.Count(ctx, c.Tx, db.InOrganization(c.Org))
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	if n == 1 {
 		return op.Nothing{}, Last.New()
 	}
-	b, err := boxes.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	b, err := boxes.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
@@ -198,7 +198,7 @@ func addItem(ctx context.Context, c *op.Call, in itemAdd) (*Item, error) {
 		Sum  int `db:"sum"`
 		Next int `db:"next"`
 	}
-	s, err := db.One[state](ctx, c.Tx, `
+	s, err := db.QueryOne[state](ctx, c.Tx, `
 		SELECT CAST(coalesce(sum(amount), 0) AS bigint), coalesce(max(number), 0) + 1
 		FROM probe_items
 		WHERE organization_id = $1 AND box_id = $2 AND deleted_at IS NULL`, c.Org, in.ID)
@@ -251,9 +251,9 @@ type Provider struct {
 
 var errTimeout = errors.New("probe: the provider did not answer in time")
 
-// call charges an attempt. Repeating one changes nothing, as a real provider with
+// callProvider charges an attempt. Repeating one changes nothing, as a real provider with
 // idempotency keys does.
-func (p *Provider) call(attempt id.ID, amount int, outcome string) error {
+func (p *Provider) callProvider(attempt id.ID, amount int, outcome string) error {
 	p.mu.Lock()
 	p.Calls++
 	hold, began := p.Hold, p.Began
@@ -281,8 +281,8 @@ func (p *Provider) call(attempt id.ID, amount int, outcome string) error {
 	return nil
 }
 
-// told reports whether it was called with an attempt before.
-func (p *Provider) told(attempt id.ID) bool {
+// metBusyBefore reports whether it was called with an attempt before.
+func (p *Provider) metBusyBefore(attempt id.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.busy == nil {
@@ -293,8 +293,8 @@ func (p *Provider) told(attempt id.ID) bool {
 	return before
 }
 
-// Charged tells how many attempts were charged.
-func (p *Provider) Charged() int {
+// ChargedCount tells how many attempts were charged.
+func (p *Provider) ChargedCount() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.charged)
@@ -309,20 +309,20 @@ type chargeState struct {
 	Amount int `json:"amount"`
 }
 
-// charge is intent, call, outcome: what is about to happen is saved before the
+// createCharge is intent, call, outcome: what is about to happen is saved before the
 // provider is asked, and what came of it is committed with the answer.
-func (p *Provider) charge(ctx context.Context, c *op.Call, in chargeCreate) (*Charge, error) {
+func (p *Provider) createCharge(ctx context.Context, c *op.Call, in chargeCreate) (*Charge, error) {
 	if in.Outcome == "broken" {
 		return nil, errors.New("probe: broken before anything happened")
 	}
-	if err := c.Save(ctx, chargeState{in.Amount}); err != nil {
+	if err := c.SaveProgress(ctx, chargeState{in.Amount}); err != nil {
 		return nil, err
 	}
-	attempt := c.Attempt()
-	if db.Inside(ctx) {
+	attempt := c.AttemptID()
+	if db.InTransaction(ctx) {
 		panic("the network inside a transaction")
 	}
-	if err := p.call(attempt, in.Amount, in.Outcome); err != nil {
+	if err := p.callProvider(attempt, in.Amount, in.Outcome); err != nil {
 		switch err.Error() {
 		case "decline":
 			f := Declined.New()
@@ -331,13 +331,13 @@ func (p *Provider) charge(ctx context.Context, c *op.Call, in chargeCreate) (*Ch
 		case "refuse":
 			return nil, Refused.New()
 		}
-		return nil, op.Unknown(err)
+		return nil, op.UnknownOutcome(err)
 	}
 	if in.Outcome == "panic" {
 		panic("probe: after the charge")
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Charge, error) {
-		if in.Outcome == "busy" && !p.told(attempt) {
+		if in.Outcome == "busy" && !p.metBusyBefore(attempt) {
 			return nil, fault.Unavailable.New() // as the database says it
 		}
 		v := &Charge{Record: c.NewRecord(), Attempt: attempt, Amount: in.Amount}

@@ -18,25 +18,25 @@ import (
 	frontdesk "frontdesk.example/go"
 )
 
-// client is a Go client for the server and key that the flags, the environment or a login
+// newClient is a Go client for the server and key that the flags, the environment or a login
 // name.
-func (c *command) client() (*frontdesk.Client, error) {
-	baseURL, key, err := c.server()
+func (c *command) newClient() (*frontdesk.Client, error) {
+	baseURL, key, err := c.resolveServer()
 	if err != nil {
 		return nil, err
 	}
 	var options []frontdesk.Option
-	if text := c.one("max-retries"); text != "" {
+	if text := c.flagValue("max-retries"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			return nil, usage("--max-retries is a number, not %q", text)
+			return nil, usageErrorf("--max-retries is a number, not %q", text)
 		}
 		options = append(options, frontdesk.WithMaxRetries(n))
 	}
-	if text := c.one("timeout"); text != "" {
+	if text := c.flagValue("timeout"); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
-			return nil, usage("--timeout is a time like 30s, not %q", text)
+			return nil, usageErrorf("--timeout is a time like 30s, not %q", text)
 		}
 		options = append(options, frontdesk.WithTimeout(d))
 	}
@@ -44,38 +44,38 @@ func (c *command) client() (*frontdesk.Client, error) {
 		"frontdesk-api/"+frontdesk.Version))...), nil
 }
 
-// call makes the operation's call and prints the answer.
-func (c *command) call(ctx context.Context) error {
+// callOperation makes the operation's call and prints the answer.
+func (c *command) callOperation(ctx context.Context) error {
 	o := c.operation
 	if len(c.arguments) != len(o.PathFields) {
-		return usage("%s takes %s; --help shows how", c.line(), countArguments(o))
+		return usageErrorf("%s takes %s; --help shows how", c.commandLine(), expectedArguments(o))
 	}
 	path := o.Path
 	for i, f := range o.PathFields {
 		path = strings.Replace(path, "{"+f.Wire+"}", url.PathEscape(c.arguments[i]), 1)
 	}
-	input, err := c.input()
+	input, err := c.buildInput()
 	if err != nil {
 		return err
 	}
-	client, err := c.client()
+	client, err := c.newClient()
 	if err != nil {
 		return err
 	}
-	if c.has("dry-run") && o.MayPropose && !hasField(o, "dryRun") {
-		return c.rehearse(ctx, client, input)
+	if c.hasFlag("dry-run") && o.MayPropose && !hasInputField(o, "dryRun") {
+		return c.printDryRun(ctx, client, input)
 	}
 	var options []frontdesk.Option
-	if key := c.one("idempotency-key"); key != "" {
+	if key := c.flagValue("idempotency-key"); key != "" {
 		options = append(options, frontdesk.WithIdempotencyKey(key))
 	}
-	if tag := c.one("if-match"); tag != "" {
+	if tag := c.flagValue("if-match"); tag != "" {
 		options = append(options, frontdesk.WithIfMatch(tag))
 	}
 	r := frontdesk.Request{Method: o.Method, Path: path}
 	switch {
 	case o.Form:
-		parts, closeFile, err := c.form(input)
+		parts, closeFile, err := c.buildForm(input)
 		if err != nil {
 			return err
 		}
@@ -84,34 +84,34 @@ func (c *command) call(ctx context.Context) error {
 	case o.InBody:
 		r.Body = input
 	default:
-		r.Query = query(input)
+		r.Query = queryValues(input)
 	}
 	switch {
 	case o.List:
-		return c.list(ctx, client, r, options)
+		return c.printList(ctx, client, r, options)
 	case o.Bytes:
-		return c.download(ctx, client, r, options)
+		return c.downloadFile(ctx, client, r, options)
 	}
 	var data json.RawMessage
 	if err := client.Call(ctx, r, &data, options...); err != nil || data == nil {
 		return err
 	}
-	return c.print(o.Output, data)
+	return c.printAnswer(o.Output, data)
 }
 
-// countArguments names the arguments that an operation takes, for a usage error.
-func countArguments(o *clients.Operation) string {
+// expectedArguments names the arguments that an operation takes, for a usage error.
+func expectedArguments(o *clients.Operation) string {
 	if len(o.PathFields) == 0 {
 		return "no arguments"
 	}
 	var names []string
 	for _, f := range o.PathFields {
-		names = append(names, argument(f))
+		names = append(names, argumentName(f))
 	}
 	return strings.Join(names, " and ")
 }
 
-func hasField(o *clients.Operation, name string) bool {
+func hasInputField(o *clients.Operation, name string) bool {
 	if o.Input != nil {
 		for _, f := range o.Input.Fields {
 			if f.Name == name {
@@ -122,7 +122,7 @@ func hasField(o *clients.Operation, name string) bool {
 	return false
 }
 
-func query(input map[string]any) url.Values {
+func queryValues(input map[string]any) url.Values {
 	out := url.Values{}
 	for name, v := range input {
 		out.Set(name, fmt.Sprint(v))
@@ -130,11 +130,11 @@ func query(input map[string]any) url.Values {
 	return out
 }
 
-// list prints one page, or with --all all of them.
-func (c *command) list(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
+// printList prints one page, or with --all all of them.
+func (c *command) printList(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
 	options []frontdesk.Option) error {
-	rows := c.rows(c.operation.Output)
-	everything := c.has("all")
+	rows := c.newRowPrinter(c.operation.Output)
+	everything := c.hasFlag("all")
 	if !everything && !r.Query.Has("limit") {
 		r.Query.Set("limit", "10") // the server's default; without it the client asks for larger pages
 	}
@@ -143,7 +143,7 @@ func (c *command) list(ctx context.Context, client *frontdesk.Client, r frontdes
 			return err
 		}
 		for _, row := range page.Data {
-			if err := rows.write(row); err != nil {
+			if err := rows.writeRow(row); err != nil {
 				return err
 			}
 		}
@@ -154,27 +154,27 @@ func (c *command) list(ctx context.Context, client *frontdesk.Client, r frontdes
 			break
 		}
 	}
-	return rows.end()
+	return rows.finishRows()
 }
 
-// download writes a file to standard output, or with --save to a path.
-func (c *command) download(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
+// downloadFile writes a file to standard output, or with --save to a path.
+func (c *command) downloadFile(ctx context.Context, client *frontdesk.Client, r frontdesk.Request,
 	options []frontdesk.Option) error {
 	file, err := client.Download(ctx, r, options...)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	path := c.one("save")
+	path := c.flagValue("save")
 	if path == "" {
 		_, err := io.Copy(c.Out, file)
 		return err
 	}
-	return save(path, file)
+	return saveFile(path, file)
 }
 
-// save writes a file completely or not at all, by renaming a temporary one.
-func save(path string, from io.Reader) (err error) {
+// saveFile writes a file completely or not at all, by renaming a temporary one.
+func saveFile(path string, from io.Reader) (err error) {
 	to, err := os.CreateTemp(filepath.Dir(path), ".frontdesk-*")
 	if err != nil {
 		return err
@@ -189,9 +189,9 @@ func save(path string, from io.Reader) (err error) {
 	return os.Rename(to.Name(), path)
 }
 
-// form builds the parts of a form, and opens the file to upload. closeFile must be called in
+// buildForm builds the parts of a form, and opens the file to upload. closeFile must be called in
 // any case.
-func (c *command) form(input map[string]any) (parts []frontdesk.Part, closeFile func(), err error) {
+func (c *command) buildForm(input map[string]any) (parts []frontdesk.Part, closeFile func(), err error) {
 	closeFile = func() {}
 	for _, f := range c.operation.Input.Fields {
 		if f.Kind != clients.Bytes {
@@ -200,7 +200,7 @@ func (c *command) form(input map[string]any) (parts []frontdesk.Part, closeFile 
 			}
 			continue
 		}
-		path := c.one(clients.Kebab(f.Name))
+		path := c.flagValue(clients.KebabCase(f.Name))
 		if path == "-" {
 			parts = append(parts, frontdesk.Part{Field: f.Name, File: &frontdesk.Upload{Name: "stdin", Reader: c.In}})
 			continue
@@ -216,9 +216,9 @@ func (c *command) form(input map[string]any) (parts []frontdesk.Part, closeFile 
 	return parts, closeFile, nil
 }
 
-// rehearse shows what a call would do. It creates a proposal, which the server rehearses, and
+// printDryRun shows what a call would do. It creates a proposal, which the server rehearses, and
 // withdraws it again.
-func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input map[string]any) error {
+func (c *command) printDryRun(ctx context.Context, client *frontdesk.Client, input map[string]any) error {
 	for i, f := range c.operation.PathFields {
 		input[f.Wire] = c.arguments[i]
 	}
@@ -232,26 +232,26 @@ func (c *command) rehearse(ctx context.Context, client *frontdesk.Client, input 
 	if _, err := client.Proposals.Cancel(ctx, proposal.ID); err != nil {
 		return err
 	}
-	if output := c.one("output"); output == "json" || output == "csv" {
+	if output := c.flagValue("output"); output == "json" || output == "csv" {
 		effects, err := json.Marshal(proposal.Effects)
 		if err != nil {
 			return err
 		}
-		return c.print(&clients.Shape{Kind: clients.Array, Elem: &clients.Shape{Kind: clients.Object}}, effects)
+		return c.printAnswer(&clients.Shape{Kind: clients.Array, Elem: &clients.Shape{Kind: clients.Object}}, effects)
 	}
 	fmt.Fprintln(c.Err, "Nothing was done. This is what would happen:")
 	for _, e := range proposal.Effects {
-		fmt.Fprintln(c.Out, plain(e.Summary))
+		fmt.Fprintln(c.Out, stripControls(e.Summary))
 	}
 	return nil
 }
 
-// wait waits until a proposal is decided and carried out, and prints it.
-func (c *command) wait(ctx context.Context) error {
+// waitForProposal waits until a proposal is decided and carried out, and prints it.
+func (c *command) waitForProposal(ctx context.Context) error {
 	if len(c.arguments) != 1 {
-		return usage("%s takes ID", c.line())
+		return usageErrorf("%s takes ID", c.commandLine())
 	}
-	client, err := c.client()
+	client, err := c.newClient()
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (c *command) wait(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.print(&clients.Shape{Kind: clients.Object}, text)
+	return c.printAnswer(&clients.Shape{Kind: clients.Object}, text)
 }
 
 // verifyFlags are the flags of webhooks verify. All are required.
@@ -275,22 +275,22 @@ var verifyFlags = []flag{
 	{name: "file", doc: "the body as it arrived, or - for standard input"},
 }
 
-// verify checks the signature of a webhook request, and prints its body if it is genuine.
-func (c *command) verify() error {
+// verifyWebhook checks the signature of a webhook request, and prints its body if it is genuine.
+func (c *command) verifyWebhook() error {
 	for _, f := range verifyFlags {
-		if !c.has(f.name) {
-			return usage("--%s is required: %s", f.name, f.doc)
+		if !c.hasFlag(f.name) {
+			return usageErrorf("--%s is required: %s", f.name, f.doc)
 		}
 	}
-	body, err := c.read(c.one("file"))
+	body, err := c.readInput(c.flagValue("file"))
 	if err != nil {
 		return err
 	}
 	h := http.Header{}
 	for _, name := range []string{"id", "timestamp", "signature"} {
-		h.Set("webhook-"+name, c.one(name))
+		h.Set("webhook-"+name, c.flagValue(name))
 	}
-	if _, err := frontdesk.VerifyWebhook(body, h, c.one("secret")); err != nil {
+	if _, err := frontdesk.VerifyWebhook(body, h, c.flagValue("secret")); err != nil {
 		return err
 	}
 	_, err = c.Out.Write(append(body, '\n'))

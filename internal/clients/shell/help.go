@@ -8,8 +8,8 @@ import (
 	"frontdesk/internal/clients"
 )
 
-// about is the beginning of the help for frontdesk api alone.
-const about = `Every operation of a Frontdesk server, from the command line.
+// helpIntro is the beginning of the help for frontdesk api alone.
+const helpIntro = `Every operation of a Frontdesk server, from the command line.
 
   frontdesk api login                                    keep a server and a key
   frontdesk api contacts list --query ada                what a person reads
@@ -21,41 +21,41 @@ const about = `Every operation of a Frontdesk server, from the command line.
 
 `
 
-// line is the command as far as it was understood.
-func (c *command) line() string {
+// commandLine is the command as far as it was understood.
+func (c *command) commandLine() string {
 	words := []string{"frontdesk", "api"}
 	for _, n := range c.nouns {
-		words = append(words, clients.Kebab(n.Name))
+		words = append(words, clients.KebabCase(n.Name))
 	}
 	if c.operation != nil {
-		words = append(words, clients.Kebab(c.operation.Verb))
+		words = append(words, clients.KebabCase(c.operation.Verb))
 	}
-	if c.own != "" {
-		words = append(words, c.own)
+	if c.builtin != "" {
+		words = append(words, c.builtin)
 	}
 	return strings.Join(words, " ")
 }
 
-// help prints what there is, or what an operation takes.
-func (c *command) help() error {
+// printHelp prints what there is, or what an operation takes.
+func (c *command) printHelp() error {
 	w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
 	switch {
 	case c.operation != nil:
-		c.operationHelp(w)
-	case c.own != "":
-		fmt.Fprintf(w, "%s%s\n\n", c.line(), ownUsage[c.own])
-		printFlags(w, c.flags())
+		c.printOperationHelp(w)
+	case c.builtin != "":
+		fmt.Fprintf(w, "%s%s\n\n", c.commandLine(), builtinUsage[c.builtin])
+		printFlags(w, c.knownFlags())
 	default:
 		if len(c.nouns) == 0 {
-			fmt.Fprint(c.Out, about)
+			fmt.Fprint(c.Out, helpIntro)
 		}
-		c.nounHelp(w)
+		c.printNounHelp(w)
 	}
 	return w.Flush()
 }
 
-// ownUsage describes the commands that are not operations. The texts follow the command line.
-var ownUsage = map[string]string{
+// builtinUsage describes the commands that are not operations. The texts follow the command line.
+var builtinUsage = map[string]string{
 	"login":      ": asks for a key, tries it, and keeps it for this user alone",
 	"logout":     ": forgets the key of a server",
 	"completion": " bash|zsh|fish: prints a script that completes commands; source it",
@@ -63,48 +63,48 @@ var ownUsage = map[string]string{
 	"wait":       " ID: waits until it is decided and carried out",
 }
 
-// nounHelp lists the operations and nouns below what was typed.
-func (c *command) nounHelp(w *tabwriter.Writer) {
+// printNounHelp lists the operations and nouns below what was typed.
+func (c *command) printNounHelp(w *tabwriter.Writer) {
 	nouns := c.API.Nouns
-	if n := c.last(); n != nil {
+	if n := c.lastNoun(); n != nil {
 		nouns = n.Nouns
 		for _, o := range n.Operations {
-			fmt.Fprintf(w, "%s %s%s\t%s\n", c.line(), clients.Kebab(o.Verb), arguments(o), o.Summary)
+			fmt.Fprintf(w, "%s %s%s\t%s\n", c.commandLine(), clients.KebabCase(o.Verb), argumentNames(o), o.Summary)
 		}
 	}
 	for _, n := range nouns {
 		var verbs []string
 		for _, o := range n.Operations {
-			verbs = append(verbs, clients.Kebab(o.Verb))
+			verbs = append(verbs, clients.KebabCase(o.Verb))
 		}
 		for _, below := range n.Nouns {
-			verbs = append(verbs, clients.Kebab(below.Name)+" …")
+			verbs = append(verbs, clients.KebabCase(below.Name)+" …")
 		}
-		fmt.Fprintf(w, "%s %s\t%s\n", c.line(), clients.Kebab(n.Name), strings.Join(verbs, ", "))
+		fmt.Fprintf(w, "%s %s\t%s\n", c.commandLine(), clients.KebabCase(n.Name), strings.Join(verbs, ", "))
 	}
-	for _, own := range c.ownCommands() {
-		fmt.Fprintf(w, "%s %s\t%s\n", c.line(), own, strings.TrimLeft(ownUsage[own], ": "))
+	for _, own := range c.builtinCommands() {
+		fmt.Fprintf(w, "%s %s\t%s\n", c.commandLine(), own, strings.TrimLeft(builtinUsage[own], ": "))
 	}
 }
 
-func arguments(o *clients.Operation) (out string) {
+func argumentNames(o *clients.Operation) (out string) {
 	for _, f := range o.PathFields {
-		out += " " + argument(f)
+		out += " " + argumentName(f)
 	}
 	return out
 }
 
-// argument is how help writes an argument: CONTACT-ID.
-func argument(f *clients.Field) string { return strings.ToUpper(clients.Kebab(f.Name)) }
+// argumentName is how help writes an argument: CONTACT-ID.
+func argumentName(f *clients.Field) string { return strings.ToUpper(clients.KebabCase(f.Name)) }
 
-func (c *command) operationHelp(w *tabwriter.Writer) {
+func (c *command) printOperationHelp(w *tabwriter.Writer) {
 	o := c.operation
-	fmt.Fprintf(w, "%s%s [flags]\n\n%s", c.line(), arguments(o), o.Summary)
+	fmt.Fprintf(w, "%s%s [flags]\n\n%s", c.commandLine(), argumentNames(o), o.Summary)
 	if o.Description != "" {
 		fmt.Fprintf(w, " %s", o.Description)
 	}
 	fmt.Fprint(w, "\n\n")
-	printFlags(w, flagsOf(o))
+	printFlags(w, operationFlags(o))
 	if example := clients.ShellExample(o); example != "" {
 		fmt.Fprintf(w, "\nExample:\n  %s\n", example)
 	}
@@ -114,8 +114,8 @@ func (c *command) operationHelp(w *tabwriter.Writer) {
 func printFlags(w *tabwriter.Writer, flags []flag) {
 	for _, f := range flags {
 		value := ""
-		if !f.switchOn {
-			value = " " + valueWord(f)
+		if !f.isSwitch {
+			value = " " + valuePlaceholder(f)
 		}
 		doc := f.doc
 		if f.values != nil {
@@ -131,8 +131,8 @@ func printFlags(w *tabwriter.Writer, flags []flag) {
 	}
 }
 
-// valueWord is how help writes the value of a flag.
-func valueWord(f flag) string {
+// valuePlaceholder is how help writes the value of a flag.
+func valuePlaceholder(f flag) string {
 	if f.field == nil {
 		return "VALUE"
 	}
@@ -148,7 +148,7 @@ func valueWord(f flag) string {
 	case clients.Map, clients.Object:
 		return "JSON"
 	case clients.Array:
-		if scalar(f.field.Elem) {
+		if isTextShape(f.field.Elem) {
 			return "TEXT…"
 		}
 		return "JSON"

@@ -23,8 +23,8 @@ type credentials struct {
 	Keys    map[string]string `json:"keys"`    // by base URL
 }
 
-// load reads the credentials. A file that does not exist is empty.
-func (s *Shell) load() (*credentials, error) {
+// loadCredentials reads the credentials. A file that does not exist is empty.
+func (s *Shell) loadCredentials() (*credentials, error) {
 	out := &credentials{}
 	text, err := os.ReadFile(s.Credentials)
 	if err == nil {
@@ -39,8 +39,8 @@ func (s *Shell) load() (*credentials, error) {
 	return out, nil
 }
 
-// store writes the credentials so that only this user can read them.
-func (s *Shell) store(c *credentials) error {
+// storeCredentials writes the credentials so that only this user can read them.
+func (s *Shell) storeCredentials(c *credentials) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
 		return err
@@ -60,58 +60,58 @@ func (s *Shell) store(c *credentials) error {
 	return os.Rename(beside, s.Credentials)
 }
 
-// server finds out where a call goes, and with which key: flags come before the environment,
+// resolveServer finds out where a call goes, and with which key: flags come before the environment,
 // and that before the credentials.
-func (c *command) server() (baseURL, key string, err error) {
-	stored, err := c.load()
+func (c *command) resolveServer() (baseURL, key string, err error) {
+	stored, err := c.loadCredentials()
 	if err != nil {
 		return "", "", err
 	}
-	baseURL = tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
-	key = cmp.Or(c.one("api-key"), c.Getenv("FRONTDESK_API_KEY"), stored.Keys[baseURL])
-	switch err := whole(baseURL); {
+	baseURL = tidyURL(cmp.Or(c.flagValue("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
+	key = cmp.Or(c.flagValue("api-key"), c.Getenv("FRONTDESK_API_KEY"), stored.Keys[baseURL])
+	switch err := checkURL(baseURL); {
 	case baseURL == "":
-		return "", "", usage("which server? Say frontdesk api login, give --base-url, or set FRONTDESK_URL")
+		return "", "", usageErrorf("which server? Say frontdesk api login, give --base-url, or set FRONTDESK_URL")
 	case err != nil:
 		return "", "", err
 	case key == "":
-		return "", "", usage("there is no key for %s: say frontdesk api login, or set FRONTDESK_API_KEY", baseURL)
+		return "", "", usageErrorf("there is no key for %s: say frontdesk api login, or set FRONTDESK_API_KEY", baseURL)
 	}
 	return baseURL, key, nil
 }
 
-// tidy is a URL without spaces around it and slashes at its end.
-func tidy(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
+// tidyURL is a URL without spaces around it and slashes at its end.
+func tidyURL(url string) string { return strings.TrimRight(strings.TrimSpace(url), "/") }
 
-// whole refuses a server's URL without http:// or https://.
-func whole(url string) error {
+// checkURL refuses a server's URL without http:// or https://.
+func checkURL(url string) error {
 	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") {
 		return nil
 	}
-	return usage("%q is not the address of a server: it begins with https:// or http://", url)
+	return usageErrorf("%q is not the address of a server: it begins with https:// or http://", url)
 }
 
-// login asks for a server and a key, tries the key, and stores it.
-func (c *command) login(ctx context.Context) error {
-	stored, err := c.load()
+// runLogin asks for a server and a key, tries the key, and stores it.
+func (c *command) runLogin(ctx context.Context) error {
+	stored, err := c.loadCredentials()
 	if err != nil {
 		return err
 	}
 	in := bufio.NewReader(c.In)
-	baseURL := tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL")))
+	baseURL := tidyURL(cmp.Or(c.flagValue("base-url"), c.Getenv("FRONTDESK_URL")))
 	if baseURL == "" {
-		if baseURL, err = ask(c, in, "Server, like https://frontdesk.example: "); err != nil {
+		if baseURL, err = promptLine(c, in, "Server, like https://frontdesk.example: "); err != nil {
 			return err
 		}
-		baseURL = tidy(baseURL)
+		baseURL = tidyURL(baseURL)
 	}
-	if err := whole(baseURL); err != nil {
+	if err := checkURL(baseURL); err != nil {
 		return err
 	}
-	key := cmp.Or(c.one("api-key"), c.Getenv("FRONTDESK_API_KEY"))
+	key := cmp.Or(c.flagValue("api-key"), c.Getenv("FRONTDESK_API_KEY"))
 	if key == "" {
 		visible := hideTyping(c)
-		key, err = ask(c, in, "API key, like fd_…: ")
+		key, err = promptLine(c, in, "API key, like fd_…: ")
 		visible()
 		if err != nil {
 			return err
@@ -122,37 +122,37 @@ func (c *command) login(ctx context.Context) error {
 		return err
 	}
 	stored.BaseURL, stored.Keys[baseURL] = baseURL, key
-	if err := c.store(stored); err != nil {
+	if err := c.storeCredentials(stored); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Err, "The key works for %s. It is kept in %s.\n", plain(me.Organization.Name), c.Credentials)
+	fmt.Fprintf(c.Err, "The key works for %s. It is kept in %s.\n", stripControls(me.Organization.Name), c.Credentials)
 	return nil
 }
 
-// logout removes the key of a server from the credentials. It does not revoke the key.
-func (c *command) logout() error {
-	stored, err := c.load()
+// runLogout removes the key of a server from the credentials. It does not revoke the key.
+func (c *command) runLogout() error {
+	stored, err := c.loadCredentials()
 	if err != nil {
 		return err
 	}
-	baseURL := tidy(cmp.Or(c.one("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
+	baseURL := tidyURL(cmp.Or(c.flagValue("base-url"), c.Getenv("FRONTDESK_URL"), stored.BaseURL))
 	if _, ok := stored.Keys[baseURL]; !ok {
-		return usage("there is no key for %q", baseURL)
+		return usageErrorf("there is no key for %q", baseURL)
 	}
 	delete(stored.Keys, baseURL)
 	if stored.BaseURL == baseURL {
 		stored.BaseURL = ""
 	}
 	fmt.Fprintf(c.Err, "The key for %s is forgotten. It still works until it is revoked.\n", baseURL)
-	return c.store(stored)
+	return c.storeCredentials(stored)
 }
 
-// ask prints a question and reads the line that is typed.
-func ask(c *command, in *bufio.Reader, question string) (string, error) {
+// promptLine prints a question and reads the line that is typed.
+func promptLine(c *command, in *bufio.Reader, question string) (string, error) {
 	fmt.Fprint(c.Err, question)
 	line, _ := in.ReadString('\n') // the last line may have no end
 	if line = strings.TrimSpace(line); line == "" {
-		return "", usage("nothing was typed")
+		return "", usageErrorf("nothing was typed")
 	}
 	return line, nil
 }

@@ -17,16 +17,16 @@ import (
 
 // How much a table shows.
 const (
-	tableColumns = 6
-	cellWidth    = 48 // characters
+	maxTableColumns = 6
+	maxCellWidth    = 48 // characters
 )
 
-// unseen are the fields that are left out unless --columns names them.
-var unseen = []string{"organizationId", "deletedAt", "updatedAt"}
+// hiddenFields are the fields that are left out unless --columns names them.
+var hiddenFields = []string{"organizationId", "deletedAt", "updatedAt"}
 
-// print writes one answer: an object, or a list that is not paged.
-func (c *command) print(shape *clients.Shape, data json.RawMessage) error {
-	switch output := c.one("output"); {
+// printAnswer writes one answer: an object, or a list that is not paged.
+func (c *command) printAnswer(shape *clients.Shape, data json.RawMessage) error {
+	switch output := c.flagValue("output"); {
 	case output == "json":
 		return c.printJSON(data)
 	case shape.Kind == clients.Array:
@@ -34,28 +34,28 @@ func (c *command) print(shape *clients.Shape, data json.RawMessage) error {
 		if err := json.Unmarshal(data, &list); err != nil {
 			return err
 		}
-		rows := c.rows(shape.Elem)
+		rows := c.newRowPrinter(shape.Elem)
 		for _, row := range list {
-			if err := rows.write(row); err != nil {
+			if err := rows.writeRow(row); err != nil {
 				return err
 			}
 		}
-		return rows.end()
+		return rows.finishRows()
 	case output == "csv":
-		rows := c.rows(shape)
-		if err := rows.write(data); err != nil {
+		rows := c.newRowPrinter(shape)
+		if err := rows.writeRow(data); err != nil {
 			return err
 		}
-		return rows.end()
+		return rows.finishRows()
 	}
-	fields, err := object(data)
+	fields, err := decodeObject(data)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(c.Out, 0, 4, 2, ' ', 0)
-	for _, name := range c.names(shape, fields) {
-		if text := cell(fields[name]); text != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, plain(text))
+	for _, name := range c.fieldNames(shape, fields) {
+		if text := cellText(fields[name]); text != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, stripControls(text))
 		}
 	}
 	return w.Flush()
@@ -71,42 +71,42 @@ func (c *command) printJSON(data json.RawMessage) error {
 	return err
 }
 
-func object(data json.RawMessage) (map[string]json.RawMessage, error) {
+func decodeObject(data json.RawMessage) (map[string]json.RawMessage, error) {
 	var out map[string]json.RawMessage
 	err := json.Unmarshal(data, &out)
 	return out, err
 }
 
-// names lists the fields to print: those that --columns names, or those of the type in their
+// fieldNames lists the fields to print: those that --columns names, or those of the type in their
 // order, without hiddenFields.
-func (c *command) names(shape *clients.Shape, of map[string]json.RawMessage) (out []string) {
-	if text := c.one("columns"); text != "" {
+func (c *command) fieldNames(shape *clients.Shape, of map[string]json.RawMessage) (out []string) {
+	if text := c.flagValue("columns"); text != "" {
 		return strings.Split(text, ",")
 	}
 	if shape.Type == nil {
 		return sortedKeys(of)
 	}
 	for _, f := range shape.Type.Fields {
-		if !slices.Contains(unseen, f.Name) {
+		if !slices.Contains(hiddenFields, f.Name) {
 			out = append(out, f.Name)
 		}
 	}
 	return out
 }
 
-// columns chooses the columns of a table: the first fields that have a value in some row which
+// chooseColumns chooses the columns of a table: the first fields that have a value in some row which
 // fits into a cell. The time of creation comes last.
-func (c *command) columns(shape *clients.Shape, rows []map[string]json.RawMessage) (out []string) {
-	names := c.names(shape, rows[0])
-	if c.has("columns") {
+func (c *command) chooseColumns(shape *clients.Shape, rows []map[string]json.RawMessage) (out []string) {
+	names := c.fieldNames(shape, rows[0])
+	if c.hasFlag("columns") {
 		return names
 	}
 	if i := slices.Index(names, "createdAt"); i >= 0 {
 		names = append(slices.Delete(names, i, i+1), "createdAt")
 	}
 	for _, name := range names {
-		if len(out) < tableColumns && slices.ContainsFunc(rows, func(row map[string]json.RawMessage) bool {
-			text := cell(row[name])
+		if len(out) < maxTableColumns && slices.ContainsFunc(rows, func(row map[string]json.RawMessage) bool {
+			text := cellText(row[name])
 			return text != "" && text[0] != '[' && text[0] != '{'
 		}) {
 			out = append(out, name)
@@ -115,9 +115,9 @@ func (c *command) columns(shape *clients.Shape, rows []map[string]json.RawMessag
 	return out
 }
 
-// rows prints rows as they come. Only a table waits for all of them, because their values
+// rowPrinter prints rows as they come. Only a table waits for all of them, because their values
 // decide about its columns.
-type rows struct {
+type rowPrinter struct {
 	c       *command
 	shape   *clients.Shape
 	output  string
@@ -127,12 +127,12 @@ type rows struct {
 	n       int
 }
 
-func (c *command) rows(shape *clients.Shape) *rows {
-	return &rows{c: c, shape: shape, output: cmp.Or(c.one("output"), "table"), csv: csv.NewWriter(c.Out)}
+func (c *command) newRowPrinter(shape *clients.Shape) *rowPrinter {
+	return &rowPrinter{c: c, shape: shape, output: cmp.Or(c.flagValue("output"), "table"), csv: csv.NewWriter(c.Out)}
 }
 
-// write prints a row, or keeps it for the table.
-func (r *rows) write(row json.RawMessage) error {
+// writeRow prints a row, or keeps it for the table.
+func (r *rowPrinter) writeRow(row json.RawMessage) error {
 	r.n++
 	if r.output == "json" {
 		separator := ",\n"
@@ -142,7 +142,7 @@ func (r *rows) write(row json.RawMessage) error {
 		_, err := fmt.Fprint(r.c.Out, separator, string(row))
 		return err
 	}
-	fields, err := object(row)
+	fields, err := decodeObject(row)
 	if err != nil {
 		return err
 	}
@@ -151,21 +151,21 @@ func (r *rows) write(row json.RawMessage) error {
 		return nil
 	}
 	if r.n == 1 {
-		r.columns = r.c.names(r.shape, fields)
+		r.columns = r.c.fieldNames(r.shape, fields)
 		if err := r.csv.Write(r.columns); err != nil {
 			return err
 		}
 	}
 	cells := make([]string, len(r.columns))
 	for i, name := range r.columns {
-		cells[i] = op.NoFormula(cell(fields[name]))
+		cells[i] = op.EscapeFormula(cellText(fields[name]))
 	}
 	return r.csv.Write(cells)
 }
 
-// end prints what can only be printed after the last row: the end of a JSON list, or the whole
+// finishRows prints what can only be printed after the last row: the end of a JSON list, or the whole
 // table.
-func (r *rows) end() error {
+func (r *rowPrinter) finishRows() error {
 	switch r.output {
 	case "json":
 		text := "\n]\n"
@@ -182,22 +182,22 @@ func (r *rows) end() error {
 		fmt.Fprintln(r.c.Err, "There are none.")
 		return nil
 	}
-	columns := r.c.columns(r.shape, r.table)
+	columns := r.c.chooseColumns(r.shape, r.table)
 	w := tabwriter.NewWriter(r.c.Out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ToUpper(strings.Join(columns, "\t")))
 	for _, row := range r.table {
 		cells := make([]string, len(columns))
 		for i, name := range columns {
-			cells[i] = shorten(plain(cell(row[name])))
+			cells[i] = shortenCell(stripControls(cellText(row[name])))
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	return w.Flush()
 }
 
-// cell is a value as text: a string without its quotes, nothing for null, and JSON for
+// cellText is a value as text: a string without its quotes, nothing for null, and JSON for
 // anything else.
-func cell(v json.RawMessage) string {
+func cellText(v json.RawMessage) string {
 	var s string
 	switch {
 	case len(v) == 0 || string(v) == "null":
@@ -208,9 +208,9 @@ func cell(v json.RawMessage) string {
 	return string(v)
 }
 
-// plain takes control characters out of a text, which could steer a terminal. Names and
+// stripControls takes control characters out of a text, which could steer a terminal. Names and
 // subjects may be written by anybody.
-func plain(s string) string {
+func stripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -222,9 +222,9 @@ func plain(s string) string {
 	}, s)
 }
 
-func shorten(s string) string {
-	if r := []rune(s); len(r) > cellWidth {
-		return string(r[:cellWidth-1]) + "…"
+func shortenCell(s string) string {
+	if r := []rune(s); len(r) > maxCellWidth {
+		return string(r[:maxCellWidth-1]) + "…"
 	}
 	return s
 }

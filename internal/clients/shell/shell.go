@@ -44,12 +44,12 @@ type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+func usageErrorf(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
 // Run carries out one command and returns its exit status.
 func (s *Shell) Run(ctx context.Context, args []string) int {
 	c := &command{Shell: s, values: map[string][]string{}}
-	err := c.run(ctx, args)
+	err := c.runCommand(ctx, args)
 	var wrong *usageError
 	switch {
 	case err == nil:
@@ -58,7 +58,7 @@ func (s *Shell) Run(ctx context.Context, args []string) int {
 		fmt.Fprintln(s.Err, "frontdesk api:", err)
 		return 2
 	}
-	s.printError(err, c.one("output"))
+	s.printError(err, c.flagValue("output"))
 	return 1
 }
 
@@ -67,43 +67,43 @@ type command struct {
 	*Shell
 	nouns     []*clients.Noun // from the top down, as typed
 	operation *clients.Operation
-	own       string // a command that is not an operation: login, logout, completion, verify, wait
+	builtin   string // a command that is not an operation: login, logout, completion, verify, wait
 	arguments []string
 	values    map[string][]string // what each flag was given, by its name
 }
 
-func (c *command) run(ctx context.Context, args []string) error {
+func (c *command) runCommand(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == completeCommand {
-		for _, word := range c.complete(args[1:]) {
+		for _, word := range c.completeWord(args[1:]) {
 			fmt.Fprintln(c.Out, word)
 		}
 		return nil
 	}
-	if err := c.parse(args); err != nil {
+	if err := c.parseCommand(args); err != nil {
 		return err
 	}
 	switch {
-	case c.has("help") || c.operation == nil && c.own == "":
-		return c.help()
-	case c.own == "login":
-		return c.login(ctx)
-	case c.own == "logout":
-		return c.logout()
-	case c.own == "completion":
-		return c.completion()
-	case c.own == "verify":
-		return c.verify()
-	case c.own == "wait":
-		return c.wait(ctx)
+	case c.hasFlag("help") || c.operation == nil && c.builtin == "":
+		return c.printHelp()
+	case c.builtin == "login":
+		return c.runLogin(ctx)
+	case c.builtin == "logout":
+		return c.runLogout()
+	case c.builtin == "completion":
+		return c.printCompletion()
+	case c.builtin == "verify":
+		return c.verifyWebhook()
+	case c.builtin == "wait":
+		return c.waitForProposal(ctx)
 	}
-	return c.call(ctx)
+	return c.callOperation(ctx)
 }
 
-// has reports whether a flag was given.
-func (c *command) has(flag string) bool { return len(c.values[flag]) > 0 }
+// hasFlag reports whether a flag was given.
+func (c *command) hasFlag(flag string) bool { return len(c.values[flag]) > 0 }
 
-// one is the last value of a flag; empty if it was not given.
-func (c *command) one(flag string) string {
+// flagValue is the last value of a flag; empty if it was not given.
+func (c *command) flagValue(flag string) string {
 	if v := c.values[flag]; len(v) > 0 {
 		return v[len(v)-1]
 	}
@@ -114,7 +114,7 @@ func (c *command) one(flag string) string {
 func (s *Shell) printError(err error, output string) {
 	var e *frontdesk.Error
 	if !errors.As(err, &e) {
-		e = &frontdesk.Error{Code: codeOf(err), Message: strings.TrimPrefix(err.Error(), "frontdesk: ")}
+		e = &frontdesk.Error{Code: localErrorCode(err), Message: strings.TrimPrefix(err.Error(), "frontdesk: ")}
 	}
 	if output == "json" {
 		text, _ := json.Marshal(map[string]any{"error": map[string]any{"status": e.Status, "code": e.Code,
@@ -127,11 +127,11 @@ func (s *Shell) printError(err error, output string) {
 	if e.RequestID != "" {
 		about = fmt.Sprintf(" (%s, request %s)", e.Code, e.RequestID)
 	}
-	fmt.Fprintf(s.Err, "frontdesk api: %s%s\n", plain(e.Message), about)
+	fmt.Fprintf(s.Err, "frontdesk api: %s%s\n", stripControls(e.Message), about)
 	fields := e.Fields()
 	for _, name := range sortedKeys(fields) {
 		for _, issue := range fields[name] {
-			fmt.Fprintf(s.Err, "  %s: %s\n", plain(name), plain(issue))
+			fmt.Fprintf(s.Err, "  %s: %s\n", stripControls(name), stripControls(issue))
 		}
 	}
 	if e.RetryAfter > 0 {
@@ -139,8 +139,8 @@ func (s *Shell) printError(err error, output string) {
 	}
 }
 
-// codeOf is the code of an error that did not come from the server.
-func codeOf(err error) frontdesk.Code {
+// localErrorCode is the code of an error that did not come from the server.
+func localErrorCode(err error) frontdesk.Code {
 	var lost *frontdesk.ConnectionError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

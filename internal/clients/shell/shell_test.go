@@ -59,7 +59,7 @@ func shows(t *testing.T, text string, parts ...string) {
 func second(table string) string { return strings.TrimSpace(strings.Split(table, "\n")[1]) }
 
 func TestShell(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		v := newTerminal(t, map[string]string{"FRONTDESK_URL": a.URL, "FRONTDESK_API_KEY": a.Key})
 		v.run(0, "contacts", "create", "--first-name", "Ada", "--tags", "vip", "--tags", "old", "--emails",
 			`[{"email": "ada@example.com"}]`)
@@ -163,7 +163,7 @@ func TestHelp(t *testing.T) {
 	for _, o := range api.All() {
 		var words []string
 		for _, n := range strings.Split(o.Noun.Full+"."+o.Verb, ".") {
-			words = append(words, clients.Kebab(n))
+			words = append(words, clients.KebabCase(n))
 		}
 		text := v.run(0, append(words, "--help")...)
 		shows(t, text, o.Summary, o.Method+" "+o.Path, "Example:\n")

@@ -33,9 +33,9 @@ type Call struct {
 // this door.
 func (d *Door) Do(ctx context.Context, c Call) (op.Answer, error) {
 	o := d.catalog.Named(c.Operation)
-	if o == nil || o.Streams() {
+	if o == nil || o.TakesStream() {
 		return op.Answer{}, fault.NotFound.Say("There is no operation %s.", c.Operation)
 	}
 	return d.runner.Do(ctx, o, op.Request{Caller: c.Caller, Door: d.door, ID: c.RequestID,
-		Body: func() ([]byte, error) { return c.Input, nil }, Key: c.Key, HasKey: c.Key != "", NewKey: c.NewKey})
+		Body: func() ([]byte, error) { return c.Input, nil }, Key: c.Key, HasKey: c.Key != "", KeyIsNew: c.NewKey})
 }

@@ -55,16 +55,16 @@ type Door struct {
 // data. It may take long, and reports its progress.
 type Task func(ctx context.Context, input json.RawMessage, say func(line string)) (any, error)
 
-// Doer runs commands and tasks, in this process or through the socket. It returns the
+// CommandRunner runs commands and tasks, in this process or through the socket. It returns the
 // data of the answer, without its envelope.
-type Doer interface {
+type CommandRunner interface {
 	Do(context.Context, Request) (json.RawMessage, error)
-	Run(ctx context.Context, task string, input any, say func(line string)) (json.RawMessage, error)
+	RunTask(ctx context.Context, task string, input any, say func(line string)) (json.RawMessage, error)
 }
 
 var (
-	_ Doer = (*Door)(nil)
-	_ Doer = (*Client)(nil)
+	_ CommandRunner = (*Door)(nil)
+	_ CommandRunner = (*Client)(nil)
 )
 
 // Do runs one command in this process.
@@ -79,13 +79,13 @@ func (d *Door) Do(ctx context.Context, q Request) (json.RawMessage, error) {
 		if !ok {
 			return nil, fault.BadInput.Say("%q is not the id of a %s; an id is a UUID.", q.Ref, q.Noun)
 		}
-		org, err := d.Accounts.Find(ctx, q.Noun, ref)
+		org, err := d.Accounts.OwningOrganization(ctx, q.Noun, ref)
 		if err != nil {
 			return nil, err
 		}
 		caller.Organization = org
 	}
-	answer, err := d.Runner.Do(ctx, o, op.Request{Caller: caller, Door: op.Admin, ID: string(id.OfRequest()),
+	answer, err := d.Runner.Do(ctx, o, op.Request{Caller: caller, Door: op.AdminDoor, ID: string(id.NewRequestID()),
 		Body: func() ([]byte, error) { return q.Input, nil }})
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	data, err := d.Do(r.Context(), q)
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
-		f := fault.Of(err)
+		f := fault.FromError(err)
 		if f.Kind == fault.Internal {
 			d.Log.ErrorContext(r.Context(), "admin command failed", "operation", q.Operation, "err", err)
 		}

@@ -12,16 +12,17 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// Run runs a task in this process.
-func (d *Door) Run(ctx context.Context, task string, input any, say func(string)) (json.RawMessage, error) {
+// RunTask runs a task in this process.
+func (d *Door) RunTask(ctx context.Context, task string, input any, say func(string)) (json.RawMessage, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
 	}
-	return d.run(ctx, task, text, say)
+	return d.runTaskJSON(ctx, task, text, say)
 }
 
-func (d *Door) run(ctx context.Context, task string, input json.RawMessage, say func(string)) (json.RawMessage, error) {
+func (d *Door) runTaskJSON(ctx context.Context, task string, input json.RawMessage, say func(string)) (json.RawMessage,
+	error) {
 	fn := d.Tasks[task]
 	if fn == nil {
 		return nil, fault.NotFound.Say("There is no task %s.", task)
@@ -33,9 +34,9 @@ func (d *Door) run(ctx context.Context, task string, input json.RawMessage, say 
 	return json.Marshal(out)
 }
 
-// message is one line of a task's answer through the socket: progress, the result or an
+// taskMessage is one line of a task's answer through the socket: progress, the result or an
 // error. A result or an error is the last line.
-type message struct {
+type taskMessage struct {
 	Say   string          `json:"say,omitempty"`
 	Data  json.RawMessage `json:"data,omitempty"`
 	Error string          `json:"error,omitempty"`
@@ -53,21 +54,21 @@ func (d *Door) serveTask(life context.Context, w http.ResponseWriter, r *http.Re
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	send := func(m message) {
+	send := func(m taskMessage) {
 		json.NewEncoder(w).Encode(m)          //nolint:errcheck // the command is gone
 		http.NewResponseController(w).Flush() //nolint:errcheck // the command is gone
 	}
-	data, err := d.run(ctx, r.PathValue("name"), input, func(line string) { send(message{Say: line}) })
+	data, err := d.runTaskJSON(ctx, r.PathValue("name"), input, func(line string) { send(taskMessage{Say: line}) })
 	if err != nil {
 		d.Log.ErrorContext(ctx, "admin task failed", "task", r.PathValue("name"), "err", err)
-		send(message{Error: sentence(err)})
+		send(taskMessage{Error: errorSentence(err)})
 		return
 	}
-	send(message{Data: data})
+	send(taskMessage{Data: data})
 }
 
-// sentence is a fault as a sentence with its code, and any other error as it is.
-func sentence(err error) string {
+// errorSentence is a fault as a sentence with its code, and any other error as it is.
+func errorSentence(err error) string {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind != fault.Internal {
 		return fmt.Sprintf("%s (%s)", f.Sentence(), f.Code)
@@ -75,8 +76,8 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// Run makes the running server do a task, however long it takes.
-func (c *Client) Run(ctx context.Context, task string, input any, say func(string)) (json.RawMessage, error) {
+// RunTask makes the running server do a task, however long it takes.
+func (c *Client) RunTask(ctx context.Context, task string, input any, say func(string)) (json.RawMessage, error) {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (c *Client) Run(ctx context.Context, task string, input any, say func(strin
 		return nil, fmt.Errorf("the running server answered %s; it may be another version", res.Status)
 	}
 	for d := json.NewDecoder(res.Body); ; {
-		var m message
+		var m taskMessage
 		if err := d.Decode(&m); err != nil {
 			return nil, fmt.Errorf("the running server did not finish: %w", err)
 		}

@@ -56,7 +56,7 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {
-		table, d.Preset = account.Preset(p), optionText(presets, p)
+		table, d.Preset = account.PresetPermissions(p), optionText(presets, p)
 	}
 	d.Table = v.permissionTable(table)
 	d.Tools = v.tools(&account.Agent{Permissions: table, AskMode: g.AskMode})

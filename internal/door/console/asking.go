@@ -35,8 +35,8 @@ func (v *visit) askingOf(g *account.Agent) asking {
 	if l.SpendCents != nil {
 		spend = desk.Plain(*l.SpendCents, spendCurrency)
 	}
-	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.Guarded(),
-		Locked:  g.Guarded() && v.session.Role != "owner",
+	return asking{Propose: g.AskMode == account.AskPropose, Guard: g.IsGuarded(),
+		Locked:  g.IsGuarded() && v.session.Role != "owner",
 		Compact: g.ToolList == account.ToolsCompact, Limits: []limitField{
 			{"spendCents", "Money spent, in USD", spend},
 			{"messages", "Mails sent", text(l.Messages)},
@@ -73,7 +73,7 @@ func (v *visit) saveAsking() error {
 	}
 	input := fields{"id": g.ID, "askMode": mode, "limits": limits, "toolList": tools}
 	// A box that stays as it was, or cannot be changed, decides nothing.
-	if ticked := v.value("guard") == "on"; ticked != g.Guarded() && !v.askingOf(g).Locked {
+	if ticked := v.value("guard") == "on"; ticked != g.IsGuarded() && !v.askingOf(g).Locked {
 		input["guard"] = map[bool]string{true: "on", false: "off"}[ticked]
 	}
 	if err := v.do("agents.configure", input, nil); err != nil {

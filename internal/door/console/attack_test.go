@@ -37,7 +37,7 @@ func ownerOf(t testing.TB, a *apptest.App, v apptest.Tenant) *browser {
 // An admin invites somebody else's address, opens the link himself, and waits
 // until another organization adds that person.
 func TestAttackUnprovenAddress(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		const victim, known = "ceo@other.test", "the attacker knows it"
 		mallory := owner(t, a)
 		squatter := visit(t, a.URL)
@@ -80,7 +80,7 @@ func TestAttackUnprovenAddress(t *testing.T) {
 
 		// The operator's password link proves the address, ends every session,
 		// and forgets every browser. What the attacker still has opens nothing.
-		reset := a.Operate(t, "users.link_password", "", "", `{"email": "`+victim+`"}`).Text("url")
+		reset := a.AsOperator(t, "users.link_password", "", "", `{"email": "`+victim+`"}`).Text("url")
 		ceo := visit(t, a.URL)
 		ceo.post(strings.TrimPrefix(reset, a.Settings.BaseURL), "password", "only the CEO knows").at("/sign-in")
 		squatter.get("/").at("/sign-in")
@@ -230,7 +230,7 @@ func (h *listener) wait(t testing.TB, text string) {
 // invitation. All of them stop, and stay stopped after a new invitation as a
 // member.
 func TestAttackLeavingMember(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		if err := a.Jobs.Start(context.Background()); err != nil {
 			t.Fatal(err)
@@ -249,26 +249,26 @@ func TestAttackLeavingMember(t *testing.T) {
 		mine, kept, moved := newListener(t), newListener(t), newListener(t)
 		hook := func(key, url string) id.ID {
 			t.Helper()
-			return a.Send(t, key, "POST", "/v1/webhooks", `{"url": "`+url+`", "events": ["*"]}`).OK(t, 201).ID("id")
+			return a.SendREST(t, key, "POST", "/v1/webhooks", `{"url": "`+url+`", "events": ["*"]}`).OK(t, 201).ID("id")
 		}
 		hook(key, mine.URL)
 		eve.post("/webhooks/new", "url", mine.URL+"/console", "events", "*")
 		stays := hook(key, kept.URL)
 		// Whoever changes an endpoint's URL becomes its maker.
 		turned := hook(a.Key, kept.URL+"/before")
-		a.Send(t, key, "PATCH", "/v1/webhooks/"+string(turned), `{"url": "`+moved.URL+`"}`).OK(t, 200)
-		robot := a.Send(t, key, "POST", "/v1/automations", `{"name": "Eve's robot",
+		a.SendREST(t, key, "PATCH", "/v1/webhooks/"+string(turned), `{"url": "`+moved.URL+`"}`).OK(t, 200)
+		robot := a.SendREST(t, key, "POST", "/v1/automations", `{"name": "Eve's robot",
 			"trigger": {"kind": "event", "event": "contact.created"}, "steps": [{"operation": "tasks.create",
 				"input": {"title": "for Eve"}}]}`).OK(t, 201).ID("id")
 		agent := a.NewAgent(t, a.Tenant, "all")
-		eveID := a.Operate(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
+		eveID := a.AsOperator(t, "users.list", "organization", a.Org, `{}`).At("0").ID("id")
 		client := a.NewClient(t)
-		tokens := a.Redeem(t, client, "authorization_code", a.Code(t, client, eveID, agent)).Parse(t)
+		tokens := a.RedeemToken(t, client, "authorization_code", a.Code(t, client, eveID, agent)).ParseJSON(t)
 		access, refresh := tokens.Text("access_token"), tokens.Text("refresh_token")
 		back := inviteLink(t, a, eve, "eve2@example.com", "admin")
 		contact := func(name string) {
 			t.Helper()
-			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
 		}
 		contact("Before")
 		for _, h := range []*listener{mine, kept, moved} {
@@ -282,13 +282,13 @@ func TestAttackLeavingMember(t *testing.T) {
 
 		gone := func(when string) {
 			t.Helper()
-			if r := a.Send(t, key, "GET", "/v1/contacts", ""); r.Status != 401 {
+			if r := a.SendREST(t, key, "GET", "/v1/contacts", ""); r.Status != 401 {
 				t.Errorf("%s her key: %d %s", when, r.Status, r.Body)
 			}
-			if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`); r.Status != 401 {
+			if r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`); r.Status != 401 {
 				t.Errorf("%s her client: %d %s", when, r.Status, r.Body)
 			}
-			if r := a.Redeem(t, client, "refresh_token", refresh); r.Status != 400 {
+			if r := a.RedeemToken(t, client, "refresh_token", refresh); r.Status != 400 {
 				t.Errorf("%s her refresh token: %d %s", when, r.Status, r.Body)
 			}
 			contact(when)
@@ -297,7 +297,7 @@ func TestAttackLeavingMember(t *testing.T) {
 			if mine.heard(when) || moved.heard(when) {
 				t.Errorf("%s her webhook still works", when)
 			}
-			a.Send(t, a.Key, "GET", "/v1/automations/"+string(robot), "").OK(t, 200).Same("status", "paused")
+			a.SendREST(t, a.Key, "GET", "/v1/automations/"+string(robot), "").OK(t, 200).Same("status", "paused")
 			if p := visit(t, a.URL).post(back, "name", "Eve", "password", "another password"); p.Status != 404 {
 				t.Errorf("%s she returns by her own invitation: %d", when, p.Status)
 			}
@@ -316,7 +316,7 @@ func TestAttackLeavingMember(t *testing.T) {
 
 // While a user is disabled, nothing that they made works.
 func TestAttackDisabledMember(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		if err := a.Jobs.Start(context.Background()); err != nil {
 			t.Fatal(err)
@@ -334,18 +334,18 @@ func TestAttackDisabledMember(t *testing.T) {
 			find(`(fd_[0-9A-Za-z]{40})`)
 		mine, ours := newListener(t), newListener(t)
 		for k, h := range map[string]*listener{key: mine, a.Key: ours} {
-			a.Send(t, k, "POST", "/v1/webhooks", `{"url": "`+h.URL+`", "events": ["contact.created"]}`).OK(t, 201)
+			a.SendREST(t, k, "POST", "/v1/webhooks", `{"url": "`+h.URL+`", "events": ["contact.created"]}`).OK(t, 201)
 		}
 		back := inviteLink(t, a, eve, "eve2@example.com", "admin")
 		contact := func(name string) {
 			t.Helper()
-			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`"}`).OK(t, 201)
 			ours.wait(t, name)
 		}
-		a.Operate(t, "users.disable", "", "", `{"email": "eve@example.com"}`)
+		a.AsOperator(t, "users.disable", "", "", `{"email": "eve@example.com"}`)
 		contact("Secret")
 		visit(t, a.URL).post(back, "name", "Eve", "password", "another password").refused(404)
-		a.Operate(t, "users.enable", "", "", `{"email": "eve@example.com"}`)
+		a.AsOperator(t, "users.enable", "", "", `{"email": "eve@example.com"}`)
 		contact("Open")
 		mine.wait(t, "Open")
 		if mine.heard("Secret") {
@@ -362,14 +362,14 @@ func TestAttackDisabledMember(t *testing.T) {
 // Somebody else's client acts as an agent. The user who connected it changes
 // the password, or sets a new one by a link, and that disconnects it.
 func TestAttackTokenOutlivesPassword(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
 		b := owner(t, a)
 		works := func(access string) bool {
-			_, err := a.Grants.Lookup(t.Context(), access)
+			_, err := a.Grants.LoginByToken(t.Context(), access)
 			return err == nil
 		}
-		_, access, _ := a.Connect(t, a.Tenant, agent)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
 		b.get("/settings/password").at("/settings/password", "Also disconnect")
 		b.post("/settings/password", "current", "a long password", "password", "another password").
 			at("/settings/password", "Password changed")
@@ -381,8 +381,8 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 		if works(access) {
 			t.Error("the connection outlives the password")
 		}
-		_, access, _ = a.Connect(t, a.Tenant, agent)
-		link := a.Operate(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
+		_, access, _ = a.ConnectAgent(t, a.Tenant, agent)
+		link := a.AsOperator(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
 		visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a third password", "disconnect",
 			"yes").
 			at("/sign-in")
@@ -395,7 +395,7 @@ func TestAttackTokenOutlivesPassword(t *testing.T) {
 // Whoever holds an old session accepts an invitation at the very moment when its
 // user sets a new password, which ends all sessions.
 func TestAttackJoinWhileSessionsEnd(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		thief := owner(t, a)
 		link := inviteLink(t, a, ownerOf(t, a, other), a.Owner, "admin")

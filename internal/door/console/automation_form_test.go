@@ -11,10 +11,10 @@ import (
 // An automation is chosen from lists: the event, conditions on its fields, a step
 // field by field. It is tried before it is saved, and edited in the same lists.
 func TestAutomationFromLists(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		for _, name := range []string{"Ada", "Grace", "Alan"} {
-			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`", "tags": ["vip"]}`).OK(t, 201)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`", "tags": ["vip"]}`).OK(t, 201)
 		}
 		b.get("/automations/new").at("/automations/new", "Choose the event first")
 		typed := []string{"name", "Call", "trigger.kind", "event", "trigger.event", "contact.created"}

@@ -441,7 +441,7 @@ func (v *visit) inserts(trigger url.Values, before []typedStep) (groups []insert
 	}
 	switch trigger.Get("trigger.kind") {
 	case "event":
-		if s := automation.DataSchema(v.Catalog.All(), trigger.Get("trigger.event")); s != nil {
+		if s := automation.EventDataSchema(v.Catalog.All(), trigger.Get("trigger.event")); s != nil {
 			add(eventWords(trigger.Get("trigger.event")), "event.data", s)
 		}
 	case "schedule":

@@ -246,7 +246,7 @@ func (d *Door) eventFields(trigger url.Values) *jsonschema.Schema {
 	if trigger.Get("trigger.kind") != "event" {
 		return nil
 	}
-	return automation.DataSchema(d.Catalog.All(), trigger.Get("trigger.event"))
+	return automation.EventDataSchema(d.Catalog.All(), trigger.Get("trigger.event"))
 }
 
 // maxChecks bounds how many conditions are read from a form.

@@ -36,9 +36,9 @@ func (a *shownAutomation) Starts() string { return triggerWords(&a.Trigger) }
 
 // MakerWords says whose permissions it has.
 func (a *shownAutomation) MakerWords() string {
-	return map[string]string{string(op.User): "The member who last changed its steps",
+	return map[string]string{string(op.UserActor): "The member who last changed its steps",
 		string(op.AgentActor):  "The agent that last changed its steps",
-		string(op.API):         "The API key that last changed its steps",
+		string(op.APIActor):    "The API key that last changed its steps",
 		string(op.SystemActor): "Whoever runs this server"}[a.MakerKind]
 }
 

@@ -13,7 +13,7 @@ import (
 // An automation is built step by step and keeps what was typed, is refused at
 // its fields, tested and run, and its executions say what happened.
 func TestAutomation(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		startJobs(t, a)
 		b := owner(t, a)
 		b.get("/automations").at("/automations", "No automations yet", "Create automation")
@@ -106,8 +106,8 @@ func TestAutomation(t *testing.T) {
 			"Create a task", "result saved as task", "It has not run yet", "Two lines")
 		path := strings.Split(p.Path, "?")[0]
 		b.get(path+"/test").at(path+"/test", "no such event happened")
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Lovelace"}`).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Nameless"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Lovelace"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Nameless"}`).OK(t, 201)
 		b.get(path+"/test").at(path+"/test", "would run", `"title": "Call"`,
 			"In the last 30 days, there were 2 such events. It would have run for 1 of these.",
 			"event.data.lastName is null")
@@ -158,7 +158,7 @@ func TestAutomation(t *testing.T) {
 // A waiting execution can be canceled, once the visitor has confirmed.
 func TestCancelExecution(t *testing.T) {
 	a := apptest.Start(t, db.SQLite) // without background jobs
-	auto := a.Send(t, a.Key, "POST", "/v1/automations",
+	auto := a.SendREST(t, a.Key, "POST", "/v1/automations",
 		`{"name": "Waits", "trigger": {"kind": "schedule", "cron": "30 9 * * 1-5", "timezone": "Europe/Berlin"}, `+
 			`"steps": `+
 			`[{"operation": "contacts.list"}]}`).OK(t, 201).ID("id")

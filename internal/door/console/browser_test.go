@@ -195,7 +195,8 @@ func events(t testing.TB, d *db.DB) string {
 	t.Helper()
 	var types []string
 	err := d.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		types, err = db.All[string](ctx, tx, "SELECT type || ':' || actor_kind || ':' || door FROM events ORDER BY seq")
+		types, err = db.QueryAll[string](ctx, tx,
+			"SELECT type || ':' || actor_kind || ':' || door FROM events ORDER BY seq")
 		return err
 	})
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 // Where there are several businesses, one is chosen in the frame: lists, forms and
 // figures are its own, until all are chosen again.
 func TestChooseBusiness(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		b.get("/customers").at("/customers").hasNot("All businesses")
-		first := a.Send(t, a.Key, "GET", "/v1/businesses", "").OK(t, 200).Text("0.id")
-		second := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Bakery", "currency": "eur"}`).OK(t, 201).
+		first := a.SendREST(t, a.Key, "GET", "/v1/businesses", "").OK(t, 200).Text("0.id")
+		second := a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Bakery", "currency": "eur"}`).OK(t, 201).
 			Text("id")
-		a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Compilers", "businessId": "`+first+`"}`).OK(t, 201)
-		loaves := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Loaves", "businessId": "`+second+`"}`).
+		a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Compilers", "businessId": "`+first+`"}`).OK(t, 201)
+		loaves := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Loaves", "businessId": "`+second+`"}`).
 			OK(t, 201).Text("id")
 		b.get("/customers").at("/customers", "All businesses", "Bakery", "Compilers", "Loaves")
 		b.post("/business", "business", second, "back", "/customers").at("/customers", "Loaves").hasNot("Compilers")
@@ -26,7 +26,7 @@ func TestChooseBusiness(t *testing.T) {
 		b.get("/search?query=compilers").at("/search", "Compilers") // the search finds everything
 		b.post("/customers/new", "name", "Rye").at("/customers/", "Bakery")
 		b.post("/tasks/new", "title", "Bake").at("/tasks/")
-		tasks := a.Send(t, a.Key, "GET", "/v1/tasks?businessId="+second, "").OK(t, 200)
+		tasks := a.SendREST(t, a.Key, "GET", "/v1/tasks?businessId="+second, "").OK(t, 200)
 		tasks.Same("0.title", "Bake")
 		b.get("/tasks").at("/tasks", "Bake")
 		if export := b.get("/customers/export").Body; !strings.Contains(export, loaves) ||

@@ -90,16 +90,16 @@ func (v *visit) savedCard() error {
 		return v.done(cardsPath, "card")
 	}
 	v.logProviderFailure(err)
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	d := cardReturn{Text: f.Sentence(), Back: cardsPath}
 	switch f.Kind {
-	case account.ProviderDown:
+	case account.PaymentProviderDown:
 		d.Text = "The payment provider does not answer. If you saved the card there, it is not lost: try again in a " +
 			"moment."
 		d.Again = v.r.URL.RequestURI()
 	case account.TooManyCards:
 		d.Again = v.r.URL.RequestURI()
-	case account.SetupOpen, account.SetupUsed, fault.NotFound, fault.Invalid:
+	case account.CardSetupIncomplete, account.CardSetupUsed, fault.NotFound, fault.Invalid:
 	default:
 		return err
 	}
@@ -114,7 +114,7 @@ type cardReturn struct{ Text, Again, Back string }
 // logProviderFailure logs what the payment provider said for the operator. The
 // visitor learns only that it does not work.
 func (v *visit) logProviderFailure(err error) {
-	if fault.Has(err, account.ProviderDown) {
+	if fault.IsKind(err, account.PaymentProviderDown) {
 		v.Log.WarnContext(v.r.Context(), "the payment provider failed", "trace_id", v.id, "path", v.route(), "err", err)
 	}
 }

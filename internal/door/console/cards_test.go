@@ -45,7 +45,7 @@ func sitePath(a *apptest.App, address string) string {
 // A card is saved at Stripe: only by whoever started it, only once, and only
 // when Stripe confirms it.
 func TestCardsAtStripe(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a, f := withStripe(t, e)
 		b := owner(t, a)
 		p := b.get("/settings/cards").at("/settings/cards", "Add a card at Stripe",
@@ -62,12 +62,12 @@ func TestCardsAtStripe(t *testing.T) {
 		b.get("/settings/cards/saved?page="+first).refused(409, "The card is not saved",
 			"No card was saved at the payment provider")
 		b.get("/settings/cards?done=nocard").at("/settings/cards", "No card was added.", "No card yet")
-		f.Expire(first)
+		f.ExpireSession(first)
 		b.get("/settings/cards/saved?page="+first).refused(409, "Back to the cards")
 
 		// Saved, and loaded again.
 		second := startSetup(t, b, f)
-		to := sitePath(a, f.Save(second))
+		to := sitePath(a, f.SaveCard(second))
 		if to != "/settings/cards/saved?page="+second {
 			t.Fatalf("Stripe leads back to %s", to)
 		}
@@ -82,7 +82,7 @@ func TestCardsAtStripe(t *testing.T) {
 		other := a.NewTenant(t, "free")
 		o := visit(t, a.URL)
 		o.signIn(other.Owner, "a long password").at("/")
-		theirs := sitePath(a, f.Save(startSetup(t, o, f)))
+		theirs := sitePath(a, f.SaveCard(startSetup(t, o, f)))
 		for _, page := range []string{theirs, "/settings/cards/saved?page=cs_test_99"} {
 			b.get(page).refused(404, "The card is not saved", "No card setup was started here")
 		}
@@ -94,12 +94,12 @@ func TestCardsAtStripe(t *testing.T) {
 		// A page that was opened here, but that Stripe says belongs elsewhere.
 		for _, give := range [][2]string{{"cus_1", ""}, {"", "another setup"}} {
 			third := startSetup(t, b, f)
-			f.Give(third, give[0], give[1])
-			b.get(sitePath(a, f.Save(third))).refused(404, "No card setup was started here")
+			f.ReassignPage(third, give[0], give[1])
+			b.get(sitePath(a, f.SaveCard(third))).refused(404, "No card setup was started here")
 		}
 
 		// Members may not do this.
-		a.Operate(t, "users.create", "organization", a.Org,
+		a.AsOperator(t, "users.create", "organization", a.Org,
 			`{"email": "member@example.com", "name": "Member", "role": "member", "password": "a long password"}`)
 		m := visit(t, a.URL)
 		m.signIn("member@example.com", "a long password")
@@ -115,12 +115,12 @@ func TestCardsAtStripe(t *testing.T) {
 
 // Several returns at once save one card.
 func TestCardOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a, f := withStripe(t, e)
 		b := owner(t, a)
-		to := sitePath(a, f.Save(startSetup(t, b, f)))
+		to := sitePath(a, f.SaveCard(startSetup(t, b, f)))
 		shown := make([]string, 6)
-		apptest.AtOnce(len(shown), func(i int) { shown[i] = b.get(to).Path })
+		apptest.RunAtOnce(len(shown), func(i int) { shown[i] = b.get(to).Path })
 		slices.Sort(shown)
 		if shown[0] != "/settings/cards?done=card" || shown[1] != "/settings/cards?done=samecard" {
 			t.Errorf("%v", shown)
@@ -135,19 +135,19 @@ func TestCardOnce(t *testing.T) {
 func TestStripeDown(t *testing.T) {
 	a, f := withStripe(t, db.SQLite)
 	b := owner(t, a)
-	down := func(yes bool) { f.Set(func() { f.Down = yes }) }
+	down := func(yes bool) { f.Update(func() { f.Down = yes }) }
 
 	// An answer about the customer is lost; the next request has the same key.
-	f.Set(func() { f.Lose = 1 })
+	f.Update(func() { f.AnswersToLose = 1 })
 	b.post("/settings/cards").refused(503)
 	startSetup(t, b, f)
-	if n := f.Customers(); n != 2 { // with cus_1
+	if n := f.CountCustomers(); n != 2 { // with cus_1
 		t.Errorf("%d customers", n)
 	}
 	down(true)
 	b.post("/settings/cards").refused(503, "The payment provider does not answer as it should", "Add a card at Stripe")
 	down(false)
-	to := sitePath(a, f.Save(startSetup(t, b, f)))
+	to := sitePath(a, f.SaveCard(startSetup(t, b, f)))
 	down(true)
 	p := b.get(to).refused(503, "it is not lost", "Try again")
 	down(false)
@@ -158,7 +158,7 @@ func TestStripeDown(t *testing.T) {
 
 	// A customer that no longer exists at Stripe is replaced.
 	f.ForgetCustomers()
-	b.get(sitePath(a, f.Save(startSetup(t, b, f)))).at("/settings/cards", "Card saved")
+	b.get(sitePath(a, f.SaveCard(startSetup(t, b, f)))).at("/settings/cards", "Card saved")
 }
 
 // A card that was saved here is detached. One that the operator named is not
@@ -171,7 +171,7 @@ func TestDetach(t *testing.T) {
 	defer a.Jobs.Stop(context.Background()) //nolint:errcheck // the test is over
 	b := owner(t, a)
 	page := startSetup(t, b, f)
-	to := sitePath(a, f.Save(page))
+	to := sitePath(a, f.SaveCard(page))
 	b.get(to).at("/settings/cards", "Card saved")
 	_, err := a.Admin.Do(t.Context(),
 		admin.Request{Operation: "payment_methods.create", Noun: "organization", Ref: string(a.Org),
@@ -184,14 +184,14 @@ func TestDetach(t *testing.T) {
 		b.post(p.find(`href="(/settings/cards/[^"]*/delete)">Delete<span class="hide"> the card ending in `+
 			last4)).at("/settings/cards", "Deleted.")
 	}
-	for i := 0; f.Attached("pm_" + page); i++ {
+	for i := 0; f.IsAttached("pm_" + page); i++ {
 		if i == 3000 {
 			t.Fatal("the card was not detached")
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	b.get(to).refused(409, "deleted since")
-	if !f.Attached("pm_1") {
+	if !f.IsAttached("pm_1") {
 		t.Error("a card that is somebody else's was detached")
 	}
 }
@@ -200,7 +200,7 @@ func TestDetach(t *testing.T) {
 func TestCardBounds(t *testing.T) {
 	a, f := withStripe(t, db.SQLite)
 	b := owner(t, a)
-	to := sitePath(a, f.Save(startSetup(t, b, f)))
+	to := sitePath(a, f.SaveCard(startSetup(t, b, f)))
 	for range 20 {
 		exec(t, a,
 			`

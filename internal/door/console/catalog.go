@@ -46,7 +46,7 @@ func (d *Door) eventTypes() (groups []optionGroup) {
 
 // isStep reports whether an automation can call an operation.
 func isStep(o *op.Op) bool {
-	return o != nil && isTool(o) && o.Doors&op.Automation != 0
+	return o != nil && isTool(o) && o.Doors&op.AutomationDoor != 0
 }
 
 // stepChoice is the operations that the visitor's automations may call, grouped
@@ -58,7 +58,7 @@ func (v *visit) stepChoice() []optionGroup {
 	}
 	for _, o := range v.Catalog.All() {
 		i := slices.Index(op.Resources(), o.Resource)
-		if i >= 0 && isStep(o) && o.Permit(v.caller, op.Automation) == nil {
+		if i >= 0 && isStep(o) && o.PermitCaller(v.caller, op.AutomationDoor) == nil {
 			groups[i].Options = append(groups[i].Options, option{o.Name, summary(o)})
 		}
 	}

@@ -67,7 +67,7 @@ func (v *visit) showConsent(status int, r *grant.Request, problem string) error 
 	if err != nil {
 		return err
 	}
-	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.Offline), Left: unaccepted(standings),
+	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.ScopeOffline), Left: unaccepted(standings),
 		Next: v.r.URL.Path, Error: problem, Agree: agreementsThen(v.r.URL.Path),
 		NewAgent: "/agents/new?next=" + url.QueryEscape(v.r.URL.Path)}
 	if len(d.Left) == len(standings) {
@@ -99,7 +99,7 @@ func (v *visit) consent() error {
 	var to string
 	switch v.value("decision") {
 	case "decline":
-		to, err = v.Grants.Decline(v.r.Context(), r.ID)
+		to, err = v.Grants.DeclineRequest(v.r.Context(), r.ID)
 	case "approve":
 		agent, ok := id.Parse(v.value("agent_id"))
 		if !ok {
@@ -109,7 +109,7 @@ func (v *visit) consent() error {
 	default:
 		return v.showConsent(http.StatusBadRequest, r, "Choose Approve or Decline.")
 	}
-	if f := fault.Of(err); err != nil && (f.Kind == fault.AgreementNeeded || f.Kind == grant.AgentInactive) {
+	if f := fault.FromError(err); err != nil && (f.Kind == fault.AgreementNeeded || f.Kind == grant.AgentInactive) {
 		return v.showConsent(f.Status, r, f.Sentence())
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (v *visit) approve(r *grant.Request, agent id.ID) (string, error) {
 	if !slices.ContainsFunc(offers, func(o account.Offer) bool { return o.ID == agent }) {
 		return "", fault.NotFound.Say("There is no such agent.")
 	}
-	return v.Grants.Approve(v.r.Context(), r.ID, v.session.User, agent)
+	return v.Grants.ApproveRequest(v.r.Context(), r.ID, v.session.User, agent)
 }
 
 // What a policy may contain: anything else could end the directive.

@@ -43,17 +43,17 @@ func askConsent(t testing.TB, a *apptest.App, name, redirect, scope string) (pat
 
 func newAgent(t testing.TB, a *apptest.App, business id.ID, name, preset string) string {
 	t.Helper()
-	return string(a.Operate(t, "agents.create", "business", business,
+	return string(a.AsOperator(t, "agents.create", "business", business,
 		fmt.Sprintf(`{"businessId": %q, "name": %q, "preset": %q}`, business, name, preset)).ID("id"))
 }
 
 // A person sees who asks and where the answer goes, chooses an agent of a
 // business that accepted the agreement, and approves or declines.
 func TestConsent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		reader := newAgent(t, a, a.Business, "Reader", "read")
 		helper := newAgent(t, a, a.Business, "Helper", "helper")
-		second := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
+		second := a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
 		unready := newAgent(t, a, second, "Unready", "all")
 		foreign := newAgent(t, a, a.NewTenant(t, "free").Business, "Foreign", "all")
 
@@ -97,7 +97,7 @@ func TestConsent(t *testing.T) {
 		b.get(path).refused(404, "expired")
 		b.post(path, "decision", "approve", "agent_id", reader).refused(404)
 
-		tokens, err := a.Grants.Redeem(context.Background(), client,
+		tokens, err := a.Grants.ExchangeTokens(context.Background(), client,
 			url.Values{"grant_type": {"authorization_code"}, "code": {to.Query().Get("code")}, "client_id": {client},
 				"redirect_uri": {"https://notes.example/callback?x=1"}, "code_verifier": {verifier},
 				"resource": {a.Settings.MCPURL + "/mcp"}})
@@ -105,7 +105,7 @@ func TestConsent(t *testing.T) {
 			t.Fatal(err)
 		}
 		access := tokens.Access
-		if _, err := a.Grants.Lookup(context.Background(), access); err != nil {
+		if _, err := a.Grants.LoginByToken(context.Background(), access); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(a.Logs.String(), to.Query().Get("code")) {
@@ -120,7 +120,7 @@ func TestConsent(t *testing.T) {
 		b.get(away).at(away, "Disconnect Notes <App>")
 		b.get(strings.Replace(away, reader, helper, 1)).refused(404)
 		b.post(away).at("/agents/"+reader, "Disconnected.", "No client acts as this agent")
-		if _, err := a.Grants.Lookup(context.Background(), access); err == nil {
+		if _, err := a.Grants.LoginByToken(context.Background(), access); err == nil {
 			t.Error("the token still works")
 		}
 

@@ -28,9 +28,9 @@ import (
 // that wait for consent, and the connected clients.
 type Grants interface {
 	Request(ctx context.Context, request id.ID) (*grant.Request, error)
-	Approve(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error)
-	Decline(ctx context.Context, request id.ID) (redirectURL string, err error)
-	Connections(ctx context.Context, org id.ID) ([]grant.Connection, error)
+	ApproveRequest(ctx context.Context, request, user, agent id.ID) (redirectURL string, err error)
+	DeclineRequest(ctx context.Context, request id.ID) (redirectURL string, err error)
+	ListConnections(ctx context.Context, org id.ID) ([]grant.Connection, error)
 	Disconnect(ctx context.Context, org, connection, user id.ID) error
 }
 

@@ -12,9 +12,9 @@ import (
 // A price that was left empty is no price of nothing, and one that can be read in
 // two ways is none: the line is told about at its field and keeps what was typed.
 func TestAttackPrices(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
-		a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Loom"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Loom"}`).OK(t, 201)
 		at := b.post("/invoices/new", "customerId", "Loom", "currency", "usd").at("/invoices/").where()
 		invoice := "/v1" + at
 		for _, c := range []struct{ price, says string }{
@@ -26,7 +26,7 @@ func TestAttackPrices(t *testing.T) {
 				refused(400, c.says)
 			p.find(`name="description" value="(Weaving)"`)
 			p.find(`name="price" value="(` + c.price + `)"[^>]* aria-invalid="true"`)
-			if n := a.Send(t, a.Key, "GET", invoice, "").OK(t, 200).At("lineItems").Len(); n != 0 {
+			if n := a.SendREST(t, a.Key, "GET", invoice, "").OK(t, 200).At("lineItems").Len(); n != 0 {
 				t.Errorf("%q was saved: %d lines", c.price, n)
 			}
 		}
@@ -35,9 +35,9 @@ func TestAttackPrices(t *testing.T) {
 			refused(400, "Invalid quantity")
 		b.post(at+"/lines", "description", "Weaving", "quantity", "", "price", "80", "tax", "").at(at, "$80.00")
 		b.get(at + "/lines").at(at)
-		a.Send(t, a.Key, "GET", invoice, "").OK(t, 200).Same("lineItems.0.unitAmountCents", 8000)
+		a.SendREST(t, a.Key, "GET", invoice, "").OK(t, 200).Same("lineItems.0.unitAmountCents", 8000)
 		b.post(at+"/lines", "description", "", "quantity", "1", "price", "80.00", "tax", "").at(at, "Saved.")
-		if n := a.Send(t, a.Key, "GET", invoice, "").OK(t, 200).At("lineItems").Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, "GET", invoice, "").OK(t, 200).At("lineItems").Len(); n != 0 {
 			t.Errorf("a line whose description was cleared stays: %d", n)
 		}
 	})
@@ -46,17 +46,18 @@ func TestAttackPrices(t *testing.T) {
 // A credit after a part was paid takes back what is open, or says what is then to
 // be paid back; what the page, the paper and the list show adds up.
 func TestAttackCredit(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
-		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Loom"}`).OK(t, 201).Text("id")
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Loom"}`).OK(t, 201).Text("id")
 		issue := func() (page, api string) {
 			t.Helper()
-			v := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description":
+			v := a.SendREST(t, a.Key, "POST", "/v1/invoices",
+				fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description":
 				"Cloth", "unitAmountCents": 33489, "taxRate": "19"}]}`, customer)).OK(t, 201)
 			v.Same("totalCents", 39852)
 			api = "/v1/invoices/" + v.Text("id")
-			a.Send(t, a.Key, "POST", api+"/issue", "").OK(t, 200)
-			a.Send(t, a.Key, "POST", api+"/payments", `{"amountCents": 10000}`, "Idempotency-Key", api).OK(t, 201)
+			a.SendREST(t, a.Key, "POST", api+"/issue", "").OK(t, 200)
+			a.SendREST(t, a.Key, "POST", api+"/payments", `{"amountCents": 10000}`, "Idempotency-Key", api).OK(t, 201)
 			return "/invoices/" + v.Text("id"), api
 		}
 		// What is open is credited; nothing is left, and nothing is to be paid back.
@@ -72,7 +73,7 @@ func TestAttackCredit(t *testing.T) {
 			b.post(page+"/credit", "amountCents", "298.52", "key", key).at(page, "Credited -$298.52", "Paid -$100.00",
 				"Left to pay $0.00")
 		}
-		got := a.Send(t, a.Key, "GET", api, "").OK(t, 200)
+		got := a.SendREST(t, a.Key, "GET", api, "").OK(t, 200)
 		got.Same("amountCreditedCents", 29852)
 		got.Same("amountToRefundCents", 0)
 		// A part, then all the rest: the customer gets back what was paid.
@@ -82,34 +83,36 @@ func TestAttackCredit(t *testing.T) {
 			"to pay back").
 			hasNot("Left to pay")
 		b.get("/invoices").at("/invoices", "$100.00 back", "$100.00 to pay back")
-		a.Send(t, a.Key, "GET", api, "").OK(t, 200).Same("amountToRefundCents", 10000)
-		a.Send(t, a.Key, "GET", "/v1/customers/"+customer+"/balance", "").OK(t, 200).
+		a.SendREST(t, a.Key, "GET", api, "").OK(t, 200).Same("amountToRefundCents", 10000)
+		a.SendREST(t, a.Key, "GET", "/v1/customers/"+customer+"/balance", "").OK(t, 200).
 			Same("balances.0.balanceCents", -10000)
 		refund := b.get(page).find(`action="([^"]+/refund[^"]*)"`)
 		b.post(refund).at(page, "paid back", "Left to pay $0.00")
 		b.post(refund).at(page) // twice gives nothing back twice
-		a.Send(t, a.Key, "GET", api, "").OK(t, 200).Same("amountPaidCents", 0)
-		a.Send(t, a.Key, "GET", "/v1/customers/"+customer+"/balance", "").OK(t, 200).Same("balances.0.balanceCents", 0)
+		a.SendREST(t, a.Key, "GET", api, "").OK(t, 200).Same("amountPaidCents", 0)
+		a.SendREST(t, a.Key, "GET", "/v1/customers/"+customer+"/balance", "").OK(t,
+			200).Same("balances.0.balanceCents", 0)
 	})
 }
 
 // The sum on Today is that of the list that it opens, over all of its rows.
 func TestAttackSums(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
-		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Loom"}`).OK(t, 201).Text("id")
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Loom"}`).OK(t, 201).Text("id")
 		var last string
 		for i := range 61 {
 			currency := "usd"
 			if i == 60 {
 				currency = "eur"
 			}
-			last = a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "currency": %q, "lineItems":
+			last = a.SendREST(t, a.Key, "POST", "/v1/invoices",
+				fmt.Sprintf(`{"customerId": %q, "currency": %q, "lineItems":
 				[{"description": "Cloth", "unitAmountCents": 1000}]}`, customer, currency)).OK(t, 201).Text("id")
-			a.Send(t, a.Key, "POST", "/v1/invoices/"+last+"/issue", "").OK(t, 200)
+			a.SendREST(t, a.Key, "POST", "/v1/invoices/"+last+"/issue", "").OK(t, 200)
 			if i == 0 {
-				a.Send(t, a.Key, "POST", "/v1/invoices/"+last+"/payments", `{"amountCents": 400}`, "Idempotency-Key",
-					"k").OK(t, 201)
+				a.SendREST(t, a.Key, "POST", "/v1/invoices/"+last+"/payments", `{"amountCents": 400}`,
+					"Idempotency-Key", "k").OK(t, 201)
 			}
 		}
 		b.get("/").at("/", "Owed to you $596.00 + €10.00", "61 invoices")
@@ -117,11 +120,11 @@ func TestAttackSums(t *testing.T) {
 			b.get("/invoices?unpaid=true"+page).at("/invoices", "$600.00 + €10.00 in all",
 				"$596.00 + €10.00 left to pay")
 		}
-		totals := a.Send(t, a.Key, "GET", "/v1/invoices/totals?unpaid=true&query=loom", "").OK(t, 200)
+		totals := a.SendREST(t, a.Key, "GET", "/v1/invoices/totals?unpaid=true&query=loom", "").OK(t, 200)
 		totals.Same("totals.0.currency", "eur")
 		totals.Same("totals.1.amountDueCents", 59600)
 		totals.Same("totals.1.count", 60)
-		refused := a.Send(t, a.Key, "POST", "/v1/invoices/"+last+"/payments", `{"amountCents": 99999}`,
+		refused := a.SendREST(t, a.Key, "POST", "/v1/invoices/"+last+"/payments", `{"amountCents": 99999}`,
 			"Idempotency-Key", "z")
 		refused.Refused(t, 422, "PAYMENT_EXCEEDS_BALANCE")
 		if text := string(refused.Body); !strings.Contains(text, "10.00 EUR") {
@@ -133,17 +136,17 @@ func TestAttackSums(t *testing.T) {
 // A template is sent with its values, its default and its design; what is missing
 // is named before anything is sent.
 func TestAttackTemplate(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
-		a.Send(t, a.Key, "POST", "/v1/contacts",
+		a.SendREST(t, a.Key, "POST", "/v1/contacts",
 			`{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).OK(t, 201)
-		made := a.Send(t, a.Key, "POST", "/v1/email-templates",
+		made := a.SendREST(t, a.Key, "POST", "/v1/email-templates",
 			`{"name": "Hello", "subject": "News for {{ contact.name }}",
 			"body": "Hello {{ contact.firstName }},\n\nyour **{{ plan | default: \"usual\" }}** order."}`).OK(t, 201)
 		ref := made.Text("id")
 		newest := func() apptest.Value {
 			t.Helper()
-			return a.Send(t, a.Key, "GET", "/v1/messages?limit=1", "").OK(t, 200).At("0")
+			return a.SendREST(t, a.Key, "GET", "/v1/messages?limit=1", "").OK(t, 200).At("0")
 		}
 		// Chosen before anybody was named: it is filled in for whom it goes to.
 		p := b.get("/inbox/new?template="+ref).at("/inbox/new", "Hello [contact.firstName],", "your usual order.")
@@ -168,7 +171,7 @@ func TestAttackTemplate(t *testing.T) {
 		send("do", "send", "to", "who@example.org", "text", raw).refused(400, "in place of [contact.firstName]",
 			"Hello [contact.firstName]")
 		send("do", "send", "to", "who@example.org", "text", raw, "scheduledAt", "2030-01-01T12:00").refused(400)
-		if n := a.Send(t, a.Key, "GET", "/v1/messages", "").OK(t, 200).Len(); n != 1 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/messages", "").OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d messages", n)
 		}
 		draft := send("do", "save", "to", "who@example.org", "text", raw, "subject", "News").at("/inbox/",
@@ -191,7 +194,7 @@ func TestAttackTemplate(t *testing.T) {
 // A check of a file shows every line that changes something, and a line that is
 // refused stands in nobody's way. Its undo takes the automations' tasks along.
 func TestAttackImport(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		b := owner(t, a)
 		rows := "First name,Email,Birthday\n"
@@ -199,7 +202,7 @@ func TestAttackImport(t *testing.T) {
 			rows += fmt.Sprintf("Emmy%d,emmy%d@example.org,\n", i, i)
 		}
 		for i := range 51 {
-			a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": "Old", "lastName": "No%d", "emails":
+			a.SendREST(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(`{"firstName": "Old", "lastName": "No%d", "emails":
 				[{"email": "old%d@example.org"}]}`, i, i)).OK(t, 201)
 			rows += fmt.Sprintf("New%d,old%d@example.org,\n", i, i)
 		}
@@ -216,13 +219,14 @@ func TestAttackImport(t *testing.T) {
 		b.get(strings.ReplaceAll(check.find(`href="([^"]*offset=100[^"]*)"`), "&amp;", "&")).
 			at("/imports/check", "101–200 of 204 lines", "changes Old No0")
 
-		a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "Greet", "status": "active", "trigger": {"kind": "event",
+		a.SendREST(t, a.Key, "POST", "/v1/automations",
+			`{"name": "Greet", "status": "active", "trigger": {"kind": "event",
 			"event": "contact.created"}, "steps": [{"operation": "tasks.create",
 			"input": {"title": "Greet {{ event.data.firstName }}", "contactId": "{{ event.data.id }}"}}]}`).OK(t, 201)
 		file := check.find(`name="file" value="([^"]+)"`)
 		at := b.post("/imports/check", "do", "import", "file", file, "objectType", "contacts").at("/imports/").where()
 		tasks := func() int {
-			return a.Send(t, a.Key, "GET", "/v1/automation-executions?status=succeeded&limit=100&offset=60", "").
+			return a.SendREST(t, a.Key, "GET", "/v1/automation-executions?status=succeeded&limit=100&offset=60", "").
 				OK(t, 200).Len()
 		}
 		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -231,18 +235,18 @@ func TestAttackImport(t *testing.T) {
 			}
 		}
 		b.get(at).at(at, "Added 151", "Changed 51", "Errors 2", "Undo this import")
-		if n := a.Send(t, a.Key, "GET", "/v1/tasks?limit=1", "").OK(t, 200).Len(); n != 1 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/tasks?limit=1", "").OK(t, 200).Len(); n != 1 {
 			t.Fatal("the automation made no task")
 		}
 		b.post(at + "/undo")
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			if a.Send(t, a.Key, "GET", "/v1/tasks", "").OK(t, 200).Len() == 0 &&
-				a.Send(t, a.Key, "GET", "/v1/contacts?query=emmy", "").OK(t, 200).Len() == 0 {
+			if a.SendREST(t, a.Key, "GET", "/v1/tasks", "").OK(t, 200).Len() == 0 &&
+				a.SendREST(t, a.Key, "GET", "/v1/contacts?query=emmy", "").OK(t, 200).Len() == 0 {
 				break
 			}
 		}
 		for _, left := range []string{"/v1/tasks", "/v1/contacts?query=emmy", "/v1/contacts?query=new1"} {
-			if n := a.Send(t, a.Key, "GET", left, "").OK(t, 200).Len(); n != 0 {
+			if n := a.SendREST(t, a.Key, "GET", left, "").OK(t, 200).Len(); n != 0 {
 				t.Errorf("the undo leaves %d of %s", n, left)
 			}
 		}
@@ -253,10 +257,10 @@ func TestAttackImport(t *testing.T) {
 // A merge keeps the richer name unless somebody chooses, says who was merged, and
 // is undone on the page.
 func TestAttackMerge(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
 		make := func(body string) string {
-			return a.Send(t, a.Key, "POST", "/v1/contacts", body).OK(t, 201).Text("id")
+			return a.SendREST(t, a.Key, "POST", "/v1/contacts", body).OK(t, 201).Text("id")
 		}
 		poor := make(
 			`{"firstName": "A.", "lastName": "L.", "jobTitle": "Countess", "emails": [{"email": "al@example.org"}]}`)
@@ -275,10 +279,10 @@ func TestAttackMerge(t *testing.T) {
 			hasNot("Undo the merge")
 		b.get("/contacts/"+rich).at("/contacts/"+rich, "Ada Lovelace", "Analyst")
 		b.get("/activity").at("/activity", "took apart the contact A. L. and Ada Lovelace").hasNot("Unnamed contact")
-		a.Send(t, a.Key, "POST", "/v1/contacts/"+poor+"/merge", fmt.Sprintf(
+		a.SendREST(t, a.Key, "POST", "/v1/contacts/"+poor+"/merge", fmt.Sprintf(
 			`{"contactId": %q, "take": ["tags"]}`, rich)).Issues(t, "take.0")
 		// Without take it is as before.
-		a.Send(t, a.Key, "POST", "/v1/contacts/"+poor+"/merge", fmt.Sprintf(`{"contactId": %q}`, rich)).OK(t, 200).
+		a.SendREST(t, a.Key, "POST", "/v1/contacts/"+poor+"/merge", fmt.Sprintf(`{"contactId": %q}`, rich)).OK(t, 200).
 			Same("contact.firstName", "A.")
 	})
 }

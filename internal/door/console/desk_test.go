@@ -37,7 +37,7 @@ func (p page) where() string {
 // A member makes a contact, edits it in place, tags it, finds it, deletes it and
 // takes that back, without a script.
 func TestContactStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
 		b.get("/contacts").at("/contacts", "No contacts yet", "New contact")
 		b.get("/contacts/new").at("/contacts/new", "First name", "Create contact")
@@ -93,7 +93,7 @@ func TestContactStory(t *testing.T) {
 
 // An invoice is written, issued, paid, and seen as a PDF.
 func TestInvoiceStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
 		b.post("/customers/new", "name", "Jacquard & Sons", "type", "business", "email", "orders@example.net").
 			at("/customers/", "Created.", "Jacquard & Sons", "New invoice")
@@ -126,49 +126,52 @@ func TestInvoiceStory(t *testing.T) {
 			t.Errorf("%d payments", n)
 		}
 		b.get("/").at("/", "Owed to you $0.00", "$3,001.20", "1 payment in eight weeks")
-		paid := a.Send(t, a.Key, "GET", "/v1/invoices/"+strings.TrimPrefix(at, "/invoices/"), "").OK(t, 200)
-		void := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description":
+		paid := a.SendREST(t, a.Key, "GET", "/v1/invoices/"+strings.TrimPrefix(at, "/invoices/"), "").OK(t, 200)
+		void := a.SendREST(t, a.Key, "POST", "/v1/invoices",
+			fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description":
 			"A mistake", "unitAmountCents": 99500000}]}`, paid.Text("customerId"))).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/issue", "").OK(t, 200)
-		a.Send(t, a.Key, "POST", "/v1/invoices/"+void+"/void", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/invoices/"+void+"/issue", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/invoices/"+void+"/void", "").OK(t, 200)
 		b.get("/invoices").at("/invoices", "$995,000.00", "$3,001.20 in all")
 
 		// Euros are not dollars, and what was given back did not come in.
-		euros := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "currency": "eur",
+		euros := a.SendREST(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "currency": "eur",
 			"lineItems": [{"description": "Abroad", "unitAmountCents": 8000}]}`, paid.Text("customerId"))).OK(t, 201)
 		abroad := "/v1/invoices/" + euros.Text("id")
-		a.Send(t, a.Key, "POST", abroad+"/issue", "").OK(t, 200)
-		a.Send(t, a.Key, "POST", abroad+"/payments", `{"amountCents": 8000, "method": "card"}`, "Idempotency-Key", "e").
+		a.SendREST(t, a.Key, "POST", abroad+"/issue", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", abroad+"/payments", `{"amountCents": 8000, "method": "card"}`, "Idempotency-Key",
+			"e").
 			OK(t, 201)
 		home := "/v1" + at + "/payments"
-		first := a.Send(t, a.Key, "GET", home, "").OK(t, 200).Text("0.id")
-		a.Send(t, a.Key, "POST", home+"/"+first+"/refund", `{"amountCents": 120}`).OK(t, 200)
+		first := a.SendREST(t, a.Key, "GET", home, "").OK(t, 200).Text("0.id")
+		a.SendREST(t, a.Key, "POST", home+"/"+first+"/refund", `{"amountCents": 120}`).OK(t, 200)
 		b.get("/").at("/", "$3,000.00 + €80.00", "2 payments in eight weeks")
 	})
 }
 
 // What people type is shown as they typed it, and never becomes part of a page.
 func TestDeskShowsTextAsText(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		for i, evil := range payloads {
-			c := a.Send(t, a.Key, "POST", "/v1/contacts",
+			c := a.SendREST(t, a.Key, "POST", "/v1/contacts",
 				fmt.Sprintf(`{"firstName": %q, "lastName": %q, "jobTitle": %q, `+
 					`"organizationName": %q, "notes": %q, "tags": [%q], `+
 					`"emails": [{"email": "x%d@example.com", "label": %q}]}`,
 					evil, evil, evil, evil, evil, strings.ReplaceAll(cut(evil, 60), ",", ";"), i, evil)).
 				OK(t, 201).ID("id")
-			u := a.Send(t, a.Key, "POST", "/v1/customers", fmt.Sprintf(`{"name": %q, "notes": %q, "contactId": %q}`,
+			u := a.SendREST(t, a.Key, "POST", "/v1/customers", fmt.Sprintf(`{"name": %q, "notes": %q, "contactId": %q}`,
 				evil,
 				evil, c)).OK(t, 201).ID("id")
-			a.Send(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": %q, "description": %q, "contactId": %q}`, evil,
-				evil, c)).OK(t, 201)
-			a.Send(t, a.Key, "POST", "/v1/contacts/"+string(c)+"/notes", fmt.Sprintf(`{"body": %q}`, evil)).OK(t, 201)
-			a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "notes": %q, "lineItems": `+
+			a.SendREST(t, a.Key, "POST", "/v1/tasks",
+				fmt.Sprintf(`{"title": %q, "description": %q, "contactId": %q}`, evil, evil, c)).OK(t, 201)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts/"+string(c)+"/notes", fmt.Sprintf(`{"body": %q}`, evil)).OK(t,
+				201)
+			a.SendREST(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "notes": %q, "lineItems": `+
 				`[{"description": %q, "unitAmountCents": 100}]}`, u, evil, evil)).OK(t, 201)
-			a.Send(t, a.Key, "POST", "/v1/email-templates", fmt.Sprintf(`{"name": %q, "subject": "s", "body": "b"}`,
+			a.SendREST(t, a.Key, "POST", "/v1/email-templates", fmt.Sprintf(`{"name": %q, "subject": "s", "body": "b"}`,
 				evil)).OK(t, 201)
-			a.Send(t, a.Key, "POST", "/v1/folders", fmt.Sprintf(`{"name": %q}`, strings.ReplaceAll(evil, "/",
+			a.SendREST(t, a.Key, "POST", "/v1/folders", fmt.Sprintf(`{"name": %q}`, strings.ReplaceAll(evil, "/",
 				""))).OK(t, 201)
 			for _, path := range []string{"/contacts/" + string(c), "/contacts/" + string(c) + "?edit=jobTitle",
 				"/customers/" + string(u), "/contacts?query=" + url.QueryEscape(evil),
@@ -192,7 +195,7 @@ func TestMorePagesShowTextAsText(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	b := owner(t, a)
 	send := func(path, body string, values ...any) string {
-		return a.Send(t, a.Key, "POST", "/v1/"+path, fmt.Sprintf(body, values...)).OK(t, 201).Text("id")
+		return a.SendREST(t, a.Key, "POST", "/v1/"+path, fmt.Sprintf(body, values...)).OK(t, 201).Text("id")
 	}
 	head, lines := []string{"First name"}, []string{}
 	for i, evil := range payloads {
@@ -327,7 +330,7 @@ var payloads = []string{
 // What happens through the API is told to an open page at once, to those who may
 // know it, and to nobody else.
 func TestLive(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		listen := func(b *browser) <-chan string {
 			ctx, cancel := context.WithCancel(context.Background())
 			t.Cleanup(cancel)
@@ -385,7 +388,8 @@ func TestLive(t *testing.T) {
 		}()
 		made := map[string]bool{}
 		for deadline := time.Now().Add(time.Minute); ; {
-			made[string(a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).ID("id"))] = true
+			made[string(a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t,
+				201).ID("id"))] = true
 			select {
 			case id := <-told:
 				if !made[id] {
@@ -399,7 +403,7 @@ func TestLive(t *testing.T) {
 			}
 			break
 		}
-		a.Send(t, tenant.Key, "POST", "/v1/contacts", `{"firstName": "Grace"}`).OK(t, 201)
+		a.SendREST(t, tenant.Key, "POST", "/v1/contacts", `{"firstName": "Grace"}`).OK(t, 201)
 		for {
 			text := next(theirs)
 			if strings.HasPrefix(text, "contact.created ") {
@@ -428,7 +432,7 @@ func TestLive(t *testing.T) {
 
 // Files are uploaded, found, shown in a frame that runs nothing, and shared.
 func TestFileStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
 		b.post("/folders/new-here", "name", "Papers").at("/files", "Created.", "Papers")
 		folder := b.get("/files").find(`href="/files\?folderId=([^"]+)"`)

@@ -92,7 +92,7 @@ func (v *visit) showSignInSettings(status int, form *form) error {
 // confirmFirst asks who the visitor is, when an operation wants to know, and
 // returns here afterwards.
 func (v *visit) confirmFirst(err error) error {
-	if !fault.Has(err, account.NotConfirmed) {
+	if !fault.IsKind(err, account.NotConfirmed) {
 		return err
 	}
 	v.redirect(signInPath + "/confirm?next=" + url.QueryEscape(v.returnPath()))
@@ -221,7 +221,7 @@ func qrPicture(text, says string) (template.HTML, error) {
 func (v *visit) addCodes() error {
 	var made account.RecoveryCodes
 	if err := v.do("factors.add_codes", v.own(fields{"code": v.value("code")}), &made); err != nil {
-		if fault.Has(err, account.NotConfirmed) {
+		if fault.IsKind(err, account.NotConfirmed) {
 			return v.confirmFirst(err)
 		}
 		f, status, err := v.refused(err, nil)
@@ -295,7 +295,7 @@ func (v *visit) addPasskey() error {
 	err := v.do("factors.add_passkey", v.own(fields{"name": v.value("name"), "credential": v.value("credential")}),
 		&made)
 	if err != nil {
-		if fault.Has(err, account.NotConfirmed) {
+		if fault.IsKind(err, account.NotConfirmed) {
 			return v.confirmFirst(err)
 		}
 		f, status, err := v.refused(err, nil)

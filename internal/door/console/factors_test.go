@@ -13,7 +13,7 @@ import (
 
 // eachSite runs fn once per engine on a service where browsers offer passkeys.
 func eachSite(t *testing.T, fn func(t *testing.T, a *apptest.App)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.BaseURL = "http://localhost:8080"
 		fn(t, apptest.StartWith(t, s))

@@ -9,7 +9,7 @@ func (v *visit) forgottenPage() error {
 }
 
 func (v *visit) resetPage() error {
-	if err := v.Accounts.PasswordLinkOpen(v.r.Context(), v.r.PathValue("token")); err != nil {
+	if err := v.Accounts.CheckPasswordLink(v.r.Context(), v.r.PathValue("token")); err != nil {
 		return err
 	}
 	return v.showReset(http.StatusOK, blank())

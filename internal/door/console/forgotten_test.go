@@ -15,14 +15,15 @@ import (
 // People who forgot their password get a link from the operator, which works
 // once and ends every session.
 func TestForgotten(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := visit(t, a.URL)
 		b.get("/sign-in").at("/sign-in", "Forgotten your password?")
 		b.get("/forgotten").at("/forgotten", "whoever runs this server", "frontdesk admin user password-link")
 
 		link := func() string {
 			t.Helper()
-			url := a.Operate(t, "users.link_password", "", "", `{"email": "`+strings.ToUpper(a.Owner)+`"}`).Text("url")
+			url := a.AsOperator(t, "users.link_password", "", "",
+				`{"email": "`+strings.ToUpper(a.Owner)+`"}`).Text("url")
 			return strings.TrimPrefix(url, a.Settings.BaseURL)
 		}
 		signedIn := owner(t, a)
@@ -47,20 +48,20 @@ func TestForgotten(t *testing.T) {
 		b.get(late).refused(404, "has expired")
 		b.post(late, "password", "a newer password").refused(404)
 		off := link()
-		a.Operate(t, "users.disable", "", "", `{"email": "`+a.Owner+`"}`)
+		a.AsOperator(t, "users.disable", "", "", `{"email": "`+a.Owner+`"}`)
 		b.post(off, "password", "a newer password").refused(404)
 		for email, kind := range map[string]*fault.Kind{a.Owner: fault.Invalid, "nobody@example.com": fault.NotFound} {
 			_, err := a.Admin.Do(t.Context(),
 				admin.Request{Operation: "users.link_password", Input: []byte(`{"email": "` + email + `"}`)})
-			if !fault.Has(err, kind) {
+			if !fault.IsKind(err, kind) {
 				t.Errorf("%s: %v", email, err)
 			}
 		}
-		a.Operate(t, "users.enable", "", "", `{"email": "`+a.Owner+`"}`)
+		a.AsOperator(t, "users.enable", "", "", `{"email": "`+a.Owner+`"}`)
 
 		// Several use it at once: one sets the password.
 		raced, won := link(), atomic.Int32{}
-		apptest.AtOnce(4, func(int) {
+		apptest.RunAtOnce(4, func(int) {
 			switch p := visit(t, a.URL).post(raced, "password", "a raced password"); p.Status {
 			case 200:
 				won.Add(1)
@@ -74,7 +75,7 @@ func TestForgotten(t *testing.T) {
 		}
 		// A sign-in with the old password at the same time is ended too.
 		sure := link()
-		apptest.AtOnce(5, func(i int) {
+		apptest.RunAtOnce(5, func(i int) {
 			if i == 0 {
 				visit(t, a.URL).post(sure, "password", "the last password").at("/sign-in")
 				return
@@ -82,7 +83,7 @@ func TestForgotten(t *testing.T) {
 			visit(t, a.URL).signIn(a.Owner, "a raced password")
 		})
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM sessions WHERE user_id = $1", a.OwnerID)
+			n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM sessions WHERE user_id = $1", a.OwnerID)
 			if n != 0 {
 				t.Errorf("%d sessions outlive their password", n)
 			}

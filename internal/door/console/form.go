@@ -31,7 +31,7 @@ func blank(pairs ...string) *form {
 // was typed. An error that is not about the input is returned as it is. renamed
 // maps the operation's fields to the form's.
 func (v *visit) refused(err error, renamed map[string]string) (*form, int, error) {
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	switch f.Kind {
 	case fault.Internal, fault.Unavailable, fault.OutcomeUnknown, fault.NotFound, fault.Forbidden,
 		fault.AccountDisabled:

@@ -17,12 +17,12 @@ var (
 
 // A file with errors is looked at, imported, seen and undone, by a member.
 func TestImportStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		b := member(t, a)
 		b.get("/imports").at("/imports", "No imports yet", "Import a file")
 		b.get("/contacts").at("/contacts", "Import")
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
 			OK(t, 201)
 		b.post("/imports/new", "objectType", "contacts").refused(400, "Choose a file first")
 		csv := "First name,Email,Shoe size\nEmmy,emmy@example.org,38\nNobody,not an address,40\nAda Augusta," +
@@ -59,7 +59,7 @@ func TestImportStory(t *testing.T) {
 // An import that is too large for one transaction is undone in the background, and
 // the page of the undo tells how far it has come.
 func TestLargeImportIsUndone(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		b := owner(t, a)
 		rows := "First name,Email\n"
@@ -89,16 +89,16 @@ func TestLargeImportIsUndone(t *testing.T) {
 // Ten suggestions are accepted at once and undone, and what they took the place
 // of is back.
 func TestSuggestionsStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
 		b.get("/suggestions").at("/suggestions", "No suggestions")
-		definition := a.Send(t, a.Key, "POST", "/v1/property-definitions",
+		definition := a.SendREST(t, a.Key, "POST", "/v1/property-definitions",
 			`{"objectType": "contact", "key": "city", "name": "City", "valueType": "text"}`).OK(t, 201).ID("id")
 		for i := range 10 {
-			c := a.Send(t, a.Key, "POST", "/v1/contacts",
+			c := a.SendREST(t, a.Key, "POST", "/v1/contacts",
 				fmt.Sprintf(`{"firstName": "Person", "lastName": "No%d"}`, i)).OK(t, 201).ID("id")
 			give := func(value, status string) {
-				a.Send(t, a.Key, "POST", "/v1/contacts/"+string(c)+"/properties", fmt.Sprintf(
+				a.SendREST(t, a.Key, "POST", "/v1/contacts/"+string(c)+"/properties", fmt.Sprintf(
 					`{"definitionId": %q, "value": %q, "status": %q, "sources": [{"url": "https://example.com/%d"}]}`,
 					definition, value, status, i)).OK(t, 201)
 			}
@@ -117,7 +117,7 @@ func TestSuggestionsStory(t *testing.T) {
 		}
 		done := b.post("/suggestions/decide", append(chosen, "do", "accept")...).
 			at("/suggestions", "Accepted: 10.", "10 decisions", "No suggestions")
-		contact := a.Send(t, a.Key, "GET", "/v1/contacts?query=No0&include=properties", "")
+		contact := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=No0&include=properties", "")
 		if !strings.Contains(string(contact.Body), "London 0") {
 			t.Errorf("%s", contact.Body)
 		}
@@ -126,7 +126,7 @@ func TestSuggestionsStory(t *testing.T) {
 			was = append(was, "was", m[1])
 		}
 		b.post("/suggestions/undo", was...).at("/suggestions", "Undone.", "Paris → London 0", "London 9")
-		contact = a.Send(t, a.Key, "GET", "/v1/contacts?query=No0&include=properties", "")
+		contact = a.SendREST(t, a.Key, "GET", "/v1/contacts?query=No0&include=properties", "")
 		if !strings.Contains(string(contact.Body), "Paris") || strings.Contains(string(contact.Body), "London") {
 			t.Errorf("%s", contact.Body)
 		}
@@ -141,9 +141,9 @@ func TestSuggestionsStory(t *testing.T) {
 
 // A reader chooses columns and how dense rows are, in this browser.
 func TestColumnsAndDensity(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
 			OK(t, 201)
 		b.get("/contacts").at("/contacts", "ada@example.org").find(`(<html lang="en">)`)
 		p := b.post("/view", "path", "contacts", "back", "/contacts?sortBy=name", "column", "Email", "column", "Tags",
@@ -158,13 +158,14 @@ func TestColumnsAndDensity(t *testing.T) {
 // Everything that an agent did since a time is planned to be undone, seen, and
 // undone.
 func TestUndoOfAnAgent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		agent := a.NewAgent(t, a.Tenant, "all")
-		_, access, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
-		a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "contacts_create", `+
-			`"arguments": {"firstName": "Zuse"}}}`, session...)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
+		a.SendRPC(t, access,
+			`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "contacts_create", `+
+				`"arguments": {"firstName": "Zuse"}}}`, session...)
 		b.get("/contacts").at("/contacts", "Zuse")
 		at := "/agents/" + string(agent)
 		b.get(at).at(at, "Undo what it did")

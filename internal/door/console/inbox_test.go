@@ -22,23 +22,23 @@ import (
 // thread.
 func answered(t testing.TB, a *apptest.App, address, subject, body string) id.ID {
 	t.Helper()
-	sent := a.Send(t, a.Key, "POST", "/v1/messages",
+	sent := a.SendREST(t, a.Key, "POST", "/v1/messages",
 		fmt.Sprintf(`{"to": %q, "subject": "How are you?", "text": "Tell me."}`, address)).OK(t, 201)
 	internetID := ""
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		internetID, err = message.InternetID(ctx, tx, a.Org, sent.ID("id"))
+		internetID, err = message.LoadInternetID(ctx, tx, a.Org, sent.ID("id"))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := a.Messages.Mailbox(t.Context(), "reply+"+internetID)
+	box, err := a.Messages.FindMailbox(t.Context(), "reply+"+internetID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := "From: " + address + "\r\nTo: reply+" + internetID + "\r\nSubject: " + subject +
 		"\r\nMIME-Version: 1.0\r\nContent-Type: " + body
-	err = a.Messages.Receive(t.Context(), message.Arrived{Sender: address, Recipients: []message.Mailbox{box},
+	err = a.Messages.Receive(t.Context(), message.ReceivedMail{Sender: address, Recipients: []message.Mailbox{box},
 		Content: strings.NewReader(text), Size: int64(len(text))})
 	if err != nil {
 		t.Fatal(err)
@@ -66,12 +66,12 @@ const plainBody = "text/plain\r\n\r\nVery well, thank you.\r\n\r\nOn Monday you 
 // A member works through the inbox without a script: reads, assigns, notes,
 // answers with a template and a file, snoozes, closes, and undoes it.
 func TestInboxStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := member(t, a)
 		b.get("/inbox").at("/inbox", "Nothing waits for you")
-		a.Send(t, a.Key, "POST", "/v1/contacts",
+		a.SendREST(t, a.Key, "POST", "/v1/contacts",
 			`{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.org"}]}`).OK(t, 201)
-		template := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "Thanks", "subject": "Thank you", `+
+		template := a.SendREST(t, a.Key, "POST", "/v1/email-templates", `{"name": "Thanks", "subject": "Thank you", `+
 			`"body": "Dear {{ contact.firstName }}, thank you for {{ thing }}."}`).OK(t, 201).ID("id")
 		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
 		thread := "/inbox/" + string(ref)
@@ -123,18 +123,18 @@ func TestInboxStory(t *testing.T) {
 
 // What an agent wrote is marked, and sent as its reader decides.
 func TestDraftOfAnAgent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
 		agent := a.NewAgent(t, a.Tenant, "all")
-		_, access, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
 		in := b.get("/inbox/" + string(ref)).find(`name="inReplyToId" value="([^"]+)"`)
 		call := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name":
 			"messages_create", `+
 			`"arguments": {"to": "ada@example.org", "subject": "Re: How are you?", "html": "<p>Dear <b>Ada</b>, `+
 			`thanks.</p>", "inReplyToId": %q, "draft": true}}}`, in)
-		if r := a.RPC(t, access, call, session...); r.Status != http.StatusOK {
+		if r := a.SendRPC(t, access, call, session...); r.Status != http.StatusOK {
 			t.Fatalf("%d %s", r.Status, r.Body)
 		}
 		p := b.get("/inbox/"+string(ref)).at("/inbox/"+string(ref), "Draft by", "Read it, then send it as yours.",
@@ -180,23 +180,23 @@ func (p page) answer(pairs ...string) (out []string) {
 // An agent that obeys a stranger writes a draft. Its reader sees all of it, and
 // sends what they saw, even if the agent changes it before they press the button.
 func TestAttackDraft(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
 		thread := "/inbox/" + string(ref)
-		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Jacquard & Sons"}`).OK(t, 201).ID("id")
-		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Jacquard & Sons"}`).OK(t, 201).ID("id")
+		invoice := a.SendREST(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
 			`[{"description": "Cards", "unitAmountCents": 900}]}`, customer)).OK(t, 201).ID("id")
-		number := a.Send(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200).
+		number := a.SendREST(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200).
 			Text("invoiceNumber")
 		agent := a.NewAgent(t, a.Tenant, "all")
-		a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
-		_, access, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
+		a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
 		call := func(tool, arguments string) apptest.Value {
 			t.Helper()
-			return a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call",
-				"params": {"name": %q, "arguments": %s}}`, tool, arguments), session...).Parse(t).
+			return a.SendRPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call",
+				"params": {"name": %q, "arguments": %s}}`, tool, arguments), session...).ParseJSON(t).
 				At("result.structuredContent.data")
 		}
 		call("messages_list", fmt.Sprintf(`{"threadId": %q}`, ref)) // a stranger's words
@@ -220,7 +220,7 @@ func TestAttackDraft(t *testing.T) {
 		}
 		sent := func(draft string) apptest.Value {
 			t.Helper()
-			got := a.Send(t, a.Key, "GET", "/v1/messages/"+draft, "").OK(t, 200)
+			got := a.SendREST(t, a.Key, "GET", "/v1/messages/"+draft, "").OK(t, 200)
 			got.Same("text", "Dear Ada, thanks.")
 			return got
 		}
@@ -265,7 +265,7 @@ func TestAttackDraft(t *testing.T) {
 		for range 4 {
 			wg.Go(func() {
 				for stop.Err() == nil {
-					a.Send(t, a.Key, "PATCH", "/v1/messages/"+draft,
+					a.SendREST(t, a.Key, "PATCH", "/v1/messages/"+draft,
 						fmt.Sprintf(`{"bcc": "x%d@evil.example"}`, rand.Int()))
 				}
 			})
@@ -279,7 +279,7 @@ func TestAttackDraft(t *testing.T) {
 
 // Two people in one thread see each other, until one leaves.
 func TestReadersSeeEachOther(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		one, two := owner(t, a), member(t, a)
 		at := "/inbox/" + string(answered(t, a, "ada@example.org", "Re: How are you?", plainBody))
 		one.get(at)
@@ -294,7 +294,7 @@ func TestReadersSeeEachOther(t *testing.T) {
 // Designed mail is shown in a frame that runs nothing and loads pictures only
 // when somebody asks.
 func TestDesignedMail(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		ref := answered(t, a, "ada@example.org", "News", "text/html\r\n\r\n<table><tr><td>News"+
 			`<img src="https://tracker.example/x.png" onerror="parent.ran=1"></td></tr></table><script>ran=1</script>`)
@@ -321,15 +321,15 @@ func TestDesignedMail(t *testing.T) {
 // What was sent is seen as its reader sees it: designed, as text, with its source
 // and the invoice's PDF.
 func TestOutboxStory(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		b := member(t, a)
 		b.get("/outbox").at("/outbox", "No mail yet")
-		customer := a.Send(t, a.Key, "POST", "/v1/customers",
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers",
 			`{"name": "Jacquard & Sons", "email": "orders@example.net"}`).OK(t, 201).ID("id")
-		invoice := a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
+		invoice := a.SendREST(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(`{"customerId": %q, "lineItems": `+
 			`[{"description": "Cards", "unitAmountCents": 900}]}`, customer)).OK(t, 201).ID("id")
-		a.Send(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/issue", "").OK(t, 200)
 		b.post("/invoices/"+string(invoice)+"/send", "to", "orders@example.net").at("/invoices/", "Sent.")
 		list := b.get("/outbox?status=sent")
 		for range 3000 {
@@ -361,13 +361,14 @@ func TestOutboxStory(t *testing.T) {
 
 // Today counts who waits for us, not whom we wrote to.
 func TestTodayWaits(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
-		a.Send(t, a.Key, "POST", "/v1/messages", `{"to": "bob@example.com", "subject": "News", "text": "x"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/messages", `{"to": "bob@example.com", "subject": "News", "text": "x"}`).OK(t,
+			201)
 		b.get("/").at("/", "nobody is waiting")
 		thread := answered(t, a, "ada@example.com", "Re: How are you?", plainBody)
 		b.get("/").at("/", "oldest 1 minute", "How are you?").find(`(href="/inbox/` + string(thread) + `")`)
-		a.Send(t, a.Key, "PATCH", "/v1/threads/"+string(thread), `{"status": "closed"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", "/v1/threads/"+string(thread), `{"status": "closed"}`).OK(t, 200)
 		b.get("/").at("/", "nobody is waiting")
 	})
 }
@@ -375,18 +376,18 @@ func TestTodayWaits(t *testing.T) {
 // The page of a template shows it before anybody gave its placeholders values, as
 // it will be sent: in the letterhead of the business.
 func TestTemplatePreview(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
-		made := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "News", "subject": "{{ season }}",
+		made := a.SendREST(t, a.Key, "POST", "/v1/email-templates", `{"name": "News", "subject": "{{ season }}",
 			"body": "Hello {{ contact.firstName }}, it is {{ season }}."}`).OK(t, 201)
 		at := "/templates/" + made.Text("id") + "/preview"
 		b.get(at).has("Test Hello [contact.firstName], it is [season]. Test").find(`(max-width:600px)`)
-		logo := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "logo.png",
+		logo := a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "logo.png",
 			Text: "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)}).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
+		a.SendREST(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
 			fmt.Sprintf(`{"logoFileId": %q}`, logo)).OK(t, 200)
 		b.get(at).hasNot("cid:").find(`src="(data:image/png;base64,iVBORw0KGgp4)`)
-		a.Send(t, a.Key, "PATCH", "/v1/email-templates/"+made.Text("id"), `{"templateKey": "invoice",
+		a.SendREST(t, a.Key, "PATCH", "/v1/email-templates/"+made.Text("id"), `{"templateKey": "invoice",
 			"body": "Invoice {{ invoice.number }}"}`).OK(t, 200)
 		b.get(at).has("Invoice [invoice.number]", "See the invoice")
 	})

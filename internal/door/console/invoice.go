@@ -15,7 +15,8 @@ func (v *visit) publicInvoice() error {
 	v.caller = nil // the mail's recipient asks, whoever is signed in here
 	err := v.do("invoices.public", fields{"token": v.r.PathValue("token"), "address": v.address()}, &shown)
 	status := http.StatusOK
-	if fault.Has(err, fault.NotFound) || fault.Has(err, fault.Invalid) { // a malformed token is like an unknown one
+	if fault.IsKind(err, fault.NotFound) || fault.IsKind(err,
+		fault.Invalid) { // a malformed token is like an unknown one
 		status, shown = http.StatusNotFound, invoice.PublicInvoice{}
 	} else if err != nil {
 		return err

@@ -15,7 +15,7 @@ var invoiceLink = regexp.MustCompile(`/invoice/[A-Za-z0-9_-]+`)
 // A customer sees the invoice by the link in the mail: the business's page, with
 // no ids and no words of the house.
 func TestPublicInvoice(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := call(t, "customers.create",
 			`{"name": "Lovelace <&> Co", "email": "ada@example.com"}`).OK(t, 201).Text("id")
@@ -37,7 +37,7 @@ func TestPublicInvoice(t *testing.T) {
 			"<script>Work", "VAT 20% on $950.00", "$190.00", "Thank <you>", "Download the PDF")
 		page.hasNot("<script", "Frontdesk", v, customer, string(a.Org), "issued", "sent")
 		token := strings.TrimPrefix(link, "/invoice/")
-		pdf := a.Send(t, "", "GET", "/invoice-pdf/"+token, "")
+		pdf := a.SendREST(t, "", "GET", "/invoice-pdf/"+token, "")
 		if pdf.Status != 200 || !bytes.HasPrefix(pdf.Body, []byte("%PDF-")) {
 			t.Errorf("%d %.100s", pdf.Status, pdf.Body)
 		}
@@ -48,7 +48,7 @@ func TestPublicInvoice(t *testing.T) {
 				continue
 			}
 			b.get("/invoice/"+bad).refused(404, "This link does not work")
-			a.Send(t, "", "GET", "/invoice-pdf/"+bad, "").Refused(t, 404, "NOT_FOUND")
+			a.SendREST(t, "", "GET", "/invoice-pdf/"+bad, "").Refused(t, 404, "NOT_FOUND")
 		}
 		b.get("/unsubscribe/"+token).refused(404, "This link does not work")
 
@@ -59,6 +59,6 @@ func TestPublicInvoice(t *testing.T) {
 		call(t, "invoices.payments.void", fmt.Sprintf(`{"id": %q, "paymentId": %q}`, v, note)).OK(t, 200)
 		call(t, "invoices.void", ref).OK(t, 200)
 		b.get(link).refused(404, "This link does not work")
-		a.Send(t, "", "GET", "/invoice-pdf/"+token, "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, "", "GET", "/invoice-pdf/"+token, "").Refused(t, 404, "NOT_FOUND")
 	})
 }

@@ -22,7 +22,7 @@ func (v *visit) joinPage() error { return v.showJoin(http.StatusOK, blank()) }
 // showJoin asks everybody for the same things, whether or not the address
 // already has a user: whoever created the link can see this page too.
 func (v *visit) showJoin(status int, f *form) error {
-	invite, err := v.Accounts.Invitation(v.r.Context(), v.r.PathValue("token"))
+	invite, err := v.Accounts.FindInvitation(v.r.Context(), v.r.PathValue("token"))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 // People join by an invitation, which reveals nothing about who they are
 // elsewhere; members manage nothing; the last owner stays.
 func TestMembers(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		elsewhere := a.NewTenant(t, "free") // whose owner has a password
 		invite := func(email, role string) string {
@@ -74,7 +74,7 @@ func TestMembers(t *testing.T) {
 		b.post(grace, "role", "owner").at(grace, "Role changed.")
 		g.get("/settings/keys").at("/settings/keys")
 		// Two owners demote each other at once: one stays.
-		apptest.AtOnce(2, func(i int) {
+		apptest.RunAtOnce(2, func(i int) {
 			if i == 0 {
 				b.post(grace, "role", "member")
 			} else {

@@ -14,8 +14,8 @@ import (
 // An API key is shown once, works once the agreement is accepted on the page
 // that its refusal names, and stops when it is revoked.
 func TestKeyAndAgreement(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		second := a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second <Business>"}`).OK(t, 201).ID("id")
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		second := a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Second <Business>"}`).OK(t, 201).ID("id")
 		b := owner(t, a)
 		b.get("/settings/keys").at("/settings/keys", "Test", "Everything", "Create key")
 		p := b.post("/settings/keys/new", "name", "", "business_id", string(second)).refused(400, "Fill this in",
@@ -35,7 +35,7 @@ func TestKeyAndAgreement(t *testing.T) {
 		list := b.get("/settings/keys").at("/settings/keys", "Web shop", "Reads 1 resource, writes 1 resource", "never",
 			"expires", "Second <Business>")
 		list.hasNot(key)
-		refused := a.Send(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
+		refused := a.SendREST(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
 		page, _ := strings.CutPrefix(refused.At("details").Text("url"), a.Settings.BaseURL)
 		b.get(page).at("/agreements", "Business agreement version 1", "Second <Business> : not accepted", "Your data")
 
@@ -44,20 +44,20 @@ func TestKeyAndAgreement(t *testing.T) {
 		b.get(page).find(`(<input type="hidden" name="version" value="1">)`)
 		b.post(page, "business_id", string(second), "kind", "business", "version", "0", "read", "yes").refused(400,
 			"The current version is now 1", "Second <Business> : not accepted")
-		a.Send(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
+		a.SendREST(t, key, "GET", "/v1/contacts", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
 		b.post(page, "business_id", string(second), "kind", "business", "read", "yes").at("/agreements?done=accepted",
 			"Accepted.", "Second <Business> : accepted just now by Owner")
-		a.Send(t, key, "GET", "/v1/contacts", "").OK(t, 200)
-		a.Send(t, key, "GET", "/v1/customers", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, key, "GET", "/v1/contacts", "").OK(t, 200)
+		a.SendREST(t, key, "GET", "/v1/customers", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		if !strings.Contains(events(t, a.DB), "agreement.accepted:user:console") {
 			t.Error("the acceptance is not logged as the user's")
 		}
 
 		revoke := list.find(`href="(/settings/keys/[^"]*/revoke)"[^>]*>Revoke<span class="hide"> Web shop`)
 		b.get(revoke).at(revoke, "Revoke the key Web shop", "stops working with its next request", "Cancel")
-		a.Send(t, key, "GET", "/v1/contacts", "").OK(t, 200)
+		a.SendREST(t, key, "GET", "/v1/contacts", "").OK(t, 200)
 		b.post(revoke).at("/settings/keys?done=revoked", "Revoked.", "revoked")
-		a.Send(t, key, "GET", "/v1/contacts", "").Refused(t, 401, "UNAUTHORIZED")
+		a.SendREST(t, key, "GET", "/v1/contacts", "").Refused(t, 401, "UNAUTHORIZED")
 		if strings.Contains(a.Logs.String(), key) {
 			t.Error("the logs have the key")
 		}
@@ -66,7 +66,7 @@ func TestKeyAndAgreement(t *testing.T) {
 
 // The permission table is saved as the form has it, and applies at once.
 func TestAgent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		b.get("/agents").at("/agents", "No agents yet", "Create agent", a.Settings.MCPURL+"/mcp")
 		b.post("/agents/new", "name", "", "business_id", string(a.Business), "preset",
@@ -136,9 +136,9 @@ func TestAgent(t *testing.T) {
 func TestForeign(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	other := a.NewTenant(t, "free")
-	agent := string(a.Operate(t, "agents.create", "business", other.Business,
+	agent := string(a.AsOperator(t, "agents.create", "business", other.Business,
 		fmt.Sprintf(`{"businessId": %q, "name": "Theirs"}`, other.Business)).ID("id"))
-	a.Operate(t, "payment_methods.create_test", "organization", other.Org, `{"test": "visa"}`)
+	a.AsOperator(t, "payment_methods.create_test", "organization", other.Org, `{"test": "visa"}`)
 	b := owner(t, a)
 	for _, path := range []string{"/agents/" + agent, "/agents/" + agent + "/delete",
 		"/settings/keys/" + string(other.KeyID) + "/revoke", "/settings/members/" + string(other.OwnerID)} {

@@ -10,10 +10,10 @@ import (
 // A list that exactly fills its page does not link to an empty one, and a page
 // past the last does not say that there is nothing.
 func TestLastPage(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		add := func(n int) {
-			a.Operate(t, "api_keys.create", "business", a.Business,
+			a.AsOperator(t, "api_keys.create", "business", a.Business,
 				fmt.Sprintf(`{"businessId": %q, "name": "Key %d.", "permissions": ["*"]}`, a.Business, n))
 		}
 		for n := 2; n <= 50; n++ { // the tenant has one

@@ -10,10 +10,10 @@ import (
 // Only whoever knows the current password can change it. When several try at
 // once, the first one wins: for the others it is no longer the current one.
 func TestPasswordChangedOnce(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		var changed atomic.Int64
-		apptest.AtOnce(4, func(i int) {
+		apptest.RunAtOnce(4, func(i int) {
 			p := b.post("/settings/password", "current", "a long password", "password",
 				"a longer password "+string(rune('a'+i)))
 			switch p.Status {

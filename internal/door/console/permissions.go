@@ -28,7 +28,7 @@ type permissionLevel struct {
 
 // isTool reports whether the agent connection lists an operation as a tool: it
 // is open to agents and does not stream bytes.
-func isTool(o *op.Op) bool { return o.Doors&op.Agent != 0 && !o.Streams() }
+func isTool(o *op.Op) bool { return o.Doors&op.AgentDoor != 0 && !o.TakesStream() }
 
 // openedBy counts tools by the cell that opens them, such as "contacts.read";
 // those among them that also need the permission to see; and those that need
@@ -39,7 +39,7 @@ func (d *Door) openedBy() (cells, reads map[string]int, free int) {
 		cell := o.Resource + "." + o.Action.String()
 		switch {
 		case !isTool(o):
-		case o.Resource == op.Free:
+		case o.Resource == op.Unrestricted:
 			free++
 		default:
 			cells[cell]++
@@ -53,7 +53,7 @@ func (d *Door) openedBy() (cells, reads map[string]int, free int) {
 
 // tools is how many tools an agent's client would see.
 func (d *Door) tools(g *account.Agent) (n int) {
-	allowed := g.Allowed() | g.Asks()
+	allowed := g.AllowedPermissions() | g.ProposablePermissions()
 	for _, o := range d.Catalog.All() {
 		if isTool(o) && o.AllowedBy(allowed) {
 			n++
@@ -86,7 +86,7 @@ func (d *Door) permissionTable(table map[string]string) (rows []permissionRow) {
 // and not at all.
 func permissionWords(table map[string]string) (may, ask, not []string) {
 	agent := account.Agent{Permissions: table}
-	allowed := agent.Allowed()
+	allowed := agent.AllowedPermissions()
 	for _, level := range []string{"allow", "ask", "deny"} {
 		for _, a := range actions {
 			var nouns []string

@@ -66,7 +66,7 @@ func (v *visit) planPage() error {
 			return err
 		}
 		row := allowanceRow{Allowance: a, Used: left.Limit - left.Remaining, Limit: left.Limit, Waiting: waiting,
-			Back: limit.Seconds(left.Reset)}
+			Back: limit.CeilSeconds(left.Reset)}
 		row.Percent = 100 * row.Used / max(row.Limit, 1)
 		d.Allowances = append(d.Allowances, row)
 	}

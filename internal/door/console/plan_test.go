@@ -15,7 +15,7 @@ import (
 // The plan's page shows how much of each allowance is used, as the doors count
 // it.
 func TestPlan(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		v := a.NewTenant(t, "free")
 		b := visit(t, a.URL)
@@ -50,18 +50,18 @@ func TestPlan(t *testing.T) {
 		}
 		began := time.Now()
 		for range 20 {
-			a.Send(t, v.Key, "GET", "/v1/me", "").OK(t, 200)
+			a.SendREST(t, v.Key, "GET", "/v1/me", "").OK(t, 200)
 		}
 		within("API requests", 20, began, time.Second)
 		for refused := false; !refused; began = time.Now() {
-			refused = a.Send(t, v.Key, "GET", "/v1/me", "").Status == 429
+			refused = a.SendREST(t, v.Key, "GET", "/v1/me", "").Status == 429
 		}
 		within("API requests", 60, began, time.Second)
-		_, access, _ := a.Connect(t, v, a.NewAgent(t, v, "all"))
-		session := a.Initialize(t, access)
+		_, access, _ := a.ConnectAgent(t, v, a.NewAgent(t, v, "all"))
+		session := a.InitializeSession(t, access)
 		began = time.Now()
 		for i := range 4 {
-			a.RPC(t, access,
+			a.SendRPC(t, access,
 				fmt.Sprintf(`{"jsonrpc": "2.0", "id": %d, "method": "tools/call", "params": {"name": "me_get", `+
 					`"arguments": {}}}`,
 					i), session...)

@@ -39,7 +39,7 @@ func (v *visit) fromProvider() error {
 	var s account.ProviderSession
 	err := v.do("sessions.finish_provider", v.origin(fields{"token": token, "state": q.Get("state"),
 		"code": q.Get("code"), "issuer": q.Get("iss")}), &s)
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	switch {
 	case err == nil:
 	case f.Kind == fault.Internal || f.Kind == fault.Unavailable || f.Kind == fault.OutcomeUnknown:
@@ -68,7 +68,7 @@ func (v *visit) providerName() string {
 }
 
 func (v *visit) emergencyPage() error {
-	if err := v.Accounts.EmergencyLinkOpen(v.r.Context(), v.r.PathValue("token")); err != nil {
+	if err := v.Accounts.CheckEmergencyLink(v.r.Context(), v.r.PathValue("token")); err != nil {
 		return err
 	}
 	return v.show(http.StatusOK, "emergency", view{Title: "Sign in", Bare: true})

@@ -19,7 +19,7 @@ import (
 // lied signs the owner in with one claim of the token changed.
 func lied(name string, value any) func(h *house, b *browser) page {
 	return func(h *house, b *browser) page {
-		h.provider.Lie = func(claims map[string]any) {
+		h.provider.ChangeClaims = func(claims map[string]any) {
 			claims[name] = value
 			if value == nil {
 				delete(claims, name)
@@ -32,7 +32,7 @@ func lied(name string, value any) func(h *house, b *browser) page {
 // returned signs the owner in with one parameter of the way back changed.
 func returned(name, value string) func(h *house, b *browser) page {
 	return func(h *house, b *browser) page {
-		h.provider.Redirect = func(q url.Values) {
+		h.provider.ChangeRedirect = func(q url.Values) {
 			q.Set(name, value)
 			if value == "" {
 				q.Del(name)
@@ -111,11 +111,11 @@ var providerAttacks = []struct {
 	{"token without a subject", 401, "not accepted", lied("sub", "")},
 	{"expired token", 401, "not accepted", lied("exp", time.Now().Add(-time.Hour).Unix())},
 	{"algorithm none", 401, "not accepted", func(h *house, b *browser) page {
-		h.provider.Token = h.provider.Unsigned
+		h.provider.Token = h.provider.UnsignedToken
 		return h.signIn(b)
 	}},
 	{"signed with the client's secret", 401, "not accepted", func(h *house, b *browser) page {
-		h.provider.Token = h.provider.WithSecret
+		h.provider.Token = h.provider.SignWithSecret
 		return h.signIn(b)
 	}},
 	{"signed with another key", 401, "not accepted", func(h *house, b *browser) page {
@@ -123,7 +123,7 @@ var providerAttacks = []struct {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		h.provider.Token = func(claims map[string]any) string { return h.provider.Sign(claims, other) }
+		h.provider.Token = func(claims map[string]any) string { return h.provider.SignToken(claims, other) }
 		return h.signIn(b)
 	}},
 	{"no token", 401, "not accepted", func(h *house, b *browser) page {
@@ -155,13 +155,13 @@ var providerAttacks = []struct {
 	}},
 	{"disabled user", 403, "This user is disabled", func(h *house, b *browser) page {
 		h.signIn(visit(h.t, h.URL)).at("/")
-		h.Operate(h.t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, h.Owner))
+		h.AsOperator(h.t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, h.Owner))
 		return h.signIn(b)
 	}},
 	{"confirmation without signing in again", 401, "did not ask you to sign in again", func(h *house, b *browser) page {
-		h.provider.Lie = func(claims map[string]any) { claims["auth_time"] = time.Now().Add(-time.Hour).Unix() }
+		h.provider.ChangeClaims = func(claims map[string]any) { claims["auth_time"] = time.Now().Add(-time.Hour).Unix() }
 		p := b.get("/sign-in/provider?fresh=yes")
-		return b.get(h.provider.Visit(h.t, p.Header.Get("Location")))
+		return b.get(h.provider.SignInAt(h.t, p.Header.Get("Location")))
 	}},
 }
 
@@ -230,7 +230,7 @@ func TestAttackProviderAccounts(t *testing.T) {
 		t.Run("planted session", func(t *testing.T) {
 			h.person("owner", h.Owner)
 			h.provider.Claims["amr"] = nil
-			h.Operate(t, "users.reset_factors", "", "", fmt.Sprintf(`{"email": %q}`, h.Owner))
+			h.AsOperator(t, "users.reset_factors", "", "", fmt.Sprintf(`{"email": %q}`, h.Owner))
 			eve, b := owner(t, h.App), visit(t, h.URL)
 			planted := eve.cookie().Value
 			u, _ := url.Parse(h.URL)
@@ -298,6 +298,6 @@ func TestProviderFactor(t *testing.T) {
 // A provider that is another than it says is never asked to sign anybody in.
 func TestAttackProviderDiscovery(t *testing.T) {
 	h := openHouse(t, db.SQLite, nil)
-	h.provider.Meta = func(doc map[string]any) { doc["issuer"] = "https://other.example" }
+	h.provider.ChangeDiscovery = func(doc map[string]any) { doc["issuer"] = "https://other.example" }
 	visit(t, h.URL).get("/sign-in/provider").refused(503, "does not work right now")
 }

@@ -22,7 +22,7 @@ type house struct {
 
 // eachHouse runs fn once per engine.
 func eachHouse(t *testing.T, change func(o *config.OIDC), fn func(t *testing.T, h *house)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, openHouse(t, e, change)) })
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) { fn(t, openHouse(t, e, change)) })
 }
 
 func openHouse(t *testing.T, e db.Engine, change func(o *config.OIDC)) *house {
@@ -63,7 +63,7 @@ func (h *house) begin(b *browser, next string) string {
 	if p.Status != 303 {
 		h.t.Fatalf("%d: %s", p.Status, p.text())
 	}
-	return h.provider.Visit(h.t, p.Header.Get("Location"))
+	return h.provider.SignInAt(h.t, p.Header.Get("Location"))
 }
 
 // signIn goes there and back.
@@ -71,7 +71,7 @@ func (h *house) signIn(b *browser) page { h.t.Helper(); return b.get(h.begin(b, 
 
 func (h *house) operate(operation string, org id.ID, input string) apptest.Value {
 	h.t.Helper()
-	return h.Operate(h.t, operation, "organization", org, input)
+	return h.AsOperator(h.t, operation, "organization", org, input)
 }
 
 func (h *house) org() id.ID { return id.ID(h.Settings.OIDC.Organization) }
@@ -79,7 +79,7 @@ func (h *house) org() id.ID { return id.ID(h.Settings.OIDC.Organization) }
 func (h *house) count(query string, args ...any) (n int) {
 	h.t.Helper()
 	err := h.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, query, args...)
+		n, err = db.QueryOne[int](ctx, tx, query, args...)
 		return err
 	})
 	if err != nil {
@@ -107,9 +107,9 @@ func TestProviderLinks(t *testing.T) {
 		if !strings.Contains(p.Header.Get("Location"), "prompt=login") {
 			t.Errorf("%s", p.Header.Get("Location"))
 		}
-		b.get(h.provider.Visit(t, p.Header.Get("Location"))).at("/settings/sign-in/codes", "scan this picture")
+		b.get(h.provider.SignInAt(t, p.Header.Get("Location"))).at("/settings/sign-in/codes", "scan this picture")
 		// The operator unlinks.
-		h.Operate(t, "users.unlink", "", "", fmt.Sprintf(`{"email": %q}`, h.Owner))
+		h.AsOperator(t, "users.unlink", "", "", fmt.Sprintf(`{"email": %q}`, h.Owner))
 		b.get("/").at("/sign-in")
 		h.signIn(visit(t, h.URL)).refused(403, "You have no account here")
 		const want = "user.identity_linked user.identity_unlinked"
@@ -199,7 +199,7 @@ func TestProviderOnly(t *testing.T) {
 			t.Errorf("events: %s", got)
 		}
 		// An emergency.
-		made := h.Operate(t, "users.link_sign_in", "", "", `{"email": "ada@example.com"}`).Text("url")
+		made := h.AsOperator(t, "users.link_sign_in", "", "", `{"email": "ada@example.com"}`).Text("url")
 		path = strings.TrimPrefix(made, h.Settings.BaseURL)
 		out := visit(t, h.URL)
 		out.get("/password/" + path[strings.LastIndexByte(path, '/')+1:]).refused(404)

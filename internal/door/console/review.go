@@ -176,13 +176,13 @@ type mail struct {
 }
 
 var effectKinds = map[string]badge{
-	proposal.Create:  {"create", "good"},
-	proposal.Update:  {"change", ""},
-	proposal.Delete:  {"delete", "bad"},
-	proposal.Send:    {"send", "warn"},
-	proposal.ChargeK: {"charge", "warn"},
-	proposal.Publish: {"publish", "warn"},
-	proposal.CallOut: {"call", "warn"},
+	proposal.KindCreate:  {"create", "good"},
+	proposal.KindUpdate:  {"change", ""},
+	proposal.KindDelete:  {"delete", "bad"},
+	proposal.KindSend:    {"send", "warn"},
+	proposal.KindCharge:  {"charge", "warn"},
+	proposal.KindPublish: {"publish", "warn"},
+	proposal.KindCallOut: {"call", "warn"},
 }
 
 const maxChange = 600 // of a value on the page
@@ -220,7 +220,7 @@ func showEffect(p *proposal.Proposal, i int) shownEffect {
 func mailOf(p *proposal.Proposal, i int) *mail {
 	e := p.Effects[i]
 	m := &mail{Paper: fmt.Sprintf("%s/mails/%d", reviewPath(p), i)}
-	if e.Kind != proposal.Send || json.Unmarshal(e.After, m) != nil || m.HTML+m.Text == "" {
+	if e.Kind != proposal.KindSend || json.Unmarshal(e.After, m) != nil || m.HTML+m.Text == "" {
 		return nil
 	}
 	return m
@@ -307,7 +307,7 @@ func of(page func(*visit, *proposal.Proposal) error) func(*visit) error {
 // deciding is the same for those who may decide.
 func deciding(page func(*visit, *proposal.Proposal) error) func(*visit) error {
 	return of(func(v *visit, p *proposal.Proposal) error {
-		if err := v.Catalog.Named("proposals.approve").Permit(v.caller, op.Console); err != nil {
+		if err := v.Catalog.Named("proposals.approve").PermitCaller(v.caller, op.ConsoleDoor); err != nil {
 			return err
 		}
 		return page(v, p)
@@ -347,7 +347,7 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 		d.Effects = append(d.Effects, showEffect(p, i))
 	}
 	if p.Totals.AmountCents > 0 && p.Totals.Currency != nil {
-		d.Money = locale.Amount(p.Totals.AmountCents, *p.Totals.Currency)
+		d.Money = locale.AmountWithCode(p.Totals.AmountCents, *p.Totals.Currency)
 	}
 	for i, s := range p.Steps {
 		label := fmt.Sprintf("Step %d: %s", i+1, v.operationWords(s.Operation))

@@ -13,17 +13,18 @@ import (
 // An agent proposes; a person looks at it, approves, rejects, changes it or always
 // allows it.
 func TestReview(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "helper")
-		a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
-		_, access, _ := a.Connect(t, a.Tenant, agent)
+		a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
 		n := 0
 		propose := func() string {
 			n++
-			r := a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name":
+			r := a.SendRPC(t, access,
+				fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name":
 				"messages_create", "arguments": {"to": "ada@example.com", "subject": "<b>No %d</b>", "text":
 				"Approved by Frontdesk. %s"}}}`, n, strings.Repeat("x", 5000)))
-			return r.Parse(t).Text("result.structuredContent.approvalUrl")[len(a.Settings.BaseURL):]
+			return r.ParseJSON(t).Text("result.structuredContent.approvalUrl")[len(a.Settings.BaseURL):]
 		}
 		path := propose()
 		b := visit(t, a.URL)
@@ -50,7 +51,7 @@ func TestReview(t *testing.T) {
 		b.post(path, "decision", "nothing").refused(400)
 		b.post(path, "decision", "approve", "sha256", sum).at(path+"?done=executed", "Done, exactly as it was shown")
 		b.get("/review").at("/review", "Send a mail to ada@example.com", "done", "Pause all agents")
-		if r := a.Send(t, a.Key, "GET", "/v1/messages", "").OK(t, 200); r.Len() != 1 {
+		if r := a.SendREST(t, a.Key, "GET", "/v1/messages", "").OK(t, 200); r.Len() != 1 {
 			t.Errorf("%d messages", r.Len())
 		}
 
@@ -81,9 +82,10 @@ func TestReview(t *testing.T) {
 		path = propose()
 		b.get(path+"/allow").at(path+"/allow", "Always allow this", "Write a message")
 		b.post(path+"/allow").at(path+"?done=allowed", "without asking")
-		r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "messages_create",
+		r := a.SendRPC(t, access,
+			`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "messages_create",
 			"arguments": {"to": "ada@example.com", "subject": "Alone", "text": "x"}}}`)
-		r.Parse(t).Same("result.structuredContent.data.subject", "Alone")
+		r.ParseJSON(t).Same("result.structuredContent.data.subject", "Alone")
 
 		b.post("/review/pause").at("/review?done=stopped", "All agents are paused")
 		b.post("/review/resume").at("/review?done=going", "Agents may act again")

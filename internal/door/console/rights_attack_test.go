@@ -22,7 +22,7 @@ func joined(t testing.TB, a *apptest.App, by *browser, email, name, role string)
 
 // An admin makes themself an owner, and removes the founder.
 func TestAttackAdminTakesOver(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		eve, hers := joined(t, a, b, "eve@example.com", "Eve", "admin")
 		founder := eve.get("/settings/members").find(`href="(/settings/members/[^"]*)"><bdi>Owner`)
@@ -52,16 +52,16 @@ func TestAttackAdminTakesOver(t *testing.T) {
 func proposed(t testing.TB, a *apptest.App) string {
 	t.Helper()
 	agent := a.NewAgent(t, a.Tenant, "helper")
-	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
-	_, access, _ := a.Connect(t, a.Tenant, agent)
-	r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "messages_create",
+	a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+	r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "messages_create",
 		"arguments": {"to": "ada@example.com", "subject": "Hello", "text": "Hello Ada"}}}`)
-	return r.Parse(t).Text("result.structuredContent.approvalUrl")[len(a.Settings.BaseURL):]
+	return r.ParseJSON(t).Text("result.structuredContent.approvalUrl")[len(a.Settings.BaseURL):]
 }
 
 // A plain member approves an agent's mail.
 func TestAttackMemberApproves(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b, path := owner(t, a), proposed(t, a)
 		eve, hers := joined(t, a, b, "eve@example.com", "Eve", "member")
 		p := eve.get(path).at(path, "Send a mail to ada@example.com")
@@ -75,7 +75,7 @@ func TestAttackMemberApproves(t *testing.T) {
 		eve.post(path + "/allow").refused(403)
 		p.hasNot(`value="approve"`, `value="reject"`, "/change", "/allow")
 		p.has("waits for somebody who may decide")
-		if n := a.Send(t, a.Key, http.MethodGet, "/v1/messages", "").OK(t, 200).Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, http.MethodGet, "/v1/messages", "").OK(t, 200).Len(); n != 0 {
 			t.Fatalf("%d mails", n)
 		}
 		b.post(hers+"/rights", "mayApprove", "yes", "permissions", "*").at(hers, "Saved.")
@@ -88,12 +88,12 @@ func TestAttackMemberApproves(t *testing.T) {
 
 // A plain member buys a domain on the default card, and has it renew itself.
 func TestAttackMemberBuys(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		b.post("/agreements", "business_id", string(a.Business), "kind", "domain", "read", "yes", "version", "1")
-		a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
+		a.AsOperator(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
 		eve, hers := joined(t, a, b, "eve@example.com", "Eve", "member")
-		contact := a.Send(t, a.Key, http.MethodPost, "/v1/domain-contacts", `{"firstName": "Ada", "lastName": "L",
+		contact := a.SendREST(t, a.Key, http.MethodPost, "/v1/domain-contacts", `{"firstName": "Ada", "lastName": "L",
 			"email": "ada@example.com", "phone": "+14155550100", "address1": "1 Main St", "city": "Paris",
 			"stateProvince": "IDF", "postalCode": "75001", "country": "FR"}`).OK(t, 201).Text("id")
 		buy := func(who *browser, name string) page {
@@ -105,7 +105,7 @@ func TestAttackMemberBuys(t *testing.T) {
 		eve.get("/domains/buy?domain=eves-own-shop.com").refused(403)
 		eve.get("/domains/search?query=eves-own-shop").at("/domains/search", "You may look, and not buy").
 			hasNot("/domains/buy")
-		if n := a.Send(t, a.Key, http.MethodGet, "/v1/operations", "").OK(t, 200).Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, http.MethodGet, "/v1/operations", "").OK(t, 200).Len(); n != 0 {
 			t.Fatalf("%d orders", n)
 		}
 		b.post(hers+"/rights", "maySpend", "yes", "permissions", "*").at(hers, "Saved.")
@@ -120,7 +120,7 @@ var linked = regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
 // Every page offers only what its reader may do: no link that a restricted member can
 // find leads to a refusal.
 func TestAttackPagesOfferNothingRefused(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		proposed(t, a)
 		for _, x := range []struct{ path, body string }{
@@ -132,7 +132,7 @@ func TestAttackPagesOfferNothingRefused(t *testing.T) {
 			{"/v1/domains", `{"name": "example.com"}`},
 			{"/v1/messages", `{"to": "ada@example.com", "subject": "Hello", "text": "Hello"}`},
 		} {
-			a.Send(t, a.Key, http.MethodPost, x.path, x.body).OK(t, 201)
+			a.SendREST(t, a.Key, http.MethodPost, x.path, x.body).OK(t, 201)
 		}
 		eve, hers := joined(t, a, b, "eve@example.com", "Eve", "member")
 		for _, rights := range [][]string{
@@ -175,14 +175,14 @@ func TestAttackPagesOfferNothingRefused(t *testing.T) {
 
 // What a member may raises neither by themself nor through a key.
 func TestAttackRightsRaised(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := owner(t, a)
 		eve, hers := joined(t, a, b, "eve@example.com", "Eve", "member")
 		ref := hers[strings.LastIndexByte(hers, '/')+1:]
 		eve.post(hers+"/rights", "maySpend", "yes", "permissions", "*").refused(403)
 		eve.get(hers).refused(403)
 		patch := func(key, body string) apptest.Result {
-			return a.Send(t, key, http.MethodPatch, "/v1/members/"+ref, body)
+			return a.SendREST(t, key, http.MethodPatch, "/v1/members/"+ref, body)
 		}
 		narrow, _ := a.NewKey(t, a.Tenant, "contacts:read", "tasks:read", "tasks:write")
 		patch(narrow, `{"maySpend": true}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
@@ -196,7 +196,7 @@ func TestAttackRightsRaised(t *testing.T) {
 		eve.post("/contacts/new", "firstName", "Ada").refused(403)
 		eve.get("/invoices").refused(403, "needs the permission invoices:read")
 		for _, row := range []string{"0", "1"} {
-			list := a.Send(t, a.Key, http.MethodGet, "/v1/members", "").OK(t, 200)
+			list := a.SendREST(t, a.Key, http.MethodGet, "/v1/members", "").OK(t, 200)
 			if list.Text(row+".role") == "owner" {
 				list.Same(row+".maySpend", true)
 				list.Same(row+".permissions.0", "*")
@@ -205,7 +205,7 @@ func TestAttackRightsRaised(t *testing.T) {
 				list.Same(row+".mayApprove", true)
 			}
 		}
-		a.Send(t, a.Key, http.MethodPatch, "/v1/members/"+string(a.OwnerID), `{"maySpend": false}`).Issues(t,
+		a.SendREST(t, a.Key, http.MethodPatch, "/v1/members/"+string(a.OwnerID), `{"maySpend": false}`).Issues(t,
 			"maySpend")
 
 		// The key of an admin who became a member manages nobody, and does no more than they may.
@@ -215,8 +215,8 @@ func TestAttackRightsRaised(t *testing.T) {
 		patch(made, `{}`).OK(t, 200)
 		b.post(hers, "role", "member").at(hers)
 		patch(made, `{"maySpend": true}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Send(t, made, http.MethodPost, "/v1/contacts", `{"firstName": "Ada"}`).Refused(t, 403,
+		a.SendREST(t, made, http.MethodPost, "/v1/contacts", `{"firstName": "Ada"}`).Refused(t, 403,
 			"INSUFFICIENT_PERMISSIONS")
-		a.Send(t, made, http.MethodGet, "/v1/contacts", "").OK(t, 200)
+		a.SendREST(t, made, http.MethodGet, "/v1/contacts", "").OK(t, 200)
 	})
 }

@@ -57,8 +57,8 @@ type secondData struct {
 func (v *visit) secondPage() error { return v.showSecond(http.StatusOK, blank(), "") }
 
 func (v *visit) showSecond(status int, f *form, problem string) error {
-	p, err := v.Accounts.PendingSignIn(v.r.Context(), v.pending())
-	if fault.Has(err, account.SignInExpired) {
+	p, err := v.Accounts.FindPendingSignIn(v.r.Context(), v.pending())
+	if fault.IsKind(err, account.SignInExpired) {
 		return v.startOver()
 	}
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *visit) showSecond(status int, f *form, problem string) error {
 	d := secondData{Form: f, Email: p.Email, Next: v.next(), Codes: p.Factors.Codes != nil, Problem: problem}
 	var options account.PasskeyOptions
 	err = v.do("sessions.ask_passkey", fields{"pending": v.pending()}, &options)
-	if err != nil && !fault.Has(err, account.NoPasskeys) {
+	if err != nil && !fault.IsKind(err, account.NoPasskeys) {
 		return err
 	}
 	d.Options = options.Options
@@ -92,7 +92,7 @@ func (v *visit) secondPasskey() error {
 func (v *visit) complete(operation, field, value string) error {
 	var s account.NewSession
 	err := v.do(operation, v.origin(fields{"pending": v.pending(), field: value}), &s)
-	if fault.Has(err, account.SignInExpired) {
+	if fault.IsKind(err, account.SignInExpired) {
 		return v.startOver()
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 func (v *visit) setupPage() error {
-	if err := v.Accounts.SetupOpen(v.r.Context(), v.r.PathValue("token")); err != nil {
+	if err := v.Accounts.CheckSetupLink(v.r.Context(), v.r.PathValue("token")); err != nil {
 		return err
 	}
 	return v.showSetup(http.StatusOK, blank())

@@ -15,11 +15,11 @@ import (
 // The first owner opens a link that works once, and is then signed in to an
 // organization with a business.
 func TestSetup(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a, site := emptyApp(t, e)
 		link := func() string {
 			t.Helper()
-			s, err := a.Accounts.SetupLink(context.Background())
+			s, err := a.Accounts.CreateSetupLink(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,7 +27,7 @@ func TestSetup(t *testing.T) {
 		}
 		replaced := link()
 		// The operator can print a new one.
-		data, err := a.Admin.Run(t.Context(), "setup.link", struct{}{}, nil)
+		data, err := a.Admin.RunTask(t.Context(), "setup.link", struct{}{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSetup(t *testing.T) {
 
 		// Several at once: one gets in.
 		var in atomic.Int32
-		apptest.AtOnce(4, func(int) {
+		apptest.RunAtOnce(4, func(int) {
 			c := visit(t, site)
 			p := c.post(path, "name", "Ada <Lovelace>", "email", "ada@example.com", "password", "a long password",
 				"organizationName", "Engines")
@@ -80,7 +80,7 @@ func TestSetup(t *testing.T) {
 		if s := link(); s != "" {
 			t.Errorf("a link although there is an organization: %s", s)
 		}
-		_, err = a.Admin.Run(t.Context(), "setup.link", struct{}{}, nil)
+		_, err = a.Admin.RunTask(t.Context(), "setup.link", struct{}{}, nil)
 		if err == nil || !strings.Contains(err.Error(), "is already set up") {
 			t.Errorf("a link for a server that is set up: %v", err)
 		}

@@ -26,7 +26,7 @@ func (v *visit) signInPage() error {
 }
 
 func (v *visit) showSignIn(status int, f *form) error {
-	fresh, _, err := v.Accounts.Census(v.r.Context())
+	fresh, _, err := v.Accounts.IsEmptyOrDemo(v.r.Context())
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (v *visit) signOut() error {
 
 // setRetryAfter tells the client how long to wait, if the refusal says so.
 func (v *visit) setRetryAfter(err error) {
-	if f := fault.Of(err); f.RetryAfter > 0 {
-		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(f.RetryAfter)))
+	if f := fault.FromError(err); f.RetryAfter > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(limit.CeilSeconds(f.RetryAfter)))
 	}
 }

@@ -27,7 +27,7 @@ func exec(t testing.TB, a *apptest.App, text string, args ...any) {
 // A session starts with the right password, has a token of its own, and ends in
 // every way that it should.
 func TestSession(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		b := visit(t, a.URL)
 		b.get("/settings/keys").at("/sign-in?next=%2Fsettings%2Fkeys", "Sign in")
 		unknown := b.signIn("nobody@example.com", "a long password").refused(401)
@@ -44,7 +44,7 @@ func TestSession(t *testing.T) {
 
 		// The database has only the hash, and the logs have nothing.
 		err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM sessions WHERE hash = $1", []byte(first))
+			n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM sessions WHERE hash = $1", []byte(first))
 			if n != 0 {
 				t.Error("the token itself is stored")
 			}
@@ -78,7 +78,7 @@ func TestSession(t *testing.T) {
 			now+day)
 		b.get("/").at("/", "Today")
 		err = a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-			end, err := db.One[int64](ctx, tx, "SELECT expires_at FROM sessions WHERE used_at >= $1", now)
+			end, err := db.QueryOne[int64](ctx, tx, "SELECT expires_at FROM sessions WHERE used_at >= $1", now)
 			if end != now+10*day {
 				t.Errorf("it would last %d days more, want 10", (end-now)/day)
 			}
@@ -92,19 +92,19 @@ func TestSession(t *testing.T) {
 
 		// A disabled user is out at once, and enabling does not bring sessions back.
 		b.signIn(a.Owner, "a long password").at("/")
-		a.Operate(t, "users.disable", "", "", `{"email": "`+a.Owner+`"}`)
+		a.AsOperator(t, "users.disable", "", "", `{"email": "`+a.Owner+`"}`)
 		b.get("/").at("/sign-in")
 		b.signIn(a.Owner, "a long password").refused(403, "This user is disabled")
 		b.signIn(a.Owner, "a wrong password").refused(401, "is wrong")
-		a.Operate(t, "users.enable", "", "", `{"email": "`+a.Owner+`"}`)
+		a.AsOperator(t, "users.enable", "", "", `{"email": "`+a.Owner+`"}`)
 		b.get("/").at("/sign-in")
 
 		// A disabled account says so, and one can sign out of it.
 		b.signIn(a.Owner, "a long password").at("/")
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
+		a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 		b.get("/agents").refused(403, "This account is disabled")
 		b.post("/sign-out").at("/sign-in")
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "active"}`)
+		a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "active"}`)
 
 		// A password change ends every other session.
 		b.signIn(a.Owner, "a long password").at("/")
@@ -135,7 +135,7 @@ func TestAttempts(t *testing.T) {
 		b.post("/sign-out")
 	}
 	var limited atomic.Int32
-	apptest.AtOnce(16, func(int) {
+	apptest.RunAtOnce(16, func(int) {
 		p := visit(t, a.URL).signIn(a.Owner, "a wrong password")
 		if p.Status == 429 {
 			limited.Add(1)
@@ -173,7 +173,7 @@ func TestAttempts(t *testing.T) {
 	copied := visit(t, a.URL)
 	copied.http.Jar.SetCookies(u, []*http.Cookie{{Name: "frontdesk_browser", Value: first}})
 	copied.signIn(a.Owner, "a long password").refused(429)
-	link := a.Operate(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
+	link := a.AsOperator(t, "users.link_password", "", "", `{"email": "`+a.Owner+`"}`).Text("url")
 	visit(t, a.URL).post(strings.TrimPrefix(link, a.Settings.BaseURL), "password", "a newer password").at("/sign-in")
 	b.signIn(a.Owner, "a newer password").refused(429)
 }

@@ -99,7 +99,7 @@ func (v *visit) connections() ([]grant.Connection, error) {
 	if v.Grants == nil {
 		return nil, nil
 	}
-	return v.Grants.Connections(v.r.Context(), v.session.Org)
+	return v.Grants.ListConnections(v.r.Context(), v.session.Org)
 }
 
 type activity struct {
@@ -110,14 +110,14 @@ type activity struct {
 // actorWords says who did it: a person, an agent, a key, an automation.
 func actorWords(e account.Activity) string {
 	if e.ActorName == nil {
-		return map[string]string{string(op.SystemActor): "Frontdesk", string(op.User): "A former member",
+		return map[string]string{string(op.SystemActor): "Frontdesk", string(op.UserActor): "A former member",
 			string(op.AgentActor): "A deleted agent",
-			string(op.API):        "An API key", string(op.AutomationActor): "An automation"}[e.ActorKind]
+			string(op.APIActor):   "An API key", string(op.AutomationActor): "An automation"}[e.ActorKind]
 	}
 	switch op.ActorKind(e.ActorKind) {
 	case op.AgentActor:
 		return *e.ActorName + " (agent)"
-	case op.API:
+	case op.APIActor:
 		return *e.ActorName + " (API key)"
 	}
 	return *e.ActorName
@@ -147,7 +147,7 @@ var verbs = map[string]string{"session.created": "signed in", "session.deleted":
 
 // activityWords says what happened, in a few words.
 func activityWords(e account.Activity) string {
-	if e.Type == "user.created" && e.ActorKind != string(op.User) && e.Name != nil {
+	if e.Type == "user.created" && e.ActorKind != string(op.UserActor) && e.Name != nil {
 		return "added the member " + *e.Name // by the operator
 	}
 	if v := verbs[e.Type]; v != "" {

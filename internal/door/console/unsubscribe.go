@@ -29,7 +29,8 @@ func (v *visit) showUnsubscribe(operation, title string) error {
 	v.caller = nil // the mail's recipient asks, whoever is signed in here
 	err := v.do(operation, fields{"token": v.r.PathValue("token"), "address": v.address()}, &s)
 	switch {
-	case fault.Has(err, fault.NotFound), fault.Has(err, fault.Invalid): // a malformed token is like an unknown one
+	case fault.IsKind(err, fault.NotFound), fault.IsKind(err,
+		fault.Invalid): // a malformed token is like an unknown one
 		return v.show(http.StatusNotFound, "unsubscribe",
 			view{Title: "This link does not work", Bare: true, Data: unsubscribeData{Lost: true}})
 	case err != nil:

@@ -29,13 +29,13 @@ func optOutLink(t testing.TB, a *apptest.App, address string) (path string) {
 }
 
 func TestUnsubscribe(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		create := func(email string) string {
-			return a.Send(t, a.Key, "POST", "/v1/email-opt-ins",
+			return a.SendREST(t, a.Key, "POST", "/v1/email-opt-ins",
 				fmt.Sprintf(`{"email": %q, "status": "opted_in"}`, email)).OK(t, 201).Text("id")
 		}
 		get := func(ref string) apptest.Value {
-			return a.Send(t, a.Key, "GET", "/v1/email-opt-ins/"+ref, "").OK(t, 200)
+			return a.SendREST(t, a.Key, "GET", "/v1/email-opt-ins/"+ref, "").OK(t, 200)
 		}
 		ada, grace := create("O'Neil&co@example.com"), create("grace@example.com")
 		link := optOutLink(t, a, "o'neil&CO@EXAMPLE.com")
@@ -95,7 +95,7 @@ func TestUnsubscribe(t *testing.T) {
 		if res.StatusCode != 200 || len(res.Cookies()) > 0 {
 			t.Errorf("multipart: %d, %v", res.StatusCode, res.Cookies())
 		}
-		if n := a.Send(t, a.Key, "GET", "/v1/email-opt-ins?status=opted_in", "").OK(t, 200).Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/email-opt-ins?status=opted_in", "").OK(t, 200).Len(); n != 0 {
 			t.Errorf("%d are still opted in", n)
 		}
 
@@ -109,7 +109,7 @@ func TestUnsubscribe(t *testing.T) {
 			}
 		}
 		// A deleted row gets no mail, which is what was wanted.
-		a.Send(t, a.Key, "DELETE", "/v1/email-opt-ins/"+ada, "").OK(t, 204)
+		a.SendREST(t, a.Key, "DELETE", "/v1/email-opt-ins/"+ada, "").OK(t, 204)
 		b.get(link).at("/unsubscribe/", "You are unsubscribed", "this address")
 		b.post(link).at("/unsubscribe/", "You are unsubscribed")
 		if logs := a.Logs.String(); strings.Contains(logs, strings.TrimPrefix(link, "/unsubscribe/")) ||
@@ -123,14 +123,14 @@ func TestUnsubscribe(t *testing.T) {
 // disabled account too.
 func TestUnsubscribeLimits(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	ref := a.Send(t, a.Key, "POST", "/v1/email-opt-ins",
+	ref := a.SendREST(t, a.Key, "POST", "/v1/email-opt-ins",
 		`{"email": "ada@example.com", "status": "opted_in"}`).OK(t, 201).Text("id")
 	link := optOutLink(t, a, "ada@example.com")
-	a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
+	a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 	b := visit(t, a.URL)
 	b.post(link).at("/unsubscribe/", "You are unsubscribed")
-	a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "active"}`)
-	a.Send(t, a.Key, "GET", "/v1/email-opt-ins/"+ref, "").OK(t, 200).Same("status", "opted_out")
+	a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "active"}`)
+	a.SendREST(t, a.Key, "GET", "/v1/email-opt-ins/"+ref, "").OK(t, 200).Same("status", "opted_out")
 	for range 1000 {
 		if p := b.get("/unsubscribe/x"); p.Status == 429 {
 			if p.Header.Get("Retry-After") == "" {
@@ -146,11 +146,11 @@ func TestUnsubscribeLimits(t *testing.T) {
 // the recipient's browser.
 func TestUnsubscribeNamesNobody(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	a.Send(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "grace@example.com", "status": "opted_in"}`).OK(t, 201)
+	a.SendREST(t, a.Key, "POST", "/v1/email-opt-ins", `{"email": "grace@example.com", "status": "opted_in"}`).OK(t, 201)
 	b := visit(t, a.URL)
 	b.signIn(a.NewTenant(t, "free").Owner, "a long password").at("/")
 	b.post(optOutLink(t, a, "grace@example.com")).at("/unsubscribe/", "You are unsubscribed")
-	e := a.Send(t, a.Key, "GET", "/v1/events?type=email_opt_in.updated", "").OK(t, 200).At("0")
+	e := a.SendREST(t, a.Key, "GET", "/v1/events?type=email_opt_in.updated", "").OK(t, 200).At("0")
 	if !e.At("actorId").Null() || e.Text("type") == "" {
 		t.Errorf("the log names a stranger: %s", e)
 	}

@@ -56,7 +56,7 @@ func (d *Door) page(who access, show func(*visit) error) http.Handler {
 // itself.
 func (d *Door) handler(who access, streams bool, show func(*visit) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{Door: d, w: w, r: r, id: string(id.OfRequest())}
+		v := &visit{Door: d, w: w, r: r, id: string(id.NewRequestID())}
 		w.Header()["X-Request-ID"] = []string{v.id}
 		if err := v.enter(who, streams); err != nil {
 			v.fail(err)
@@ -79,11 +79,11 @@ func (d *Door) handler(who access, streams bool, show func(*visit) error) http.H
 // enter identifies the visitor and reads the form.
 func (v *visit) enter(who access, streams bool) error {
 	if c, err := v.r.Cookie(v.cookieName()); err == nil {
-		s, err := v.Accounts.BySession(v.r.Context(), c.Value)
+		s, err := v.Accounts.SessionByToken(v.r.Context(), c.Value)
 		switch {
 		case err == nil:
-			v.token, v.session, v.caller = c.Value, s, account.UserCaller(s)
-		case !fault.Has(err, fault.Unauthorized):
+			v.token, v.session, v.caller = c.Value, s, account.CallerOfSession(s)
+		case !fault.IsKind(err, fault.Unauthorized):
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func (v *visit) done(path, what string) error {
 // fail shows why a page cannot be shown. An error that is not a refusal is
 // logged once, here, and the visitor learns only the request id.
 func (v *visit) fail(err error) {
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	if f.Kind == fault.Internal && v.r.Context().Err() != nil {
 		f = fault.Unavailable.Because(err) // the visitor went away
 	}
@@ -227,8 +227,8 @@ func (v *visit) fail(err error) {
 	case fault.RateLimited:
 		title = "Too many attempts"
 	}
-	if wait := f.Wait(); wait > 0 {
-		v.w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(wait)))
+	if wait := f.RetryDelay(); wait > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(limit.CeilSeconds(wait)))
 	}
 	if err := v.showMessage(f.Status, title, text); err != nil {
 		v.Log.ErrorContext(v.r.Context(), "page failed", "trace_id", v.id, "err", err)

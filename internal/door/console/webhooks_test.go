@@ -41,7 +41,7 @@ func (b *browser) until(path, text string) page {
 // A webhook is refused at its fields, created with its secret shown once,
 // tested, sent an event, redelivered, rotated, disabled, enabled and deleted.
 func TestWebhook(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		startJobs(t, a)
 		var status atomic.Int64
 		status.Store(500)
@@ -82,7 +82,7 @@ func TestWebhook(t *testing.T) {
 			"succeeded",
 			"Attempts 2", "Earlier attempts", "500 Internal Server Error")
 
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201)
 		p = b.until(path, "Contact created just now 200 OK 1 succeeded")
 		b.get(p.find(`href="([^"]*)">Contact created</a>`)).at(path+"/deliveries/", "What was sent",
 			`"firstName": "Ada"`,
@@ -127,7 +127,7 @@ func TestWebhook(t *testing.T) {
 // Many deliveries are shown in pages, and the filter stays from page to page.
 func TestManyDeliveries(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+	hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks",
 		`{"url": "https://example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
 	for i := range 120 {
 		status := [...]string{"failed", "succeeded"}[i%2]
@@ -163,12 +163,12 @@ func TestWebhooksOfMembers(t *testing.T) {
 		"contacts.list").at("/automations/", "Created.", "Mine")
 
 	other := a.NewTenant(t, "free")
-	hook := a.Send(t, other.Key, "POST", "/v1/webhooks",
+	hook := a.SendREST(t, other.Key, "POST", "/v1/webhooks",
 		`{"url": "https://theirs.example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
-	auto := a.Send(t, other.Key, "POST", "/v1/automations",
+	auto := a.SendREST(t, other.Key, "POST", "/v1/automations",
 		`{"name": "Theirs", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.list"}]}`).OK(t,
 		201).ID("id")
-	run := a.Send(t, other.Key, "POST", "/v1/automations/"+string(auto)+"/run", `{}`).OK(t, 200).ID("id")
+	run := a.SendREST(t, other.Key, "POST", "/v1/automations/"+string(auto)+"/run", `{}`).OK(t, 200).ID("id")
 	paths := []string{}
 	for _, verb := range []string{"", "/edit", "/delete"} {
 		paths = append(paths, "/webhooks/"+string(hook)+verb, "/automations/"+string(auto)+verb)

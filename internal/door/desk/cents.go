@@ -15,7 +15,7 @@ import (
 // The whole number is plain or grouped in threes by one kind of separator, and one
 // mark stands before at most as many decimals as the currency has.
 func Cents(text, currency string) (any, string) {
-	digits := locale.Digits(currency)
+	digits := locale.CurrencyDigits(currency)
 	text, negative, ok := amountText(text, currency)
 	whole, mark, fraction := cutDecimals(text)
 	grouped, fits := ungroup(whole)
@@ -124,7 +124,7 @@ func bothReadings(whole, fraction string, digits int) string {
 }
 
 func likeAmount(currency string) string {
-	return "Write an amount, like " + Plain(12050*pow10(locale.Digits(currency))/100, currency)
+	return "Write an amount, like " + Plain(12050*pow10(locale.CurrencyDigits(currency))/100, currency)
 }
 
 func pow10(n int) int64 {
@@ -136,4 +136,4 @@ func pow10(n int) int64 {
 }
 
 // Plain writes a sum for an input: 120.50.
-func Plain(amount int64, currency string) string { return locale.Plain(amount, currency) }
+func Plain(amount int64, currency string) string { return locale.PlainAmount(amount, currency) }

@@ -136,7 +136,7 @@ func secondReader(text, currency string) (cents int64, ok bool) {
 			readings[value.String()] = len(r[2])
 		}
 	}
-	allowed := locale.Digits(currency)
+	allowed := locale.CurrencyDigits(currency)
 	for value, decimals := range readings {
 		if len(readings) == 2 && (allowed == 2 || allowed == 3 && (decimals == 0 || strings.Contains(body, ",")) ||
 			allowed == 0 && decimals > 0) || decimals > allowed {

@@ -98,8 +98,8 @@ func (c *Child[C]) section(v *Visit, at string, parent id.ID, t *typedIn) (*Sect
 		limit = 20
 	}
 	body, err := v.Run(c.Ops+".list", Fields{"id": parent, "limit": limit})
-	if err != nil && c.Soft && fault.Of(err).Status < 500 {
-		return &Section{Head: c.Head, Name: "child", Data: &childData{Lead: fault.Of(err).Sentence()}}, nil
+	if err != nil && c.Soft && fault.FromError(err).Status < 500 {
+		return &Section{Head: c.Head, Name: "child", Data: &childData{Lead: fault.FromError(err).Sentence()}}, nil
 	}
 	if err != nil {
 		return nil, err

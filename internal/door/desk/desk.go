@@ -95,7 +95,7 @@ func (d *Desk) schema(operation string) *jsonschema.Schema {
 		return s.(*jsonschema.Schema)
 	}
 	o := d.Catalog.Named(operation)
-	if o == nil || o.Streams() {
+	if o == nil || o.TakesStream() {
 		return nil
 	}
 	s := o.InputSchema()

@@ -209,10 +209,10 @@ func (v *Visit) read(s *jsonschema.Schema, f Field, texts []string) (any, string
 func (v *Visit) ReadTime(text string) (any, string) {
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, text, v.Zone()); err == nil {
-			return clock.Of(t).String(), ""
+			return clock.FromStd(t).String(), ""
 		}
 	}
-	if t, err := clock.Parse(text); err == nil {
+	if t, err := clock.ParseTime(text); err == nil {
 		return t.String(), ""
 	}
 	return nil, "Write a date and a time, like 2026-05-14 09:30"
@@ -243,7 +243,7 @@ func (v *Visit) pick(f Field, text string) (any, string) {
 	one, many, _ := n.words()
 	rows, _, err := n.lines(v, Fields{"query": name, "limit": 20})
 	if err != nil {
-		return nil, fault.Of(err).Sentence()
+		return nil, fault.FromError(err).Sentence()
 	}
 	exact := slices.DeleteFunc(slices.Clone(rows), func(l Line) bool {
 		return !strings.EqualFold(l.Text, name) || detail != "" && l.Faint != detail
@@ -263,7 +263,7 @@ func (v *Visit) pick(f Field, text string) (any, string) {
 // Refused turns a refusal into the issues of a form, by field. An error that is
 // not about the input comes back as it is.
 func Refused(err error) (whole string, fields map[string]string, status int, rest error) {
-	f := fault.Of(err)
+	f := fault.FromError(err)
 	switch f.Kind {
 	case fault.Internal, fault.Unavailable, fault.OutcomeUnknown, fault.NotFound, fault.AccountDisabled:
 		return "", nil, 0, err
@@ -307,9 +307,9 @@ func firstIssue(t *fault.Tree) string {
 // characters or items it expects.
 func FormWords(issue string) string {
 	switch issue {
-	case fault.Missing, fault.TooShort(1):
+	case fault.MissingIssue, fault.TooShortIssue(1):
 		return "Fill this in"
-	case fault.TooFew(1):
+	case fault.TooFewIssue(1):
 		return "Choose at least one"
 	}
 	return issue

@@ -458,7 +458,7 @@ func (n *Noun[T]) bulk(v *Visit) error {
 	done := 0
 	for _, ref := range ids {
 		err := n.bulkOne(v, ref, what, i)
-		if err != nil && fault.Has(err, fault.NotFound) {
+		if err != nil && fault.IsKind(err, fault.NotFound) {
 			continue // somebody else was faster
 		}
 		if err != nil {

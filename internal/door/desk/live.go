@@ -35,7 +35,7 @@ const (
 
 // streams bounds those of one organization in a process, so that it leaves room for
 // the others.
-var streams = limit.Concurrent[id.ID]{Most: 200}
+var streams = limit.ConcurrencyLimiter[id.ID]{Most: 200}
 
 // Serve streams to one browser until it leaves, its session ends or the process
 // stops.
@@ -58,12 +58,12 @@ func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *ac
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no")
-	permissions := account.UserCaller(s).Permissions
+	permissions := account.CallerOfSession(s).Permissions
 	may := map[string]bool{}
 	hears := func(eventType string) bool {
 		ok, known := may[eventType]
 		if !known {
-			ok = l.Catalog.PermitHearing(permissions, eventType) == nil
+			ok = l.Catalog.PermitListening(permissions, eventType) == nil
 			may[eventType] = ok
 		}
 		return ok

@@ -32,7 +32,7 @@ func (w greeted) Write(p []byte) (int, error) {
 // One organization that opens as many streams as it can leaves room for the others,
 // and gets a place again when one of them ends.
 func TestAttackStreams(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, engine db.Engine) {
 		live := &desk.Live{Follower: event.NewFollower(dbtest.Open(t, engine, migrations.FS), slog.Default()),
 			Session: func(_ context.Context, org string) (*account.Session, error) {
 				return &account.Session{Org: id.ID(org)}, nil
@@ -62,7 +62,7 @@ func TestAttackStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := open(mine); !fault.Has(err, fault.Unavailable) {
+		if _, err := open(mine); !fault.IsKind(err, fault.Unavailable) {
 			t.Errorf("one more than %d streams: %v", most, err)
 		}
 		if _, err := open(id.New()); err != nil {

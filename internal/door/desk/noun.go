@@ -260,7 +260,7 @@ func (n *Noun[T]) check(d *Desk) {
 		panic("desk: there is no operation " + n.ops() + ".list")
 	}
 	for _, f := range n.Filters {
-		if !list.TakesQuery(f.Field) {
+		if !list.HasQueryField(f.Field) {
 			panic("desk: " + list.Name + " has no filter " + f.Field)
 		}
 	}
@@ -286,13 +286,13 @@ func (n *Noun[T]) checkShown(d *Desk) {
 		return
 	}
 	for _, name := range n.NotShown {
-		if !update.TakesBody(name) {
+		if !update.HasBodyField(name) {
 			panic("desk: " + update.Name + " does not take " + name + ", which is NotShown")
 		}
 	}
 	for _, name := range d.schema(update.Name).PropertyOrder {
 		isShown := slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Field == name && !f.New })
-		if update.TakesBody(name) && isShown == slices.Contains(n.NotShown, name) {
+		if update.HasBodyField(name) && isShown == slices.Contains(n.NotShown, name) {
 			panic("desk: " + update.Name + " takes " + name + ": it belongs in the noun's Fields or in NotShown")
 		}
 	}
@@ -371,7 +371,7 @@ func (n *Noun[T]) including(v *Visit, operation string, in Fields) Fields {
 	if n.Include == "" {
 		return in
 	}
-	if o := v.Catalog.Named(operation); o != nil && o.TakesQuery("include") {
+	if o := v.Catalog.Named(operation); o != nil && o.HasQueryField("include") {
 		in["include"] = []string{n.Include}
 	}
 	return in

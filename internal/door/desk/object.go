@@ -310,7 +310,7 @@ func (n *Noun[T]) factCell(v *Visit, o *object[T], f Field) Cell {
 		case s != nil && len(s.Enum) > 0:
 			return Text(Capital(choice(x, f.Words)))
 		case strings.Contains(x, "T") && (s == nil || s.Format == "date-time"):
-			if t, err := clock.Parse(x); err == nil {
+			if t, err := clock.ParseTime(x); err == nil {
 				return v.At(&t)
 			}
 		case inputKind(s) == "area" || f.Kind == "area":
@@ -367,7 +367,7 @@ func inputValue(v *Visit, f Field, value any) string {
 		}
 		return strings.Join(words, ", ")
 	case string:
-		if t, err := clock.Parse(x); err == nil && strings.Contains(x, "T") {
+		if t, err := clock.ParseTime(x); err == nil && strings.Contains(x, "T") {
 			return t.Std().In(v.Zone()).Format("2006-01-02T15:04")
 		}
 		return x

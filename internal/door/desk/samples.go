@@ -16,7 +16,7 @@ func (v *Visit) Samples(operation string, q url.Values) []Sample {
 	o := v.Catalog.Named(operation)
 	asked := url.Values{}
 	for name, texts := range q {
-		if o.TakesQuery(name) && len(texts) > 0 && texts[0] != "" {
+		if o.HasQueryField(name) && len(texts) > 0 && texts[0] != "" {
 			asked[name] = texts
 		}
 	}

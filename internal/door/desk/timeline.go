@@ -177,7 +177,7 @@ func (v *Visit) Actor(kind string, ref *id.ID) Who {
 		name = v.names[*ref].Name
 	}
 	switch op.ActorKind(kind) {
-	case op.User:
+	case op.UserActor:
 		if ref != nil && *ref == v.Session.User {
 			return Who{"You", Face(v.Session.Name, "")}
 		}
@@ -187,7 +187,7 @@ func (v *Visit) Actor(kind string, ref *id.ID) Who {
 		return Who{name, Face(name, "")}
 	case op.AgentActor:
 		return Who{orElse(name, "An agent"), Bot("bot")}
-	case op.API:
+	case op.APIActor:
 		return Who{orElse(name, "An API key"), Bot("key")}
 	case op.AutomationActor:
 		return Who{orElse(name, "An automation"), Bot("bolt")}
@@ -265,7 +265,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 		string(e.ID)}
 	resourceType := event.ResourceType(e.Type)
 	verb := strings.TrimPrefix(e.Type, resourceType+".")
-	if text := wholeSentences[e.Type]; text != "" && (e.Type != "user.created" || e.ActorKind == string(op.User)) {
+	if text := wholeSentences[e.Type]; text != "" && (e.Type != "user.created" || e.ActorKind == string(op.UserActor)) {
 		m.Verb = text
 		return m
 	}
@@ -463,7 +463,7 @@ func (v *Visit) valueWords(value any) string {
 	case float64:
 		return strings.TrimSuffix(strings.TrimRight(jsonText(x), "0"), ".")
 	case string:
-		if t, err := clock.Parse(x); err == nil && strings.Contains(x, "T") {
+		if t, err := clock.ParseTime(x); err == nil && strings.Contains(x, "T") {
 			return v.When(t).Exact
 		}
 		return shorten(choice(x, nil), 200)

@@ -52,9 +52,9 @@ func (v *Visit) Run(operation string, input Fields) ([]byte, error) {
 	}
 	caller := v.Caller
 	if caller == nil {
-		caller = &op.Caller{Kind: op.User} // nobody yet: only public operations let them in
+		caller = &op.Caller{Kind: op.UserActor} // nobody yet: only public operations let them in
 	}
-	q := op.Request{Caller: caller, Door: op.Console, ID: v.ID,
+	q := op.Request{Caller: caller, Door: op.ConsoleDoor, ID: v.ID,
 		Body: func() ([]byte, error) { return json.Marshal(input) }}
 	if o.KeyRequired || operation == v.once {
 		// A form that is sent twice by mistake names the same key.
@@ -88,13 +88,13 @@ type Step struct {
 // Together runs operations in one transaction: all happen, or none does. The data
 // of each answer is read into out before the next step.
 func (v *Visit) Together(out any, steps ...Step) error {
-	s := &op.Series{Caller: v.Caller, Door: op.Console, RequestID: v.ID,
+	s := &op.Series{Caller: v.Caller, Door: op.ConsoleDoor, RequestID: v.ID,
 		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return readData(a.Body, out) }}
 	for _, step := range steps {
 		s.Steps = append(s.Steps, op.SeriesStep{Op: v.Catalog.Named(step.Operation),
 			Input: func() ([]byte, error) { return json.Marshal(step.Input()) }})
 	}
-	return v.Runner.Together(v.R.Context(), s)
+	return v.Runner.RunSeries(v.R.Context(), s)
 }
 
 // Page is where a page of a list is.
@@ -130,7 +130,7 @@ func (v *Visit) Permit(operation string) error {
 	if o == nil {
 		return fault.NotFound.New()
 	}
-	return o.Permit(v.Caller, op.Console)
+	return o.PermitCaller(v.Caller, op.ConsoleDoor)
 }
 
 // Bytes answers with a file: to be saved, or to be shown in a frame of this site
@@ -144,7 +144,7 @@ func (v *Visit) Bytes(operation string, path []string, inline bool) error {
 func (v *Visit) Export(operation string, q url.Values) error {
 	asked := url.Values{}
 	for name, texts := range q {
-		if o := v.Catalog.Named(operation); o != nil && o.TakesQuery(name) && len(texts) > 0 && texts[0] != "" {
+		if o := v.Catalog.Named(operation); o != nil && o.HasQueryField(name) && len(texts) > 0 && texts[0] != "" {
 			asked[name] = texts
 			p := v.property(strings.TrimSuffix(operation, ".export")+".list", name)
 			if p != nil && p.Format == "date-time" { // a day is typed in the business's own time
@@ -157,7 +157,7 @@ func (v *Visit) Export(operation string, q url.Values) error {
 	switch b := v.chosen(); {
 	case asked.Get(businessFilter) == everyBusiness:
 		asked.Del(businessFilter)
-	case b != nil && !asked.Has(businessFilter) && v.Catalog.Named(operation).TakesQuery(businessFilter):
+	case b != nil && !asked.Has(businessFilter) && v.Catalog.Named(operation).HasQueryField(businessFilter):
 		asked.Set(businessFilter, string(b.ID))
 	}
 	return v.serve(operation, nil, asked, false)
@@ -229,9 +229,9 @@ func (v *Visit) open(operation string, path []string, query url.Values) (*op.Con
 	if o == nil {
 		return nil, fault.NotFound.New()
 	}
-	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID, Path: path,
-		Query:  query,
-		Stream: &op.Stream{Reader: strings.NewReader(""), Head: v.R.Method == http.MethodHead}})
+	answer, err := v.Runner.Do(v.R.Context(), o,
+		op.Request{Caller: v.Caller, Door: op.ConsoleDoor, ID: v.ID, Path: path, Query: query,
+			Stream: &op.Stream{Reader: strings.NewReader(""), Head: v.R.Method == http.MethodHead}})
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +251,7 @@ func (v *Visit) send(operation, contentType string, length int64, body io.Reader
 	if o == nil {
 		return fault.NotFound.New()
 	}
-	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.Console, ID: v.ID,
+	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.ConsoleDoor, ID: v.ID,
 		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)},
 			ContentType: contentType, Length: length}})
 	if err != nil || out == nil {
@@ -384,7 +384,7 @@ func Showable(contentType string) bool {
 // Country is the name of a country in the business's language.
 func (v *Visit) Country(code string) string {
 	f, _ := v.formats()
-	return f.Country(code)
+	return f.CountryName(code)
 }
 
 // Later is a time some days from now, as the API takes it.

@@ -69,7 +69,7 @@ func writeSample(b *strings.Builder, name string, s *jsonschema.Schema, given ma
 		}
 		b.Write(text)
 	}
-	if v, ok := given[name]; ok && fits(v, kind) && (kind != "object" && kind != "array" || depth > 2) {
+	if v, ok := given[name]; ok && hasType(v, kind) && (kind != "object" && kind != "array" || depth > 2) {
 		value(v)
 		return
 	}
@@ -141,8 +141,8 @@ func plainSample(kind string, s *jsonschema.Schema) any {
 	return nil
 }
 
-// fits reports whether a value of the example has the type of a field.
-func fits(v any, kind string) bool {
+// hasType reports whether a value of the example has the type of a field.
+func hasType(v any, kind string) bool {
 	switch v.(type) {
 	case string:
 		return kind == "string"

@@ -8,8 +8,8 @@ import (
 // Sample is a call in one language.
 type Sample struct{ Language, Text string }
 
-// call is an example of a call.
-type call struct {
+// exampleCall is an example of a call.
+type exampleCall struct {
 	Method, URL, Body string
 	Form              [][2]string // pairs of name and text; a text that begins with @ names a file
 	Open              bool        // it is public and needs no API key
@@ -17,8 +17,8 @@ type call struct {
 	Bytes             bool        // it answers with a file
 }
 
-// curl is the call as a command for a shell.
-func (c *call) curl() string {
+// curlCommand is the call as a command for a shell.
+func (c *exampleCall) curlCommand() string {
 	method := "-X " + c.Method + " "
 	if c.Method == "GET" {
 		method = ""

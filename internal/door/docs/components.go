@@ -31,19 +31,19 @@ func newComponents() *components {
 	c.shared["securitySchemes"] = object{
 		"apiKey": object{"type": "http", "scheme": "bearer", "description": "An API key, like fd_…"},
 	}
-	c.shared["headers"] = headers()
+	c.shared["headers"] = headerComponents()
 	c.shared["schemas"] = object{"ErrorTree": errorTree, "PageMeta": pageMeta}
 	return c
 }
 
-// share stores v under the name, or under another one where a different value
+// shareComponent stores v under the name, or under another one where a different value
 // has it, and returns a reference to it. Where all names are taken, v stays
 // inline. Examples do not count as a difference: the first one is kept.
-func (c *components) share(kind, name string, v any, others ...string) any {
+func (c *components) shareComponent(kind, name string, v any, others ...string) any {
 	if c.shared[kind] == nil {
 		c.shared[kind] = map[string]any{}
 	}
-	content := kind + string(withoutExample(v))
+	content := kind + string(encodeWithoutExample(v))
 	if kind == "schemas" { // their names become types, so each operation's input has its own
 		content = name + content
 	}
@@ -53,15 +53,15 @@ func (c *components) share(kind, name string, v any, others ...string) any {
 	for _, name := range append([]string{name}, others...) {
 		if _, taken := c.shared[kind][name]; !taken {
 			c.shared[kind][name] = v
-			c.references[content] = ref(kind, name)
+			c.references[content] = componentRef(kind, name)
 			return c.references[content]
 		}
 	}
 	return v
 }
 
-// withoutExample encodes a value without its member example, for comparison.
-func withoutExample(v any) []byte {
+// encodeWithoutExample encodes a value without its member example, for comparison.
+func encodeWithoutExample(v any) []byte {
 	if o, ok := v.(object); ok {
 		o = maps.Clone(o)
 		delete(o, "example")
@@ -74,8 +74,8 @@ func withoutExample(v any) []byte {
 	return text
 }
 
-// all is the document's components section.
-func (c *components) all() object {
+// componentsSection is the document's components section.
+func (c *components) componentsSection() object {
 	schemas := c.shared["schemas"]
 	schemas["ErrorCode"] = object{"type": "string", "enum": slices.Sorted(maps.Keys(c.codes))}
 	schemas["ApiError"] = apiError
@@ -92,7 +92,9 @@ func (c *components) all() object {
 	return out
 }
 
-func ref(kind, name string) object { return object{"$ref": "#/components/" + kind + "/" + name} }
+func componentRef(kind, name string) object {
+	return object{"$ref": "#/components/" + kind + "/" + name}
+}
 
 var apiError = object{
 	"type": "object", "required": []string{"error"}, "additionalProperties": false,
@@ -100,11 +102,11 @@ var apiError = object{
 	"properties": object{"error": object{
 		"type": "object", "required": []string{"code", "message"}, "additionalProperties": false,
 		"properties": object{
-			"code":    ref("schemas", "ErrorCode"),
+			"code":    componentRef("schemas", "ErrorCode"),
 			"message": object{"type": "string"},
 			"details": object{
 				"description": "For an invalid request: what is wrong and where, as a tree that mirrors the request.",
-				"anyOf":       []object{ref("schemas", "ErrorTree"), {"type": "object"}},
+				"anyOf":       []object{componentRef("schemas", "ErrorTree"), {"type": "object"}},
 			},
 		},
 	}},
@@ -116,9 +118,9 @@ var errorTree = object{
 		"array's elements (null where an element is fine).",
 	"properties": object{
 		"errors":     object{"type": "array", "items": object{"type": "string"}},
-		"properties": object{"type": "object", "additionalProperties": ref("schemas", "ErrorTree")},
+		"properties": object{"type": "object", "additionalProperties": componentRef("schemas", "ErrorTree")},
 		"items": object{"type": "array", "items": object{
-			"anyOf": []object{ref("schemas", "ErrorTree"), {"type": "null"}},
+			"anyOf": []object{componentRef("schemas", "ErrorTree"), {"type": "null"}},
 		}},
 	},
 }
@@ -138,7 +140,7 @@ var pageMeta = object{
 	}},
 }
 
-func headers() map[string]any {
+func headerComponents() map[string]any {
 	header := func(description string, schema object) object {
 		return object{"description": description, "schema": schema}
 	}
@@ -164,9 +166,9 @@ func InputName(o *op.Op) (name string) {
 	segments := strings.Split(o.Name, ".")
 	last := len(segments) - 1
 	for _, s := range segments[:last] {
-		name += Pascal(Singular(s))
+		name += PascalCase(Singular(s))
 	}
-	return name + Pascal(segments[last]) + "Input"
+	return name + PascalCase(segments[last]) + "Input"
 }
 
 // pathFieldName names a field of the path: {id} after what it identifies, like
@@ -174,11 +176,11 @@ func InputName(o *op.Op) (name string) {
 func pathFieldName(o *op.Op, field string) string {
 	switch {
 	case field == "id":
-		return Pascal(PathNoun(o, field)) + "Id"
+		return PascalCase(PathNoun(o, field)) + "Id"
 	case strings.HasSuffix(field, "Id"):
-		return Pascal(field)
+		return PascalCase(field)
 	}
-	return Pascal(field) + "InPath" // a schema may have the plain name
+	return PascalCase(field) + "InPath" // a schema may have the plain name
 }
 
 // PathNoun is what a field of the path identifies: phone-number.
@@ -187,14 +189,14 @@ func PathNoun(o *op.Op, field string) string {
 	return Singular(before[strings.LastIndexByte(before, '/')+1:])
 }
 
-// Pascal turns phone_number, NOT_FOUND and emailId into PhoneNumber, NotFound
+// PascalCase turns phone_number, NOT_FOUND and emailId into PhoneNumber, NotFound
 // and EmailId.
-func Pascal(name string) (out string) {
+func PascalCase(name string) (out string) {
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
 		if word == strings.ToUpper(word) {
 			word = strings.ToLower(word)
 		}
-		out += title(word)
+		out += titleCase(word)
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func IsDocument(r *http.Request) bool {
 //go:embed docs.html docs.css docs.js
 var assets embed.FS
 
-var page = template.Must(template.New("").Funcs(template.FuncMap{"lower": strings.ToLower}).
+var pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{"lower": strings.ToLower}).
 	ParseFS(assets, "docs.html"))
 
 // Door serves the document and the reference.
@@ -48,14 +48,14 @@ type Door struct {
 	nouns    func() []*noun
 	guide    func() ([]*chapter, error)
 
-	mu   sync.Mutex
-	kept map[string][]byte // rendered pages by their address
+	mu        sync.Mutex
+	pageCache map[string][]byte // rendered pages by their address
 }
 
 // New prepares the documents. They are generated on first request. samples returns, for
 // each operation, how to call it with the client libraries.
 func New(c *op.Catalog, baseURL string, samples func(*op.Catalog) map[string][]Sample) *Door {
-	d := &Door{catalog: c, baseURL: baseURL, kept: map[string][]byte{}}
+	d := &Door{catalog: c, baseURL: baseURL, pageCache: map[string][]byte{}}
 	d.samples = sync.OnceValue(func() map[string][]Sample { return samples(c) })
 	d.document = sync.OnceValues(func() ([]byte, error) { return OpenAPI(c, baseURL) })
 	d.nouns = sync.OnceValue(d.makeNouns)
@@ -66,26 +66,26 @@ func New(c *op.Catalog, baseURL string, samples func(*op.Catalog) map[string][]S
 // Mount adds the pages.
 func (d *Door) Mount(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+DocumentPath,
-		func(w http.ResponseWriter, r *http.Request) { serve(w, "application/json", d.document) })
-	mux.HandleFunc("GET /docs", d.start)
+		func(w http.ResponseWriter, r *http.Request) { serveContent(w, "application/json", d.document) })
+	mux.HandleFunc("GET /docs", d.startPage)
 	mux.HandleFunc("GET /docs/api/{noun}", d.nounPage)
 	mux.HandleFunc("GET /docs/guide", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/docs/guide/first-call", http.StatusSeeOther)
 	})
 	mux.HandleFunc("GET /docs/guide/{page}", d.guidePage)
-	mux.HandleFunc("GET /docs/guide/pictures/{name}", picture)
+	mux.HandleFunc("GET /docs/guide/pictures/{name}", servePicture)
 	for name, kind := range map[string]string{"docs.css": "text/css; charset=utf-8",
 		"docs.js": "text/javascript; charset=utf-8"} {
 		mux.HandleFunc("GET /docs/"+name, func(w http.ResponseWriter, r *http.Request) {
-			serve(w, kind, func() ([]byte, error) { return assets.ReadFile(name) })
+			serveContent(w, kind, func() ([]byte, error) { return assets.ReadFile(name) })
 		})
 	}
 	mux.HandleFunc("GET /docs/inter.woff2", func(w http.ResponseWriter, r *http.Request) {
-		serve(w, "font/woff2", func() ([]byte, error) { return inter.Latin, nil })
+		serveContent(w, "font/woff2", func() ([]byte, error) { return inter.Latin, nil })
 	})
 }
 
-func serve(w http.ResponseWriter, kind string, content func() ([]byte, error)) {
+func serveContent(w http.ResponseWriter, kind string, content func() ([]byte, error)) {
 	text, err := content()
 	if err != nil {
 		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
@@ -111,55 +111,55 @@ type view struct {
 	Hits    []hit
 }
 
-// show answers with a page. One without a search query is rendered once and kept.
-func (d *Door) show(w http.ResponseWriter, v view) {
+// showPage answers with a page. One without a search query is rendered once and kept.
+func (d *Door) showPage(w http.ResponseWriter, v view) {
 	w.Header().Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; font-src 'self'; "+
 			"img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
-	serve(w, "text/html; charset=utf-8", func() ([]byte, error) {
+	serveContent(w, "text/html; charset=utf-8", func() ([]byte, error) {
 		if v.Query != "" {
-			return d.write(v)
+			return d.renderPage(v)
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if text := d.kept[v.At]; text != nil {
+		if text := d.pageCache[v.At]; text != nil {
 			return text, nil
 		}
-		text, err := d.write(v)
-		d.kept[v.At] = text
+		text, err := d.renderPage(v)
+		d.pageCache[v.At] = text
 		return text, err
 	})
 }
 
-func (d *Door) write(v view) (text []byte, err error) {
+func (d *Door) renderPage(v view) (text []byte, err error) {
 	v.BaseURL, v.Nouns = d.baseURL, d.nouns()
 	if v.Guide, err = d.guide(); err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = page.ExecuteTemplate(&b, "layout", v)
+	err = pageTemplates.ExecuteTemplate(&b, "layout", v)
 	return b.Bytes(), err
 }
 
 // hit is something that a search found.
 type hit struct{ Text, Faint, Href string }
 
-const maxQuery = 200
+const maxQueryLength = 200
 
-// start shows the list of pages, or what a search finds.
-func (d *Door) start(w http.ResponseWriter, r *http.Request) {
+// startPage shows the list of pages, or what a search finds.
+func (d *Door) startPage(w http.ResponseWriter, r *http.Request) {
 	v := view{Title: "API reference", Page: "start", At: "/docs", Query: strings.TrimSpace(r.URL.Query().Get("query"))}
-	if len(v.Query) > maxQuery {
-		v.Query = strings.ToValidUTF8(v.Query[:maxQuery], "")
+	if len(v.Query) > maxQueryLength {
+		v.Query = strings.ToValidUTF8(v.Query[:maxQueryLength], "")
 	}
 	if v.Query != "" {
-		v.Title, v.Hits = "Search", d.search(v.Query)
+		v.Title, v.Hits = "Search", d.searchDocs(v.Query)
 	}
-	d.show(w, v)
+	d.showPage(w, v)
 }
 
-// search finds operations, events and chapters in which every word occurs.
-func (d *Door) search(query string) (hits []hit) {
+// searchDocs finds operations, events and chapters in which every word occurs.
+func (d *Door) searchDocs(query string) (hits []hit) {
 	words := strings.Fields(strings.ToLower(query))
 	has := func(text string) bool {
 		text = strings.ToLower(text)
@@ -189,25 +189,25 @@ func (d *Door) search(query string) (hits []hit) {
 func (d *Door) nounPage(w http.ResponseWriter, r *http.Request) {
 	for _, n := range d.nouns() {
 		if n.Key == r.PathValue("noun") {
-			d.show(w, view{Title: n.Name, Page: "noun", At: n.Path(), Noun: n})
+			d.showPage(w, view{Title: n.Name, Page: "noun", At: n.Path(), Noun: n})
 			return
 		}
 	}
-	d.missing(w)
+	d.pageNotFound(w)
 }
 
 func (d *Door) guidePage(w http.ResponseWriter, r *http.Request) {
 	chapters, _ := d.guide() // its error is answered where a page is rendered (renderPage)
 	for _, c := range chapters {
 		if c.Key == r.PathValue("page") {
-			d.show(w, view{Title: c.Title, Page: "chapter", At: c.Path(), Chapter: c})
+			d.showPage(w, view{Title: c.Title, Page: "chapter", At: c.Path(), Chapter: c})
 			return
 		}
 	}
-	d.missing(w)
+	d.pageNotFound(w)
 }
 
-func (d *Door) missing(w http.ResponseWriter) {
+func (d *Door) pageNotFound(w http.ResponseWriter) {
 	w.Header().Set("Location", "/docs")
 	http.Error(w, "There is no such page. The reference begins at /docs.", http.StatusNotFound)
 }

@@ -72,11 +72,11 @@ func TestDocumentListsRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range app.Describe().All() {
-		if o.Doors&op.REST == 0 {
+		if o.Doors&op.RESTDoor == 0 {
 			continue
 		}
 		listed := document.Paths[o.Path][strings.ToLower(o.Method)].Responses
-		for status, kinds := range o.Faults() {
+		for status, kinds := range o.PossibleFaults() {
 			r := listed[strconv.Itoa(status)]
 			if r.Ref != "" {
 				r = document.Components.Responses[strings.TrimPrefix(r.Ref, "#/components/responses/")]
@@ -133,7 +133,7 @@ func TestCommittedEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != docs.Events(app.Describe()) {
+	if string(got) != docs.EventsMarkdown(app.Describe()) {
 		t.Error("docs/guide/events.md is not what the declarations say; run make generate")
 	}
 	for _, v := range app.Describe().EventTypes() {
@@ -146,7 +146,7 @@ func TestCommittedEvents(t *testing.T) {
 // The document needs no key, and the reference shows every operation.
 func TestPages(t *testing.T) {
 	a := apptest.Start(t, "sqlite")
-	r := a.Send(t, "", http.MethodGet, "/v1/openapi.json", "")
+	r := a.SendREST(t, "", http.MethodGet, "/v1/openapi.json", "")
 	var doc struct {
 		OpenAPI string
 		Info    struct{ Title, Version string }
@@ -156,7 +156,7 @@ func TestPages(t *testing.T) {
 	if err != nil || r.Status != 200 || doc.OpenAPI != "3.1.0" || doc.Info.Version != "1.0.0" {
 		t.Fatalf("%d %v %+v", r.Status, err, doc.Info)
 	}
-	start := a.Send(t, "", http.MethodGet, "/docs", "")
+	start := a.SendREST(t, "", http.MethodGet, "/docs", "")
 	if start.Status != 200 || !strings.Contains(start.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("%d %v", start.Status, start.Header)
 	}
@@ -169,7 +169,7 @@ func TestPages(t *testing.T) {
 		if pages[at] != "" {
 			continue
 		}
-		p := a.Send(t, "", http.MethodGet, at, "")
+		p := a.SendREST(t, "", http.MethodGet, at, "")
 		pages[at] = string(p.Body)
 		if p.Status != 200 || len(p.Body) > 300_000 || strings.Contains(pages[at], "ZgotmplZ") {
 			t.Errorf("%s: %d, %d bytes", at, p.Status, len(p.Body))
@@ -218,20 +218,20 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, asset := range []string{"/docs/docs.css", "/docs/docs.js"} {
-		if r := a.Send(t, "", http.MethodGet, asset, ""); r.Status != 200 || len(r.Body) > 20_000 {
+		if r := a.SendREST(t, "", http.MethodGet, asset, ""); r.Status != 200 || len(r.Body) > 20_000 {
 			t.Errorf("%s: %d, %d bytes", asset, r.Status, len(r.Body))
 		}
 	}
-	if r := a.Send(t, "", http.MethodGet, "/docs?query=contact+merge", ""); !strings.Contains(string(r.Body),
+	if r := a.SendREST(t, "", http.MethodGet, "/docs?query=contact+merge", ""); !strings.Contains(string(r.Body),
 		`href="/docs/api/contacts#contacts.merge"`) || strings.Contains(string(r.Body), "#invoices.list") {
 		t.Errorf("the search finds %s", r.Body)
 	}
-	evil := a.Send(t, "", http.MethodGet, "/docs?query=%22%3E%3Cscript%3E", "")
+	evil := a.SendREST(t, "", http.MethodGet, "/docs?query=%22%3E%3Cscript%3E", "")
 	if strings.Contains(string(evil.Body), `"><script>`) || !strings.Contains(string(evil.Body), "Nothing has all") {
 		t.Errorf("%s", evil.Body)
 	}
 	for _, missing := range []string{"/docs/api/nothing", "/docs/guide/nothing", "/docs/guide/README"} {
-		if r := a.Send(t, "", http.MethodGet, missing, ""); r.Status != 404 {
+		if r := a.SendREST(t, "", http.MethodGet, missing, ""); r.Status != 404 {
 			t.Errorf("%s: %d", missing, r.Status)
 		}
 	}
@@ -244,7 +244,7 @@ func TestSampleAnswers(t *testing.T) {
 	answer := regexp.MustCompile(`aria-label="An answer"><code>([^<]*)<`)
 	n := 0
 	for _, noun := range []string{"contacts", "invoices", "domains", "automations", "proposals"} {
-		p := a.Send(t, "", http.MethodGet, "/docs/api/"+noun, "")
+		p := a.SendREST(t, "", http.MethodGet, "/docs/api/"+noun, "")
 		for _, m := range answer.FindAllStringSubmatch(string(p.Body), -1) {
 			n++
 			var v map[string]any

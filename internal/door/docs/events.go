@@ -22,8 +22,8 @@ This page is generated from the declarations of the operations by ` + "`make gen
 |---|---|---|
 `
 
-// Events lists every kind of event in Markdown.
-func Events(c *op.Catalog) string {
+// EventsMarkdown lists every kind of event in Markdown.
+func EventsMarkdown(c *op.Catalog) string {
 	var b strings.Builder
 	b.WriteString(aboutEvents)
 	for _, t := range c.EventTypes() {

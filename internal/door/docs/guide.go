@@ -30,8 +30,8 @@ type section struct{ Title, Anchor, Text string }
 // Path is the address of the page.
 func (c *chapter) Path() string { return "/docs/guide/" + c.Key }
 
-// listed finds the links to chapters in the guide's README.
-var listed = regexp.MustCompile(`\]\(([a-z-]+)\.md\)`)
+// chapterLinks finds the links to chapters in the guide's README.
+var chapterLinks = regexp.MustCompile(`\]\(([a-z-]+)\.md\)`)
 
 // readGuide reads the chapters in the order of the guide's README, then the pages about
 // the contract and the error codes.
@@ -41,7 +41,7 @@ func readGuide() (out []*chapter, err error) {
 		return nil, err
 	}
 	files := []string{}
-	for _, m := range listed.FindAllSubmatch(list, -1) {
+	for _, m := range chapterLinks.FindAllSubmatch(list, -1) {
 		files = append(files, "guide/"+string(m[1])+".md")
 	}
 	for _, file := range append(files, "contract.md", "codes.md") {
@@ -50,7 +50,7 @@ func readGuide() (out []*chapter, err error) {
 			return nil, err
 		}
 		c := &chapter{Key: strings.TrimSuffix(path.Base(file), ".md")}
-		if err := c.read(source); err != nil {
+		if err := c.renderChapter(source); err != nil {
 			return nil, err
 		}
 		out = append(out, c)
@@ -62,8 +62,8 @@ func readGuide() (out []*chapter, err error) {
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 
-// read renders a chapter and notes its sections.
-func (c *chapter) read(source []byte) error {
+// renderChapter renders a chapter and notes its sections.
+func (c *chapter) renderChapter(source []byte) error {
 	document := markdown.Parser().Parse(text.NewReader(source))
 	var plain strings.Builder
 	flush := func() {
@@ -80,7 +80,7 @@ func (c *chapter) read(source []byte) error {
 		switch n := n.(type) {
 		case *ast.Heading:
 			flush()
-			s := section{Title: words(n, source)}
+			s := section{Title: plainWords(n, source)}
 			if id, ok := n.AttributeString("id"); ok && n.Level > 1 {
 				s.Anchor = "#" + string(id.([]byte))
 			}
@@ -125,14 +125,14 @@ func (c *chapter) read(source []byte) error {
 	return err
 }
 
-// words is the text of a node.
-func words(n ast.Node, source []byte) string {
+// plainWords is the text of a node.
+func plainWords(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		if t, ok := child.(*ast.Text); ok {
 			b.Write(t.Value(source))
 		} else {
-			b.WriteString(words(child, source))
+			b.WriteString(plainWords(child, source))
 		}
 	}
 	return b.String()
@@ -158,13 +158,13 @@ func guideLink(to string) (string, bool) {
 	return "/docs/guide/" + name + anchor, true
 }
 
-// picture serves a drawing of the guide.
-func picture(w http.ResponseWriter, r *http.Request) {
+// servePicture serves a drawing of the guide.
+func servePicture(w http.ResponseWriter, r *http.Request) {
 	text, err := pages.Pages.ReadFile("guide/pictures/" + r.PathValue("name"))
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
-	serve(w, "image/svg+xml", func() ([]byte, error) { return text, nil })
+	serveContent(w, "image/svg+xml", func() ([]byte, error) { return text, nil })
 }

@@ -6,21 +6,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// columns is how long a line of the document may be before its value is broken
+// maxColumns is how long a line of the document may be before its value is broken
 // up.
-const columns = 120
+const maxColumns = 120
 
-// layout breaks JSON into lines. A value that fits takes one line, so that one
+// layoutJSON breaks JSON into lines. A value that fits takes one line, so that one
 // change is one line of diff. Lines are not indented: indentation was an eighth of
 // the document.
-func layout(text []byte) ([]byte, error) {
+func layoutJSON(text []byte) ([]byte, error) {
 	var out bytes.Buffer
 	err := layoutValue(&out, text)
 	return out.Bytes(), err
 }
 
 func layoutValue(out *bytes.Buffer, v jsontext.Value) error {
-	if kind := v.Kind(); len(v) <= columns || kind != '{' && kind != '[' {
+	if kind := v.Kind(); len(v) <= maxColumns || kind != '{' && kind != '[' {
 		out.Write(v)
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 type object = map[string]any
 
-const about = "Frontdesk is a backend for business communication: contacts, customers, tasks, messages, invoices, " +
+const introduction = "Frontdesk is a backend for business communication: contacts, customers, tasks, messages, invoices, " +
 	"files, automations and domains.\n\n" +
 	"Every request carries an API key as `Authorization: Bearer <API_KEY>`. Answers are `{ data, meta? }`, " +
 	"refusals `{ error: { code, message, details? } }`; branch on the code. The request id is in `X-Request-ID`.\n\n" +
@@ -26,7 +26,7 @@ const about = "Frontdesk is a backend for business communication: contacts, cust
 func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
 	var operations []*op.Op
 	for _, o := range c.All() {
-		if o.Doors&op.REST != 0 && o.Path != "" {
+		if o.Doors&op.RESTDoor != 0 && o.Path != "" {
 			operations = append(operations, o)
 		}
 	}
@@ -37,8 +37,8 @@ func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
 		if paths[o.Path] == nil {
 			paths[o.Path] = object{}
 		}
-		paths[o.Path][strings.ToLower(o.Method)] = shared.operation(o)
-		tags = append(tags, tagOf(o))
+		paths[o.Path][strings.ToLower(o.Method)] = shared.operationObject(o)
+		tags = append(tags, headingOf(o))
 	}
 	slices.Sort(tags)
 	var tagList []object
@@ -50,7 +50,7 @@ func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
 		"info": object{
 			"title":       "Frontdesk API",
 			"version":     "1.0.0",
-			"description": about,
+			"description": introduction,
 			"contact":     object{"name": "The operator of this server", "url": baseURL},
 			"license":     object{"name": "See the project", "identifier": "LicenseRef-Frontdesk"},
 		},
@@ -58,22 +58,22 @@ func OpenAPI(c *op.Catalog, baseURL string) ([]byte, error) {
 		"security":   []object{{"apiKey": []string{}}},
 		"tags":       tagList,
 		"paths":      paths,
-		"components": shared.all(),
+		"components": shared.componentsSection(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return layout(text)
+	return layoutJSON(text)
 }
 
-// operation is the Operation Object of an operation.
-func (c *components) operation(o *op.Op) object {
+// operationObject is the Operation Object of an operation.
+func (c *components) operationObject(o *op.Op) object {
 	out := object{
 		"operationId": o.Name,
 		"summary":     strings.TrimSuffix(o.Summary, "."),
-		"description": prose(o),
-		"tags":        []string{tagOf(o)},
-		"responses":   c.responses(o),
+		"description": descriptionOf(o),
+		"tags":        []string{headingOf(o)},
+		"responses":   c.responseObjects(o),
 	}
 	if o.Public {
 		out["security"] = []object{}
@@ -84,22 +84,22 @@ func (c *components) operation(o *op.Op) object {
 	}
 	var parameters []any
 	for _, p := range o.Parameters(c.fromTypes) {
-		parameters = append(parameters, c.parameter(o, p, example[p.Name]))
+		parameters = append(parameters, c.parameterOrRef(o, p, example[p.Name]))
 		delete(example, p.Name)
 	}
-	if o.TakesKey() {
-		parameters = append(parameters, c.key(o.KeyRequired))
+	if o.TakesIdempotencyKey() {
+		parameters = append(parameters, c.keyParameter(o.KeyRequired))
 	}
-	if o.Matches() {
-		parameters = append(parameters, c.share("parameters", "IfMatch", object{
+	if o.TakesIfMatch() {
+		parameters = append(parameters, c.shareComponent("parameters", "IfMatch", object{
 			"name":        "If-Match",
 			"in":          "header",
 			"description": "Change it only if its ETag is still this one.",
 			"schema":      object{"type": "string", "maxLength": 1000},
 		}))
 	}
-	if o.Versioned() && o.Method == http.MethodGet {
-		parameters = append(parameters, c.share("parameters", "IfNoneMatch", object{
+	if o.AnswersVersion() && o.Method == http.MethodGet {
+		parameters = append(parameters, c.shareComponent("parameters", "IfNoneMatch", object{
 			"name":        "If-None-Match",
 			"in":          "header",
 			"description": "The ETag of the version you have: the answer is 304 if it is still that one.",
@@ -114,7 +114,7 @@ func (c *components) operation(o *op.Op) object {
 		if o.IsForm() {
 			kind = "multipart/form-data"
 		}
-		schema := c.share("schemas", InputName(o), body)
+		schema := c.shareComponent("schemas", InputName(o), body)
 		out["requestBody"] = object{
 			"required": required,
 			"content":  object{kind: object{"schema": schema, "example": example}},
@@ -123,25 +123,25 @@ func (c *components) operation(o *op.Op) object {
 	return out
 }
 
-// parameter describes a field of the path or the query. Path parameters, and query
+// parameterOrRef describes a field of the path or the query. Path parameters, and query
 // parameters that several operations have in exactly the same form, are shared
 // components, with the example of the first operation.
-func (c *components) parameter(o *op.Op, p op.Parameter, example json.RawMessage) any {
+func (c *components) parameterOrRef(o *op.Op, p op.Parameter, example json.RawMessage) any {
 	v := parameterObject(o, p)
 	if example != nil {
 		v["example"] = example
 	}
 	if p.In == "path" {
-		return c.share("parameters", pathFieldName(o, p.Name), v)
+		return c.shareComponent("parameters", pathFieldName(o, p.Name), v)
 	}
-	if c.queryFields[string(withoutExample(v))] < 2 {
+	if c.queryFields[string(encodeWithoutExample(v))] < 2 {
 		return v
 	}
-	name := Pascal(p.Name)
+	name := PascalCase(p.Name)
 	if slices.Contains(listFields, p.Name) {
-		return c.share("parameters", name, v)
+		return c.shareComponent("parameters", name, v)
 	}
-	return c.share("parameters", name+"InQuery", v, Pascal(Singular(o.Segments()[0]))+name+"InQuery")
+	return c.shareComponent("parameters", name+"InQuery", v, PascalCase(Singular(o.PathSegments()[0]))+name+"InQuery")
 }
 
 // listFields are the query parameters that every list has. Their components go by the
@@ -158,7 +158,7 @@ func parameterObject(o *op.Op, p op.Parameter) object {
 	case p.In == "path" && p.Schema.Format == "uuid":
 		v["description"] = "The " + nounWords.Replace(PathNoun(o, p.Name)) + "."
 	case p.Doc != "":
-		v["description"] = sentence(p.Doc)
+		v["description"] = asSentence(p.Doc)
 	}
 	return v
 }
@@ -171,19 +171,19 @@ func (c *components) countQueryFields(operations []*op.Op) {
 	for _, o := range operations {
 		for _, p := range o.Parameters(c.fromTypes) {
 			if p.In == "query" {
-				c.queryFields[string(withoutExample(parameterObject(o, p)))]++
+				c.queryFields[string(encodeWithoutExample(parameterObject(o, p)))]++
 			}
 		}
 	}
 }
 
-// key is the header Idempotency-Key as a parameter.
-func (c *components) key(required bool) any {
+// keyParameter is the header Idempotency-Key as a parameter.
+func (c *components) keyParameter(required bool) any {
 	name, text := "IdempotencyKey", "The same request with the same key happens once."
 	if required {
 		name, text = "RequiredIdempotencyKey", "Required, so that a retry has no second effect."
 	}
-	return c.share("parameters", name, object{
+	return c.shareComponent("parameters", name, object{
 		"name":        "Idempotency-Key",
 		"in":          "header",
 		"required":    required,
@@ -192,20 +192,20 @@ func (c *components) key(required bool) any {
 	})
 }
 
-// prose is the description of an operation: its own, the permissions it needs, and the
+// descriptionOf is the description of an operation: its own, the permissions it needs, and the
 // events it emits.
-func prose(o *op.Op) string {
+func descriptionOf(o *op.Op) string {
 	var paragraphs []string
 	if o.Description != "" {
 		paragraphs = append(paragraphs, o.Description)
 	}
-	if !o.Public && o.Resource != op.Free {
+	if !o.Public && o.Resource != op.Unrestricted {
 		verb := "write"
 		if o.Action == op.ActionRead {
 			verb = "read"
 		}
 		needs := fmt.Sprintf("Needs the permission `%s:%s`.", o.Resource, verb)
-		for _, r := range o.References() {
+		for _, r := range o.ReferenceFields() {
 			if r.Resource != o.Resource {
 				needs += fmt.Sprintf(" With `%s` also `%s:read`.", r.Field, r.Resource)
 			}
@@ -221,7 +221,7 @@ func prose(o *op.Op) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-func sentence(s string) string {
+func asSentence(s string) string {
 	s = strings.ToUpper(s[:1]) + s[1:]
 	if !strings.HasSuffix(s, ".") {
 		s += "."

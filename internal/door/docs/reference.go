@@ -63,14 +63,14 @@ type refusal struct {
 func (d *Door) makeNouns() (nouns []*noun) {
 	common := d.commonCodes()
 	for _, o := range d.catalog.All() {
-		if o.Doors&op.REST == 0 || o.Path == "" {
+		if o.Doors&op.RESTDoor == 0 || o.Path == "" {
 			continue
 		}
-		key, tag := nounOf(o), tagOf(o)
+		key, tag := pageKeyOf(o), headingOf(o)
 		i := slices.IndexFunc(nouns, func(n *noun) bool { return n.Key == key })
 		if i < 0 {
 			i = len(nouns)
-			nouns = append(nouns, &noun{Key: key, Name: title(key)})
+			nouns = append(nouns, &noun{Key: key, Name: titleCase(key)})
 		}
 		n := nouns[i]
 		j := slices.IndexFunc(n.Groups, func(g *group) bool { return g.Name == tag })
@@ -78,19 +78,19 @@ func (d *Door) makeNouns() (nouns []*noun) {
 			j = len(n.Groups)
 			n.Groups = append(n.Groups, &group{Name: tag, Anchor: strings.ToLower(strings.ReplaceAll(tag, " ", "-"))})
 		}
-		described := d.describe(o)
+		described := d.describeOperation(o)
 		described.Refusals = slices.DeleteFunc(described.Refusals, func(r refusal) bool { return common[r.Code] })
 		n.Groups[j].Operations = append(n.Groups[j].Operations, described)
 	}
 	sort.Slice(nouns, func(i, j int) bool { return nouns[i].Name < nouns[j].Name })
 	for _, n := range nouns {
-		n.share()
+		n.shareOutputs()
 	}
 	return nouns
 }
 
-// share lists equal output fields once on a page: later operations refer to the first.
-func (n *noun) share() {
+// shareOutputs lists equal output fields once on a page: later operations refer to the first.
+func (n *noun) shareOutputs() {
 	first := map[string]*operation{}
 	for _, g := range n.Groups {
 		for i := range g.Operations {
@@ -110,11 +110,11 @@ func (n *noun) share() {
 func (d *Door) commonCodes() map[string]bool {
 	seen, all := map[string]int{}, 0
 	for _, o := range d.catalog.All() {
-		if o.Doors&op.REST == 0 || o.Path == "" {
+		if o.Doors&op.RESTDoor == 0 || o.Path == "" {
 			continue
 		}
 		all++
-		for _, kinds := range o.Faults() {
+		for _, kinds := range o.PossibleFaults() {
 			for _, k := range kinds {
 				seen[k.Code]++
 			}
@@ -127,14 +127,14 @@ func (d *Door) commonCodes() map[string]bool {
 	return common
 }
 
-func (d *Door) describe(o *op.Op) operation {
+func (d *Door) describeOperation(o *op.Op) operation {
 	example := map[string]json.RawMessage{}
 	if err := json.Unmarshal([]byte(o.Example), &example); err != nil {
 		panic("docs: " + o.Name + ": " + err.Error()) // the declaration was checked at start
 	}
 	v := operation{Name: o.Name, Short: o.Name[strings.LastIndexByte(o.Name, '.')+1:], Method: o.Method, Path: o.Path,
-		Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesKey(), KeyRequired: o.KeyRequired}
-	if !o.Public && o.Resource != op.Free {
+		Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesIdempotencyKey(), KeyRequired: o.KeyRequired}
+	if !o.Public && o.Resource != op.Unrestricted {
 		v.Permission = o.Resource + ":write"
 		if o.Action == op.ActionRead {
 			v.Permission = o.Resource + ":read"
@@ -147,7 +147,8 @@ func (d *Door) describe(o *op.Op) operation {
 	for _, p := range params {
 		text := plainText(example[p.Name])
 		v.Fields = append(v.Fields,
-			fieldLine{Name: p.Name, In: p.In, Type: typeOf(p.Schema), Doc: p.Doc, Required: p.Required, Example: text,
+			fieldLine{Name: p.Name, In: p.In, Type: typeInWords(p.Schema), Doc: p.Doc, Required: p.Required,
+				Example: text,
 				Options: optionsOf(p.Schema)})
 		if _, ok := example[p.Name]; ok {
 			if p.In == "path" {
@@ -161,10 +162,11 @@ func (d *Door) describe(o *op.Op) operation {
 	if len(query) > 0 {
 		path += "?" + strings.Join(query, "&")
 	}
-	call := &call{Method: o.Method, URL: d.baseURL + path, Open: o.Public, Key: o.KeyRequired, Bytes: o.AnswersBytes()}
+	call := &exampleCall{Method: o.Method, URL: d.baseURL + path, Open: o.Public, Key: o.KeyRequired,
+		Bytes: o.AnswersBytes()}
 	if s, _ := o.BodySchema(nil); s != nil {
 		v.HasBody = true
-		v.Fields = append(v.Fields, lines(s, "body", 0)...)
+		v.Fields = append(v.Fields, fieldLines(s, "body", 0)...)
 		text, err := json.MarshalIndent(example, "", "  ")
 		if err != nil {
 			panic(err)
@@ -175,23 +177,23 @@ func (d *Door) describe(o *op.Op) operation {
 			v.HasBody, v.IsForm = false, true
 		}
 	}
-	v.Code = append([]Sample{{"curl", call.curl()}}, d.samples()[o.Name]...)
+	v.Code = append([]Sample{{"curl", call.curlCommand()}}, d.samples()[o.Name]...)
 	if s, list := o.OutputSchema(nil); s != nil {
 		v.Answer = "with one record in data"
 		if list {
 			v.Answer = "with a list in data and its page in meta.pagination"
 		}
-		v.Output = lines(s, "", 0)
+		v.Output = fieldLines(s, "", 0)
 		v.Sample = d.sampleAnswer(o, s, list)
 	}
 	v.Answer = fmt.Sprintf("%d %s", o.Status, v.Answer)
 	if o.MayCreate {
 		v.Answer = "201 if it created, or " + v.Answer
 	}
-	if o.Immediate {
+	if o.MayFinishNow {
 		v.Answer = "200 if it was done at once, or " + v.Answer
 	}
-	for status, kinds := range o.Faults() {
+	for status, kinds := range o.PossibleFaults() {
 		for _, k := range kinds {
 			v.Refusals = append(v.Refusals, refusal{status, k.Code, k.Message})
 		}
@@ -241,31 +243,31 @@ func optionsOf(s *jsonschema.Schema) (out []string) {
 	return out
 }
 
-// lines lists the fields of an object, each followed by the fields inside it, down to
+// fieldLines lists the fields of an object, each followed by the fields inside it, down to
 // three levels.
-func lines(s *jsonschema.Schema, in string, depth int) (out []fieldLine) {
+func fieldLines(s *jsonschema.Schema, in string, depth int) (out []fieldLine) {
 	for _, name := range s.PropertyOrder {
 		p := s.Properties[name]
-		out = append(out, fieldLine{Name: name, In: in, Type: typeOf(p), Doc: p.Description,
+		out = append(out, fieldLine{Name: name, In: in, Type: typeInWords(p), Doc: p.Description,
 			Required: slices.Contains(s.Required, name), Depth: depth})
 		inner := p
 		if p.Items != nil {
 			inner = p.Items
 		}
 		if inner.Properties != nil && depth < 3 {
-			out = append(out, lines(inner, in, depth+1)...)
+			out = append(out, fieldLines(inner, in, depth+1)...)
 		}
 	}
 	return out
 }
 
-func typeOf(s *jsonschema.Schema) string {
+func typeInWords(s *jsonschema.Schema) string {
 	t := s.Type
 	if t == "" {
 		t = strings.Join(s.Types, " or ")
 	}
 	if s.Items != nil {
-		t = strings.Replace(t, "array", "array of "+typeOf(s.Items), 1)
+		t = strings.Replace(t, "array", "array of "+typeInWords(s.Items), 1)
 	}
 	if s.Format != "" {
 		t += ", " + s.Format

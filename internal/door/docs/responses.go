@@ -15,43 +15,43 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-func (c *components) responses(o *op.Op) object {
-	out := object{strconv.Itoa(o.Status): c.success(o)}
+func (c *components) responseObjects(o *op.Op) object {
+	out := object{strconv.Itoa(o.Status): c.successResponse(o)}
 	if o.MayCreate {
 		created := *o
 		created.Status = http.StatusCreated
-		out[strconv.Itoa(created.Status)] = c.success(&created)
+		out[strconv.Itoa(created.Status)] = c.successResponse(&created)
 	}
-	if o.Immediate {
+	if o.MayFinishNow {
 		done := *o
 		done.Status = http.StatusOK
-		out[strconv.Itoa(done.Status)] = c.success(&done)
+		out[strconv.Itoa(done.Status)] = c.successResponse(&done)
 	}
-	if o.AnswersBytes() && !o.Exports() {
+	if o.AnswersBytes() && !o.IsExport() {
 		out["206"] = object{
 			"description": "The part that Range asked for.",
-			"headers":     headersOf(o, http.StatusPartialContent),
-			"content":     bytesOf(o.Media),
+			"headers":     responseHeaders(o, http.StatusPartialContent),
+			"content":     binaryContent(o.MediaType),
 		}
 		out["304"] = object{
 			"description": "The content still matches If-None-Match.",
-			"headers":     headersOf(o, http.StatusNotModified),
+			"headers":     responseHeaders(o, http.StatusNotModified),
 		}
 	}
-	if o.Versioned() && o.Method == http.MethodGet {
-		out["304"] = c.share("responses", "NotModified", object{
+	if o.AnswersVersion() && o.Method == http.MethodGet {
+		out["304"] = c.shareComponent("responses", "NotModified", object{
 			"description": "It is still the version that If-None-Match names.",
-			"headers":     headersOf(o, o.Status),
+			"headers":     responseHeaders(o, o.Status),
 		})
 	}
-	faults := o.Faults()
+	faults := o.PossibleFaults()
 	for _, status := range slices.Sorted(maps.Keys(faults)) {
-		out[strconv.Itoa(status)] = c.refusal(o, status, faults[status])
+		out[strconv.Itoa(status)] = c.refusalResponse(o, status, faults[status])
 	}
 	return out
 }
 
-func headersOf(o *op.Op, status int) object {
+func responseHeaders(o *op.Op, status int) object {
 	names := []string{"X-Request-ID"}
 	if !o.Public && (status == o.Status || status == http.StatusTooManyRequests) {
 		names = append(names, "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -59,15 +59,15 @@ func headersOf(o *op.Op, status int) object {
 	switch {
 	case status == http.StatusTooManyRequests:
 		names = append(names, "Retry-After")
-	case status == o.Status && o.TakesKey(), status == o.Status && !o.Lists() && o.Versioned():
+	case status == o.Status && o.TakesIdempotencyKey(), status == o.Status && !o.AnswersList() && o.AnswersVersion():
 		names = append(names, "Idempotency-Replay") // with gets too, so that they share their answer with actions
 	}
-	if status == o.Status && o.Versioned() {
+	if status == o.Status && o.AnswersVersion() {
 		names = append(names, "ETag")
 	}
 	out := object{}
 	for _, name := range names {
-		out[name] = ref("headers", headerComponent(name))
+		out[name] = componentRef("headers", headerComponent(name))
 	}
 	return out
 }
@@ -76,34 +76,34 @@ func headersOf(o *op.Op, status int) object {
 // name, because it is repeated in every response.
 func headerComponent(header string) string { return header[strings.LastIndexByte(header, '-')+1:] }
 
-// success is the answer of a successful operation.
-func (c *components) success(o *op.Op) any {
-	v := object{"description": "Success.", "headers": headersOf(o, o.Status)}
+// successResponse is the answer of a successful operation.
+func (c *components) successResponse(o *op.Op) any {
+	v := object{"description": "Success.", "headers": responseHeaders(o, o.Status)}
 	data, list := o.OutputSchema(c.fromTypes)
 	switch {
 	case o.AnswersBytes():
-		v["content"] = bytesOf(o.Media)
+		v["content"] = binaryContent(o.MediaType)
 		return v
 	case data == nil:
-		return c.share("responses", "NoContent", v)
+		return c.shareComponent("responses", "NoContent", v)
 	}
-	v["content"] = object{"application/json": object{"schema": envelope(data, list)}}
+	v["content"] = object{"application/json": object{"schema": envelopeSchema(data, list)}}
 	if data.Ref == "" {
 		return v
 	}
 	// An answer is named after its data, and what distinguishes it from others with the same data.
 	name := data.Ref[strings.LastIndexByte(data.Ref, '/')+1:]
-	if o.Lists() {
-		return c.share("responses", name+"List", v)
+	if o.AnswersList() {
+		return c.shareComponent("responses", name+"List", v)
 	}
-	return c.share("responses", name+"Answer", v, name+"ActionAnswer")
+	return c.shareComponent("responses", name+"Answer", v, name+"ActionAnswer")
 }
 
-func bytesOf(media string) object {
+func binaryContent(media string) object {
 	return object{cmp.Or(media, "*/*"): object{"schema": object{"type": "string", "format": "binary"}}}
 }
 
-func envelope(data *jsonschema.Schema, list bool) object {
+func envelopeSchema(data *jsonschema.Schema, list bool) object {
 	if !list {
 		return object{
 			"type": "object", "required": []string{"data"}, "additionalProperties": false,
@@ -112,13 +112,14 @@ func envelope(data *jsonschema.Schema, list bool) object {
 	}
 	return object{
 		"type": "object", "required": []string{"data", "meta"}, "additionalProperties": false,
-		"properties": object{"data": object{"type": "array", "items": data}, "meta": ref("schemas", "PageMeta")},
+		"properties": object{"data": object{"type": "array", "items": data},
+			"meta": componentRef("schemas", "PageMeta")},
 	}
 }
 
-// refusal is the response for a status: the shared ApiError, limited to the codes that
+// refusalResponse is the response for a status: the shared ApiError, limited to the codes that
 // the operation has under this status.
-func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
+func (c *components) refusalResponse(o *op.Op, status int, kinds []*fault.Kind) any {
 	var codes, lines []string
 	for _, k := range kinds {
 		c.codes[k.Code] = true
@@ -126,7 +127,7 @@ func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
 		lines = append(lines, fmt.Sprintf("`%s`: %s", k.Code, k.Message))
 	}
 	// Client generators use the reference; validators also check the codes.
-	schema := ref("schemas", "ApiError")
+	schema := componentRef("schemas", "ApiError")
 	schema["properties"] = object{"error": object{
 		"properties":           object{"code": object{"enum": codes}},
 		"additionalProperties": true,
@@ -137,14 +138,14 @@ func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
 	}
 	v := object{
 		"description": strings.Join(lines, "\n\n"),
-		"headers":     headersOf(o, status),
+		"headers":     responseHeaders(o, status),
 		"content":     object{"application/json": media},
 	}
 	name := refusalName(kinds)
 	if name == "" || o.Public { // a public operation has its own headers
 		return v
 	}
-	return c.share("responses", name, v, name+strconv.Itoa(status)) // a code may come with several statuses
+	return c.shareComponent("responses", name, v, name+strconv.Itoa(status)) // a code may come with several statuses
 }
 
 // refusalName names a refusal after its codes, or is empty when they are too
@@ -152,7 +153,7 @@ func (c *components) refusal(o *op.Op, status int, kinds []*fault.Kind) any {
 func refusalName(kinds []*fault.Kind) string {
 	var parts []string
 	for len(kinds) > 0 {
-		part, n := Pascal(kinds[0].Code), 1
+		part, n := PascalCase(kinds[0].Code), 1
 		for name, group := range usualRefusals {
 			if len(kinds) >= len(group) && slices.Equal(kinds[:len(group)], group) {
 				part, n = name, len(group)

@@ -6,23 +6,23 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// nounOf is the key of the page that an operation is on: the first part of its path, or
+// pageKeyOf is the key of the page that an operation is on: the first part of its path, or
 // of its name if it is public and outside /v1.
-func nounOf(o *op.Op) string {
+func pageKeyOf(o *op.Op) string {
 	if !strings.HasPrefix(o.Path, "/v1/") {
 		first, _, _ := strings.Cut(o.Name, ".")
 		return strings.ReplaceAll(first, "_", "-")
 	}
-	if first := o.Segments()[0]; first != "me" {
+	if first := o.PathSegments()[0]; first != "me" {
 		return first
 	}
 	return "account"
 }
 
-// tagOf is the heading that an operation appears under: "Contacts", "Contact
+// headingOf is the heading that an operation appears under: "Contacts", "Contact
 // Emails".
-func tagOf(o *op.Op) string {
-	segments := o.Segments()
+func headingOf(o *op.Op) string {
+	segments := o.PathSegments()
 	if !strings.HasPrefix(o.Path, "/v1/") { // a public operation goes by its name, not its path
 		segments = strings.Split(strings.ReplaceAll(o.Name, "_", "-"), ".")
 		segments = segments[:len(segments)-1]
@@ -33,14 +33,14 @@ func tagOf(o *op.Op) string {
 	if segments[0] == "me" {
 		return "Account"
 	}
-	last := title(segments[len(segments)-1])
+	last := titleCase(segments[len(segments)-1])
 	if len(segments) == 1 {
 		return last
 	}
-	return title(Singular(segments[0])) + " " + last
+	return titleCase(Singular(segments[0])) + " " + last
 }
 
-func title(segment string) string {
+func titleCase(segment string) string {
 	if segment == "email-opt-ins" {
 		return "Email Opt-ins"
 	}

@@ -6,32 +6,32 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// withAnswers are the operations whose tools describe their results in the list: those
+// listedWithAnswers are the operations whose tools describe their results in the list: those
 // that get a record which other tools work with. Tools that create, change or list such
 // a record answer with the same fields. If every tool described its result, the list
 // would be two and a half times as long; tools_describe shows them.
-var withAnswers = []string{
+var listedWithAnswers = []string{
 	"contacts.get", "customers.get", "businesses.get", "tasks.get", "messages.get", "invoices.get",
 	"domains.get",
 }
 
-// answerSchema is the shape of a tool's result, or nil. Nothing is required, because a
+// resultSchema is the shape of a tool's result, or nil. Nothing is required, because a
 // refusal is a result too, and clients check it against the same schema.
-func answerSchema(o *op.Op) *jsonschema.Schema {
+func resultSchema(o *op.Op) *jsonschema.Schema {
 	data, list := o.OutputSchema(nil)
 	if data == nil {
 		return nil
 	}
-	s := outline(data)
+	s := outlineFields(data)
 	if list {
 		s = &jsonschema.Schema{Type: "array", Items: s}
 	}
 	return &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{"data": s}}
 }
 
-// outline keeps the names and types of a record's fields. Bounds matter only when
+// outlineFields keeps the names and types of a record's fields. Bounds matter only when
 // writing, and a model sees nested fields when it gets a record.
-func outline(s *jsonschema.Schema) *jsonschema.Schema {
+func outlineFields(s *jsonschema.Schema) *jsonschema.Schema {
 	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, PropertyOrder: s.PropertyOrder,
 		Properties: make(map[string]*jsonschema.Schema, len(s.Properties))}
 	for name, p := range s.Properties {

@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// allowed reports whether a caller sees the tool: the caller may use it, or propose to.
-func (t *tool) allowed(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions | c.Asks) }
+// isVisibleTo reports whether a caller sees the tool: the caller may use it, or propose to.
+func (t *tool) isVisibleTo(c *op.Caller) bool { return t.op.AllowedBy(c.Permissions | c.Proposable) }
 
 // callTool answers tools/call. It takes the call from the organization's allowance and
 // finds the tool. One that the agent may not use, or that its client's view leaves out,
@@ -28,62 +28,62 @@ func (d *Door) callTool(ctx context.Context, q *request) (result, error) {
 	v := d.allowance.SpendMany(ctx, c.Organization, 1, d.Allowances[c.Plan], time.Minute, time.Now())
 	if !v.OK {
 		d.metrics.refused.WithLabelValues("allowance").Inc()
-		return nil, throttled("The agent allowance of this account is used up.", v.Retry)
+		return nil, throttledError("The agent allowance of this account is used up.", v.Retry)
 	}
 	if q.view.compact && q.in.Name == callName {
-		if err := unwrap(&q.in); err != nil {
+		if err := unwrapToolCall(&q.in); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case q.view.compact && q.in.Name == searchName:
-		return d.search(q.view, c, q.in.Arguments)
+		return d.searchTools(q.view, c, q.in.Arguments)
 	case q.in.Name == describeName:
-		return d.describe(q.view, c, q.in.Arguments)
+		return d.describeTools(q.view, c, q.in.Arguments)
 	}
 	t := d.byName[q.in.Name]
-	if t == nil || !q.view.reaches(t, c) {
-		return nil, refuse(codeBadParams, "Unknown tool: %s", q.in.Name)
+	if t == nil || !q.view.includesTool(t, c) {
+		return nil, newRPCError(codeBadParams, "Unknown tool: %s", q.in.Name)
 	}
-	return d.call(ctx, t, q)
+	return d.runTool(ctx, t, q)
 }
 
 // Allowance tells how many tool calls an organization has left.
 func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
-	return d.allowance.Look(ctx, tx, org, d.Allowances[plan], time.Minute, time.Now())
+	return d.allowance.Peek(ctx, tx, org, d.Allowances[plan], time.Minute, time.Now())
 }
 
-// content is the result of a tool: the same JSON as text, which every client shows its
+// toolResult is the result of a tool: the same JSON as text, which every client shows its
 // model, and as an object, which programs read.
-func content(body []byte) result {
+func toolResult(body []byte) result {
 	return result{"content": []any{map[string]string{"type": "text", "text": string(body)}},
 		"structuredContent": jsontext.Value(body)}
 }
 
-// call runs a tool. A refused operation is a result, which the model can read
+// runTool runs a tool. A refused operation is a result, which the model can read
 // and act upon.
-func (d *Door) call(ctx context.Context, t *tool, q *request) (result, error) {
-	began, trace := time.Now(), string(id.OfRequest())
-	a, waiting, err := d.run(ctx, t, q, trace)
-	t.calls.observe(err, time.Since(began))
+func (d *Door) runTool(ctx context.Context, t *tool, q *request) (result, error) {
+	began, trace := time.Now(), string(id.NewRequestID())
+	a, waiting, err := d.runOrPropose(ctx, t, q, trace)
+	t.calls.observeCall(err, time.Since(began))
 	if err != nil {
-		return d.refusal(ctx, t, trace, err), nil
+		return d.refusalResult(ctx, t, trace, err), nil
 	}
-	body, sight := a.Body, a.Sight
+	body, sight := a.Body, a.Exposure
 	if waiting != nil {
 		body, sight = waiting.Body, waiting.Sight
 	}
 	// If the answer shows text that people outside wrote, that is noted before the model
 	// reads it: from then on the guard holds. Below, the answer is marked.
 	if err := d.Note(ctx, q.login.Caller, sight); err != nil {
-		return d.refusal(ctx, t, trace, err), nil
+		return d.refusalResult(ctx, t, trace, err), nil
 	}
 	if len(body) == 0 {
 		body = []byte("{}") // 204: done, without content
 	}
-	out := content(body)
+	out := toolResult(body)
 	if waiting != nil {
-		if out, err = d.pending(t, q, waiting, out); err != nil {
+		if out, err = d.answerPending(t, q, waiting, out); err != nil {
 			return nil, err
 		}
 	}
@@ -91,18 +91,18 @@ func (d *Door) call(ctx context.Context, t *tool, q *request) (result, error) {
 		out["isError"] = true
 	}
 	if a.Replay {
-		out.note("idempotencyReplay", true)
+		out.addMeta("idempotencyReplay", true)
 	}
 	if sight.External {
-		out.note("annotations", map[string]any{"openWorldHint": true, "attribution": []string{"external"}})
+		out.addMeta("annotations", map[string]any{"openWorldHint": true, "attribution": []string{"external"}})
 	}
 	return out, nil
 }
 
-// run carries out the operation, or makes a proposal of the call if the agent must ask
+// runOrPropose carries out the operation, or makes a proposal of the call if the agent must ask
 // a person for it, or if a limit or the guard refused it. waiting is the proposal, new
 // or from an equal call before.
-func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op.Answer, waiting *Proposal,
+func (d *Door) runOrPropose(ctx context.Context, t *tool, r *request, trace string) (a op.Answer, waiting *Proposal,
 	err error) {
 	defer func() {
 		if v := recover(); v != nil { // answered and logged like any other failure
@@ -116,19 +116,19 @@ func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op
 	if r.in.Arguments.Kind() == 'n' {
 		arguments = nil
 	}
-	q := op.Request{Caller: l.Caller, Door: op.Agent, ID: trace}
-	if t.op.TakesKey() {
-		rest, key, has, ok := takeKey(arguments)
+	q := op.Request{Caller: l.Caller, Door: op.AgentDoor, ID: trace}
+	if t.op.TakesIdempotencyKey() {
+		rest, key, has, ok := takeIdempotencyKey(arguments)
 		if !ok {
 			return a, nil, fault.Field(keyArgument, "Invalid input: expected one string")
 		}
 		arguments, q.Key, q.HasKey = rest, key, has
 	}
-	if err := t.op.CheckKey(q); err != nil {
+	if err := t.op.CheckIdempotencyKey(q); err != nil {
 		return a, nil, err
 	}
 	q.Body = func() ([]byte, error) { return arguments, nil }
-	alone := t.op.AllowedBy(l.Caller.Permissions) && (!l.Proposes || t.op.Alone(l.Caller, arguments))
+	alone := t.op.AllowedBy(l.Caller.Permissions) && (!l.Proposes || t.op.NeedsNoProposal(l.Caller, arguments))
 	look := func() bool {
 		waiting, err = d.Proposals.Find(ctx, t.op, q)
 		return waiting != nil || err != nil
@@ -139,10 +139,10 @@ func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op
 	because, text := "ask", "The agent may do this only after asking a person."
 	if alone {
 		a, err = d.Runner.Do(ctx, t.op, q)
-		if because = whyAsk(err); because == "" || !l.Proposes {
+		if because = reasonToPropose(err); because == "" || !l.Proposes {
 			return a, nil, err
 		}
-		text = fault.Of(err).Sentence()
+		text = fault.FromError(err).Sentence()
 	}
 	if q.Key == "" && look() {
 		return op.Answer{}, waiting, err
@@ -151,10 +151,10 @@ func (d *Door) run(ctx context.Context, t *tool, r *request, trace string) (a op
 	return op.Answer{}, waiting, err
 }
 
-// refusal is a result with the API's error object. An error that is not a refusal is
+// refusalResult is a result with the API's error object. An error that is not a refusal is
 // logged once, here.
-func (d *Door) refusal(ctx context.Context, t *tool, trace string, err error) result {
-	f := fault.Of(err)
+func (d *Door) refusalResult(ctx context.Context, t *tool, trace string, err error) result {
+	f := fault.FromError(err)
 	if ctx.Err() != nil && f.Kind == fault.Internal {
 		f = fault.Unavailable.Because(err) // the client hung up
 	}
@@ -169,7 +169,7 @@ func (d *Door) refusal(ctx context.Context, t *tool, trace string, err error) re
 		d.Log.ErrorContext(ctx, "a refusal could not be encoded", "trace_id", trace, "err", encodeErr)
 		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
 	}
-	out := content(body)
+	out := toolResult(body)
 	out["isError"] = true
 	return out
 }

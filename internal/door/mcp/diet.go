@@ -14,40 +14,40 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// everyList are the arguments that all lists share. The instructions describe them once.
-var everyList = []string{"limit", "offset", "cursor", "sortBy", "sortOrder", "ids", "createdAfter", "createdBefore",
-	"updatedAfter", "updatedBefore"}
+// commonListArguments are the arguments that all lists share. The instructions describe them once.
+var commonListArguments = []string{"limit", "offset", "cursor", "sortBy", "sortOrder", "ids", "createdAfter",
+	"createdBefore", "updatedAfter", "updatedBefore"}
 
-// lean is a tool's input schema for the full list. It leaves out the arguments that the
+// leanInput is a tool's input schema for the full list. It leaves out the arguments that the
 // instructions describe for all lists, the details of fields that the tool creating
 // the same record has already, and bounds, which a refusal states. creates is the
 // operation of that tool, or nil.
-func lean(whole *jsonschema.Schema, o, creates *op.Op) *jsonschema.Schema {
+func leanInput(whole *jsonschema.Schema, o, creates *op.Op) *jsonschema.Schema {
 	c := *whole
 	c.Properties = make(map[string]*jsonschema.Schema, len(whole.Properties))
 	var known map[string]*jsonschema.Schema
 	if creates != nil && o != creates {
-		known = slim(creates.InputSchema(), true).Properties
+		known = slimSchema(creates.InputSchema(), true).Properties
 	}
 	for name, p := range whole.Properties {
 		switch {
-		case o.Lists() && slices.Contains(everyList, name):
+		case o.AnswersList() && slices.Contains(commonListArguments, name):
 			continue
-		case o.Batches() && name == "rows":
+		case o.IsBatch() && name == "rows":
 			p = &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "object"}}
-		case known[name] != nil && same(known[name], p):
-			p = shape(unbound(p))
+		case known[name] != nil && sameInput(known[name], p):
+			p = keepTypeOnly(dropBounds(p))
 		default:
-			p = unbound(p)
+			p = dropBounds(p)
 		}
 		c.Properties[name] = p
 	}
-	c.PropertyOrder = orderOf(&c)
+	c.PropertyOrder = remainingOrder(&c)
 	return &c
 }
 
-// unbound removes lengths, patterns and huge numbers.
-func unbound(s *jsonschema.Schema) *jsonschema.Schema {
+// dropBounds removes lengths, patterns and huge numbers.
+func dropBounds(s *jsonschema.Schema) *jsonschema.Schema {
 	if s == nil {
 		return nil
 	}
@@ -59,25 +59,25 @@ func unbound(s *jsonschema.Schema) *jsonschema.Schema {
 	if c.Format == "date-time" { // the instructions say it
 		c.Format = ""
 	}
-	c.Items = unbound(c.Items)
+	c.Items = dropBounds(c.Items)
 	if s.Properties != nil {
 		c.Properties = make(map[string]*jsonschema.Schema, len(s.Properties))
 		for name, p := range s.Properties {
-			c.Properties[name] = unbound(p)
+			c.Properties[name] = dropBounds(p)
 		}
 	}
 	return &c
 }
 
-// same reports whether two schemas accept the same, apart from null.
-func same(a, b *jsonschema.Schema) bool {
-	x, errX := json.Marshal(slim(a, false))
-	y, errY := json.Marshal(slim(b, false))
+// sameInput reports whether two schemas accept the same, apart from null.
+func sameInput(a, b *jsonschema.Schema) bool {
+	x, errX := json.Marshal(slimSchema(a, false))
+	y, errY := json.Marshal(slimSchema(b, false))
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// shape keeps only the type of a field.
-func shape(s *jsonschema.Schema) *jsonschema.Schema {
+// keepTypeOnly keeps only the type of a field.
+func keepTypeOnly(s *jsonschema.Schema) *jsonschema.Schema {
 	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, AnyOf: s.AnyOf}
 	if s.Items != nil {
 		c.Items = &jsonschema.Schema{Type: s.Items.Type, Types: s.Items.Types, Enum: s.Items.Enum}
@@ -85,27 +85,27 @@ func shape(s *jsonschema.Schema) *jsonschema.Schema {
 	return c
 }
 
-// brief is a tool's input schema for a compact list: the names, types and enums of its
+// briefInput is a tool's input schema for a compact list: the names, types and enums of its
 // fields. tools_describe has the rest.
-func brief(s *jsonschema.Schema) *jsonschema.Schema {
+func briefInput(s *jsonschema.Schema) *jsonschema.Schema {
 	c := *s
 	c.Properties = make(map[string]*jsonschema.Schema, len(s.Properties))
 	for name, p := range s.Properties {
 		if name == "include" || name == keyArgument {
 			continue
 		}
-		b := shape(p)
+		b := keepTypeOnly(p)
 		if b.Enum = p.Enum; b.AnyOf != nil { // one of the forms is enough
-			b = shape(b.AnyOf[len(b.AnyOf)-1])
+			b = keepTypeOnly(b.AnyOf[len(b.AnyOf)-1])
 		}
 		c.Properties[name] = b
 	}
-	c.PropertyOrder = orderOf(&c)
+	c.PropertyOrder = remainingOrder(&c)
 	return &c
 }
 
-// orderOf is the order of what is left of a schema's properties.
-func orderOf(s *jsonschema.Schema) []string {
+// remainingOrder is the order of what is left of a schema's properties.
+func remainingOrder(s *jsonschema.Schema) []string {
 	return slices.DeleteFunc(slices.Clone(s.PropertyOrder), func(name string) bool { return s.Properties[name] == nil })
 }
 

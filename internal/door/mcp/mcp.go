@@ -58,7 +58,7 @@ type Door struct {
 	// Proposals has people decide calls that an agent may not make alone.
 	Proposals Proposals
 	// Note stores, for the guard, that an answer shows an agent text of people outside.
-	Note func(context.Context, *op.Caller, op.Sight) error
+	Note func(context.Context, *op.Caller, op.Exposure) error
 	// Seal seals the state of a call that a client keeps and sends back (pendingState).
 	Seal op.Sealer
 	// Backstop is HTTP requests per minute, of any kind, for each user and client.
@@ -74,28 +74,28 @@ type Door struct {
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	sets      map[string][]string // the resources of every toolset
-	index     func() index        // built when somebody first searches
-	allowance limit.Leased[id.ID]
-	backstop  limit.Limiter[pair]
+	index     func() searchIndex  // built when somebody first searches
+	allowance limit.LeasedLimiter[id.ID]
+	backstop  limit.Limiter[userAndClient]
 	metrics   *metrics
 }
 
-// pair is what the backstop counts by.
-type pair struct {
+// userAndClient is what the backstop counts by.
+type userAndClient struct {
 	user   id.ID
 	client string
 }
 
-// maxBody is a megabyte of arguments plus the message around them.
-const maxBody = 1<<20 + 64<<10
+// maxBodyBytes is a megabyte of arguments plus the message around them.
+const maxBodyBytes = 1<<20 + 64<<10
 
-// maxBatch bounds the messages of one body (protocol version 2025-03-26).
-const maxBatch = 20
+// maxBatchMessages bounds the messages of one body (protocol version 2025-03-26).
+const maxBatchMessages = 20
 
 // Mount adds the endpoint below the path of the URL.
 func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	d.metrics = newMetrics()
-	d.allowance.Name, d.allowance.Ledger = "tool calls", limit.Share(d.Runner.DB)
+	d.allowance.Name, d.allowance.Ledger = "tool calls", limit.NewLedger(d.Runner.DB)
 	d.build = sync.OnceFunc(func() { d.buildTools(c) })
 	path := "/mcp"
 	if u, err := url.Parse(d.URL); err == nil {
@@ -108,9 +108,9 @@ func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 // start, because many servers have no agents. A tool's description is written when it
 // is first shown.
 func (d *Door) buildTools(c *op.Catalog) {
-	d.collect(c)
-	d.collectSets()
-	d.index = sync.OnceValue(d.buildIndex)
+	d.collectTools(c)
+	d.collectToolsets()
+	d.index = sync.OnceValue(d.buildSearchIndex)
 }
 
 // ServeHTTP answers one request: host, token, backstop, session, account,
@@ -131,38 +131,39 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	if !d.hostFits(r) {
-		answer(w, http.StatusForbidden, encode(map[string]string{"error": "invalid_request",
+	if !d.isOurHost(r) {
+		writeJSON(w, http.StatusForbidden, mustEncode(map[string]string{"error": "invalid_request",
 			"error_description": "The Host header does not name this server."}))
 		return
 	}
 	session := r.Header.Get(sessionHeader)
-	login, err := d.login(r, session)
+	login, err := d.loginByToken(r, session)
 	if err != nil {
-		d.unauthorized(w, r, err)
+		d.writeUnauthorized(w, r, err)
 		return
 	}
 	d.build()
-	if v := d.backstop.Spend(pair{login.User, login.Client}, d.Backstop, time.Minute, time.Now()); !v.OK {
+	if v := d.backstop.Spend(userAndClient{login.User, login.Client}, d.Backstop, time.Minute, time.Now()); !v.OK {
 		d.metrics.refused.WithLabelValues("backstop").Inc()
-		d.tooMany(w, r, v.Retry)
+		d.writeTooMany(w, r, v.Retry)
 		return
 	}
 	if session != "" && !login.Session {
 		// This is the protocol's way to say: start again. Nobody learns whether
 		// the session is another agent's or does not exist.
-		answer(w, http.StatusNotFound, failure(nil, refuse(codeInvalid, "Session not found. Initialize a new one.")))
+		writeJSON(w, http.StatusNotFound, encodeFailure(nil,
+			newRPCError(codeInvalid, "Session not found. Initialize a new one.")))
 		return
 	}
-	gate := d.gate(login)
+	gate := d.findGate(login)
 	if gate != nil && session == "" {
 		d.metrics.refused.WithLabelValues(gate.name).Inc()
-		answer(w, http.StatusForbidden, encode(gate.body()))
+		writeJSON(w, http.StatusForbidden, mustEncode(gate.httpBody()))
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		d.post(w, r, login, session, gate)
+		d.servePost(w, r, login, session, gate)
 	case http.MethodDelete:
 		d.endSession(w, r, login, session)
 	default:
@@ -171,10 +172,10 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hostFits reports whether the Host header names this server. It matters only on a
+// isOurHost reports whether the Host header names this server. It matters only on a
 // loopback address: there a web page whose host name was pointed at this machine could
 // reach a server that is not on the network (DNS rebinding).
-func (d *Door) hostFits(r *http.Request) bool {
+func (d *Door) isOurHost(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok || !peer.IsLoopback(local.String()) {
 		return true
@@ -183,25 +184,25 @@ func (d *Door) hostFits(r *http.Request) bool {
 	return peer.IsLoopback(r.Host) || err == nil && strings.EqualFold(u.Host, r.Host)
 }
 
-func (d *Door) login(r *http.Request, session string) (*grant.Login, error) {
+func (d *Door) loginByToken(r *http.Request, session string) (*grant.Login, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return nil, &grant.Error{Code: grant.InvalidToken, Description: "An access token is required."}
 	}
-	return d.Grants.LookupIn(r.Context(), strings.TrimSpace(token), session)
+	return d.Grants.LoginInSession(r.Context(), strings.TrimSpace(token), session)
 }
 
-// unauthorized tells a client to start the authorization flow (RFC 9728 §5.1,
+// writeUnauthorized tells a client to start the authorization flow (RFC 9728 §5.1,
 // RFC 6750 §3), or that something else went wrong.
-func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
+func (d *Door) writeUnauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	var e *grant.Error
 	if !errors.As(err, &e) {
 		status, code := http.StatusInternalServerError, "server_error"
-		if r.Context().Err() != nil || fault.Has(err, fault.Unavailable) {
+		if r.Context().Err() != nil || fault.IsKind(err, fault.Unavailable) {
 			status, code = http.StatusServiceUnavailable, "temporarily_unavailable"
 		}
 		d.Log.ErrorContext(r.Context(), "an access token could not be looked up", "err", err)
-		answer(w, status, encode(map[string]string{"error": code,
+		writeJSON(w, status, mustEncode(map[string]string{"error": code,
 			"error_description": "Something went wrong on our side. Retry in a moment."}))
 		return
 	}
@@ -213,24 +214,25 @@ func (d *Door) unauthorized(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("WWW-Authenticate",
 		fmt.Sprintf("Bearer %sresource_metadata=%q, scope=%q", challenge, d.MetadataURL,
 			strings.Join(grant.Scopes, " ")))
-	answer(w, http.StatusUnauthorized, encode(map[string]string{"error": e.Code, "error_description": e.Description}))
+	writeJSON(w, http.StatusUnauthorized, mustEncode(map[string]string{"error": e.Code,
+		"error_description": e.Description}))
 }
 
-// tooMany answers 429. It reads the body only for the message's id, which the answer
+// writeTooMany answers 429. It reads the body only for the message's id, which the answer
 // repeats.
-func (d *Door) tooMany(w http.ResponseWriter, r *http.Request, retry time.Duration) {
+func (d *Door) writeTooMany(w http.ResponseWriter, r *http.Request, retry time.Duration) {
 	var ref jsontext.Value
-	if text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err == nil {
-		if messages, _, err := parse(text); err == nil && len(messages) == 1 {
+	if text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes)); err == nil {
+		if messages, _, err := parseMessages(text); err == nil && len(messages) == 1 {
 			ref = messages[0].id
 		}
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(retry)))
-	answer(w, http.StatusTooManyRequests, failure(ref, throttled("Too many requests.", retry)))
+	w.Header().Set("Retry-After", strconv.Itoa(limit.CeilSeconds(retry)))
+	writeJSON(w, http.StatusTooManyRequests, encodeFailure(ref, throttledError("Too many requests.", retry)))
 }
 
-func throttled(text string, retry time.Duration) *rpcError {
-	n := limit.Seconds(retry)
+func throttledError(text string, retry time.Duration) *rpcError {
+	n := limit.CeilSeconds(retry)
 	return &rpcError{codeThrottled, fmt.Sprintf("%s Wait %d seconds.", text, n), map[string]int{"retryAfter": n}}
 }
 
@@ -241,8 +243,8 @@ type gate struct {
 	url        string
 }
 
-// gate returns why the account may not act, or nil.
-func (d *Door) gate(l *grant.Login) *gate {
+// findGate returns why the account may not act, or nil.
+func (d *Door) findGate(l *grant.Login) *gate {
 	switch {
 	case l.Disabled:
 		return &gate{name: "account_disabled", text: "This account is disabled.", code: codeAccountDisabled}
@@ -254,9 +256,9 @@ func (d *Door) gate(l *grant.Login) *gate {
 	return nil
 }
 
-// body is the HTTP answer to a request without a session. It is a 403 and not a 401,
+// httpBody is the HTTP answer to a request without a session. It is a 403 and not a 401,
 // because authorizing again would not help.
-func (g *gate) body() map[string]string {
+func (g *gate) httpBody() map[string]string {
 	out := map[string]string{"error": g.name, "error_description": g.text}
 	if g.url != "" {
 		out["url"] = g.url
@@ -264,31 +266,31 @@ func (g *gate) body() map[string]string {
 	return out
 }
 
-// refusal is the same inside an open session, as an answer to a message.
-func (g *gate) refusal() *rpcError {
-	e := refuse(g.code, "%s", g.text)
+// asRPCError is the same inside an open session, as an answer to a message.
+func (g *gate) asRPCError() *rpcError {
+	e := newRPCError(g.code, "%s", g.text)
 	if g.url != "" {
 		e.Data = map[string]string{"url": g.url}
 	}
 	return e
 }
 
-// post reads the message or the batch of a request, answers each message, and writes the
+// servePost reads the message or the batch of a request, answers each message, and writes the
 // answers. Only a single message decides about the HTTP status.
-func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
+func (d *Door) servePost(w http.ResponseWriter, r *http.Request, login *grant.Login, session string, gate *gate) {
 	invalid := func(status, code int, text string) {
-		answer(w, status, failure(nil, refuse(code, "%s", text)))
+		writeJSON(w, status, encodeFailure(nil, newRPCError(code, "%s", text)))
 	}
 	if status, text := checkHeaders(r.Header); status != 0 {
 		invalid(status, codeInvalid, text)
 		return
 	}
-	v, err := d.viewOf(r, view{compact: login.Compact})
+	v, err := d.parseView(r, view{compact: login.Compact})
 	if err != nil {
 		invalid(http.StatusBadRequest, codeInvalid, "In the address or headers: "+err.Error()+".")
 		return
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 	if err != nil {
 		var large *http.MaxBytesError
 		status := http.StatusBadRequest
@@ -298,13 +300,13 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		invalid(status, codeInvalid, "The body could not be read, or is larger than 1 MiB.")
 		return
 	}
-	messages, batch, err := parse(text)
+	messages, batch, err := parseMessages(text)
 	switch {
 	case err != nil:
 		invalid(http.StatusBadRequest, codeParse, "The body is not a JSON-RPC message: "+err.Error())
 		return
-	case batch && r.Header.Get(versionHeader) >= noBatches:
-		invalid(http.StatusBadRequest, codeInvalid, "There are no batches since version "+noBatches+".")
+	case batch && r.Header.Get(versionHeader) >= firstWithoutBatches:
+		invalid(http.StatusBadRequest, codeInvalid, "There are no batches since version "+firstWithoutBatches+".")
 		return
 	}
 	var answers [][]byte
@@ -313,7 +315,7 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 		q := &request{message: m, login: login, gate: gate, view: v, session: session, header: r.Header,
 			reply: w.Header()}
 		var text []byte
-		if text, status = d.handle(r.Context(), q); text != nil {
+		if text, status = d.handleMessage(r.Context(), q); text != nil {
 			answers = append(answers, text)
 		}
 	}
@@ -321,26 +323,26 @@ func (d *Door) post(w http.ResponseWriter, r *http.Request, login *grant.Login, 
 	case len(answers) == 0:
 		w.WriteHeader(http.StatusAccepted)
 	case batch:
-		answer(w, http.StatusOK, slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
+		writeJSON(w, http.StatusOK, slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
 	default:
-		answer(w, status, answers[0])
+		writeJSON(w, status, answers[0])
 	}
 }
 
 func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.Login, session string) {
 	if session == "" {
-		answer(w, http.StatusBadRequest,
-			failure(nil, refuse(codeInvalid, "DELETE ends the session that Mcp-Session-Id names.")))
+		writeJSON(w, http.StatusBadRequest,
+			encodeFailure(nil, newRPCError(codeInvalid, "DELETE ends the session that Mcp-Session-Id names.")))
 		return
 	}
 	if err := d.Grants.EndSession(r.Context(), login, session); err != nil {
-		d.unauthorized(w, r, err)
+		d.writeUnauthorized(w, r, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func answer(w http.ResponseWriter, status int, text []byte) {
+func writeJSON(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	w.Write(text) //nolint:errcheck // the client is gone

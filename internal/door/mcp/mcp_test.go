@@ -28,7 +28,7 @@ func call(tool, arguments string) string {
 // failed asserts a JSON-RPC error with HTTP success, and returns its data.
 func failed(t *testing.T, what string, r apptest.Result, code int) apptest.Value {
 	t.Helper()
-	v := r.Parse(t)
+	v := r.ParseJSON(t)
 	if r.Status != 200 || v.Number("error.code") != float64(code) || v.Number("id") != 7 ||
 		v.Text("jsonrpc") != "2.0" ||
 		v.Text("error.message") == "" {
@@ -40,7 +40,7 @@ func failed(t *testing.T, what string, r apptest.Result, code int) apptest.Value
 // fine asserts a result.
 func fine(t *testing.T, what string, r apptest.Result) apptest.Value {
 	t.Helper()
-	v := r.Parse(t)
+	v := r.ParseJSON(t)
 	if r.Status != 200 || v.At("result").Null() {
 		t.Fatalf("%s: %d %s", what, r.Status, r.Body)
 	}
@@ -57,8 +57,8 @@ func names(v apptest.Value) string {
 }
 
 func TestUnauthorized(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		_, access, refresh := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		_, access, refresh := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 		metadata := a.Settings.MCPURL + "/.well-known/oauth-protected-resource/mcp"
 		for what, header := range map[string]string{"none": "", "basic": "Basic " + access, "empty": "Bearer ",
 			"typo": "Bearer " + access[:len(access)-1] + "!", "unknown": "Bearer " + secret.NewToken("fda_"),
@@ -68,7 +68,7 @@ func TestUnauthorized(t *testing.T) {
 				headers = append(headers, "Authorization", header)
 			}
 			r := a.Agents(t, http.MethodPost, "/mcp", ping, headers...)
-			v := r.Parse(t)
+			v := r.ParseJSON(t)
 			w := r.Header.Get("WWW-Authenticate")
 			if r.Status != 401 || v.Text("error") != "invalid_token" || v.Text("error_description") == "" ||
 				r.Header.Get("Content-Type") != "application/json" ||
@@ -82,14 +82,14 @@ func TestUnauthorized(t *testing.T) {
 			t.Errorf("%d %s", r.Status, r.Body)
 		}
 		// An access token is not an API key.
-		a.Send(t, access, http.MethodGet, "/v1/contacts", "").Refused(t, 401, "UNAUTHORIZED")
+		a.SendREST(t, access, http.MethodGet, "/v1/contacts", "").Refused(t, 401, "UNAUTHORIZED")
 	})
 }
 
 // An hour later the token has expired, and a refresh continues the connection.
 func TestExpiry(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		client, access, refresh := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		client, access, refresh := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 		age := func(table, where string) {
 			t.Helper()
 			err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {
@@ -101,18 +101,18 @@ func TestExpiry(t *testing.T) {
 			}
 		}
 		age("grant_tokens", "kind = 'access'")
-		if r := a.RPC(t, access, ping); r.Status != 401 {
+		if r := a.SendRPC(t, access, ping); r.Status != 401 {
 			t.Errorf("an expired token: %d %s", r.Status, r.Body)
 		}
-		v := a.Redeem(t, client, "refresh_token", refresh).Parse(t)
-		fine(t, "after the refresh", a.RPC(t, v.Text("access_token"), ping))
+		v := a.RedeemToken(t, client, "refresh_token", refresh).ParseJSON(t)
+		fine(t, "after the refresh", a.SendRPC(t, v.Text("access_token"), ping))
 		age("grant_tokens", "kind = 'refresh'")
-		if r := a.Redeem(t, client, "refresh_token", v.Text("refresh_token")); r.Status != 400 {
+		if r := a.RedeemToken(t, client, "refresh_token", v.Text("refresh_token")); r.Status != 400 {
 			t.Errorf("an expired refresh token: %d", r.Status)
 		}
 		code := a.Code(t, client, a.OwnerID, a.NewAgent(t, a.Tenant, "all"))
 		age("grant_codes", "used_at IS NULL")
-		if r := a.Redeem(t, client, "authorization_code", code); r.Status != 400 {
+		if r := a.RedeemToken(t, client, "authorization_code", code); r.Status != 400 {
 			t.Errorf("an expired code: %d %s", r.Status, r.Body)
 		}
 	})
@@ -120,23 +120,24 @@ func TestExpiry(t *testing.T) {
 
 // Permissions apply from the next request on, even inside an open session.
 func TestPermissions(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "read")
-		_, access, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
 		set := func(cell, level string) {
-			a.Operate(t, "agents.set_permissions", "agent", agent,
+			a.AsOperator(t, "agents.set_permissions", "agent", agent,
 				fmt.Sprintf(`{"id": %q, "permissions": {%q: %q}}`, agent, cell, level))
 		}
 		has := func(tool string) bool {
 			t.Helper()
-			return strings.Contains(names(fine(t, "list", a.RPC(t, access, list, session...))), " "+tool+" ")
+			return strings.Contains(names(fine(t, "list", a.SendRPC(t, access, list, session...))), " "+tool+" ")
 		}
 		if !has("contacts_list") || !has("me_get") || has("contacts_create") || has("contacts_delete") {
 			t.Error("the list of a read-only agent")
 		}
-		failed(t, "not allowed", a.RPC(t, access, call("contacts_create", `{"firstName": "A"}`), session...), -32602)
-		unknown := a.RPC(t, access, call("nothing_create", `{}`), session...)
+		failed(t, "not allowed", a.SendRPC(t, access, call("contacts_create", `{"firstName": "A"}`), session...),
+			-32602)
+		unknown := a.SendRPC(t, access, call("nothing_create", `{}`), session...)
 		failed(t, "unknown", unknown, -32602)
 		if !strings.Contains(string(unknown.Body), "Unknown tool") {
 			t.Errorf("%s", unknown.Body)
@@ -145,13 +146,13 @@ func TestPermissions(t *testing.T) {
 		if !has("contacts_create") {
 			t.Error("an allowed tool is not listed")
 		}
-		fine(t, "allowed", a.RPC(t, access, call("contacts_create", `{"firstName": "A"}`), session...))
+		fine(t, "allowed", a.SendRPC(t, access, call("contacts_create", `{"firstName": "A"}`), session...))
 		for _, level := range []string{"ask", "deny"} {
 			set("contacts.create", level)
 			if has("contacts_create") {
 				t.Errorf("%s: the tool is listed", level)
 			}
-			failed(t, level, a.RPC(t, access, call("contacts_create", `{"firstName": "B"}`), session...), -32602)
+			failed(t, level, a.SendRPC(t, access, call("contacts_create", `{"firstName": "B"}`), session...), -32602)
 		}
 		// A tool that also needs the right to read is listed only with both.
 		set("domains.create", "allow")
@@ -163,17 +164,17 @@ func TestPermissions(t *testing.T) {
 			t.Error("tools are listed that every call of refuses")
 		}
 		failed(t, "an order without seeing",
-			a.RPC(t, access, call("domains_register", `{"domain": "a.com"}`), session...),
+			a.SendRPC(t, access, call("domains_register", `{"domain": "a.com"}`), session...),
 			-32602)
 		set("contacts.read", "deny")
-		failed(t, "reading", a.RPC(t, access, call("contacts_list", `{}`), session...), -32602)
-		if n := a.Send(t, a.Key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
+		failed(t, "reading", a.SendRPC(t, access, call("contacts_list", `{}`), session...), -32602)
+		if n := a.SendREST(t, a.Key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d contacts", n)
 		}
 		for _, tool := range []string{"api_keys_create", "agents_create", "agreements_accept",
 			"payment_methods_create_test",
 			"organizations_update"} {
-			failed(t, tool, a.RPC(t, access, call(tool, `{}`), session...), -32602)
+			failed(t, tool, a.SendRPC(t, access, call(tool, `{}`), session...), -32602)
 		}
 	})
 }
@@ -182,16 +183,16 @@ func TestPermissions(t *testing.T) {
 // envelope inside an open one, ping always, and afterwards everything works
 // again.
 func TestGates(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		a := apptest.StartWith(t, s)
-		client, access, refresh := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-		session := a.Initialize(t, access)
+		client, access, refresh := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+		session := a.InitializeSession(t, access)
 		org := func(status string) {
-			a.Operate(t, "organizations.update", "organization", a.Org, fmt.Sprintf(`{"status": %q}`, status))
+			a.AsOperator(t, "organizations.update", "organization", a.Org, fmt.Sprintf(`{"status": %q}`, status))
 		}
 		user := func(verb string) {
-			a.Operate(t, "users."+verb, "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
+			a.AsOperator(t, "users."+verb, "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
 		}
 		write := func(statement string, args ...any) {
 			t.Helper()
@@ -216,7 +217,7 @@ func TestGates(t *testing.T) {
 				-32010, "account_disabled", ""},
 			{"agreement", func() { write("UPDATE agreements SET version = 'old' WHERE organization_id = $1", a.Org) },
 				func() {
-					a.Operate(t, "agreements.accept", "business", a.Business,
+					a.AsOperator(t, "agreements.accept", "business", a.Business,
 						fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, a.Business, a.Owner))
 				}, -32011, "business_agreement_required", a.Settings.BaseURL + "/agreements"},
 		} {
@@ -227,61 +228,62 @@ func TestGates(t *testing.T) {
 				"initialize":       `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}`,
 				"a disguise":       `{"jsonrpc": "2.0", "id": 7, "Method": "ping", "method": "tools/list"}`,
 				"another":          `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "METHOD": "ping"}`} {
-				data := failed(t, c.what+": "+what, a.RPC(t, access, message, session...), c.code)
+				data := failed(t, c.what+": "+what, a.SendRPC(t, access, message, session...), c.code)
 				if data.Text("url") != c.url {
 					t.Errorf("%s: %s: data %s", c.what, what, data)
 				}
 			}
-			if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "method": "ping"}`,
+			if r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "tools/list", "method": "ping"}`,
 				session...); r.Status != 400 {
 				t.Errorf("%s: a member twice: %d %s", c.what, r.Status, r.Body)
 			}
-			if r := a.RPC(t, access,
+			if r := a.SendRPC(t, access,
 				`{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}`,
 				session...); r.Status != 202 {
 				t.Errorf("%s: a notification: %d %s", c.what, r.Status, r.Body)
 			}
-			fine(t, c.what+": ping", a.RPC(t, access, ping, session...))
-			batch := a.RPC(t, access, "["+ping+","+strings.Replace(list, "7", "8", 1)+"]", session[:2]...).Parse(t)
+			fine(t, c.what+": ping", a.SendRPC(t, access, ping, session...))
+			batch := a.SendRPC(t, access, "["+ping+","+strings.Replace(list, "7", "8", 1)+"]",
+				session[:2]...).ParseJSON(t)
 			if batch.Len() != 2 || batch.Number("1.error.code") != float64(c.code) || batch.At("0.result").Null() {
 				t.Errorf("%s: batch: %s", c.what, batch)
 			}
 			for _, message := range []string{ping, list,
 				`{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {}}`} {
-				r := a.RPC(t, access, message)
-				v := r.Parse(t)
+				r := a.SendRPC(t, access, message)
+				v := r.ParseJSON(t)
 				if r.Status != 403 || r.Header.Get("WWW-Authenticate") != "" || v.Text("error") != c.name ||
 					v.Text("error_description") == "" || v.Text("url") != c.url {
 					t.Errorf("%s: a new connection: %d %v %s", c.what, r.Status, r.Header, r.Body)
 				}
 			}
 			// Refreshing works in the meantime.
-			v := a.Redeem(t, client, "refresh_token", refresh).Parse(t)
+			v := a.RedeemToken(t, client, "refresh_token", refresh).ParseJSON(t)
 			access, refresh = v.Text("access_token"), v.Text("refresh_token")
 			c.open()
-			fine(t, c.what+": open again", a.RPC(t, access, list, session...))
-			fine(t, c.what+": a new connection", a.RPC(t, access, list))
+			fine(t, c.what+": open again", a.SendRPC(t, access, list, session...))
+			fine(t, c.what+": a new connection", a.SendRPC(t, access, list))
 		}
 	})
 }
 
 func TestAllowance(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.AgentLimit.Free = 2 // one comes back after half a minute
 		a := apptest.StartWith(t, s)
 		v := a.NewTenant(t, "free")
-		_, access, _ := a.Connect(t, v, a.NewAgent(t, v, "all"))
-		_, second, _ := a.Connect(t, v, a.NewAgent(t, v, "read"))
-		session := a.Initialize(t, access)
+		_, access, _ := a.ConnectAgent(t, v, a.NewAgent(t, v, "all"))
+		_, second, _ := a.ConnectAgent(t, v, a.NewAgent(t, v, "read"))
+		session := a.InitializeSession(t, access)
 		for range 20 { // only calls count
-			fine(t, "list", a.RPC(t, access, list, session...))
+			fine(t, "list", a.SendRPC(t, access, list, session...))
 		}
 		for i := range 2 {
 			// one allowance per organization
-			fine(t, "call", a.RPC(t, []string{access, second}[i%2], call("me_get", `{}`)))
+			fine(t, "call", a.SendRPC(t, []string{access, second}[i%2], call("me_get", `{}`)))
 		}
-		r := a.RPC(t, access, call("me_get", `{}`), session...)
+		r := a.SendRPC(t, access, call("me_get", `{}`), session...)
 		data := failed(t, "throttled", r, -32004)
 		if n := data.Number("retryAfter"); n < 1 || n > 30 {
 			t.Errorf("%s", r.Body)
@@ -295,12 +297,12 @@ func TestAllowance(t *testing.T) {
 			`"io.modelcontextprotocol/clientInfo": ` +
 			`{"name": "c", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}`
 		failed(t, "without sessions",
-			a.RPC(t, access,
+			a.SendRPC(t, access,
 				`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "me_get", "arguments": {}, `+
 					meta+`}}`,
 				"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "me_get"), -32004)
-		fine(t, "ping", a.RPC(t, access, ping, session...))
-		a.Send(t, v.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // another allowance
+		fine(t, "ping", a.SendRPC(t, access, ping, session...))
+		a.SendREST(t, v.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // another allowance
 	})
 }
 
@@ -309,13 +311,13 @@ func TestBackstop(t *testing.T) {
 	s.AgentLimit.Transport = 2 // one comes back after half a minute
 	a := apptest.StartWith(t, s)
 	agent := a.NewAgent(t, a.Tenant, "all")
-	_, access, _ := a.Connect(t, a.Tenant, agent)
-	_, other, _ := a.Connect(t, a.Tenant, agent)
+	_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+	_, other, _ := a.ConnectAgent(t, a.Tenant, agent)
 	for range 2 {
-		fine(t, "ping", a.RPC(t, access, ping))
+		fine(t, "ping", a.SendRPC(t, access, ping))
 	}
-	r := a.RPC(t, access, ping)
-	v := r.Parse(t)
+	r := a.SendRPC(t, access, ping)
+	v := r.ParseJSON(t)
 	wait := v.Number("error.data.retryAfter")
 	if r.Status != 429 || wait < 1 || wait > 30 || r.Header.Get("Retry-After") != fmt.Sprint(wait) ||
 		v.Number("error.code") != -32004 || v.Number("id") != 7 || v.Text("jsonrpc") != "2.0" {
@@ -324,7 +326,7 @@ func TestBackstop(t *testing.T) {
 	if r := a.Agents(t, http.MethodGet, "/mcp", "", "Authorization", "Bearer "+access); r.Status != 429 {
 		t.Errorf("GET: %d", r.Status)
 	}
-	fine(t, "another client", a.RPC(t, other, ping))
+	fine(t, "another client", a.SendRPC(t, other, ping))
 }
 
 // A token is for one audience: after the service moves, agents need consent
@@ -335,16 +337,16 @@ func TestAudience(t *testing.T) {
 	var client, access, refresh string
 	t.Run("before", func(t *testing.T) {
 		a := apptest.StartWith(t, s)
-		client, access, refresh = a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-		fine(t, "before", a.RPC(t, access, ping))
+		client, access, refresh = a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+		fine(t, "before", a.SendRPC(t, access, ping))
 	})
 	t.Run("after", func(t *testing.T) {
 		s.MCPURL = "http://elsewhere.example.com"
 		a := apptest.StartWith(t, s)
-		if r := a.RPC(t, access, ping); r.Status != 401 {
+		if r := a.SendRPC(t, access, ping); r.Status != 401 {
 			t.Errorf("%d %s", r.Status, r.Body)
 		}
-		if r := a.Redeem(t, client, "refresh_token", refresh); r.Status != 400 {
+		if r := a.RedeemToken(t, client, "refresh_token", refresh); r.Status != 400 {
 			t.Errorf("%d %s", r.Status, r.Body)
 		}
 	})
@@ -352,10 +354,10 @@ func TestAudience(t *testing.T) {
 
 func TestProtocolVersions(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	for asked, want := range map[string]string{"2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
 		"2025-03-26": "2025-03-26", "2024-11-05": "2024-11-05", "1999-01-01": "2025-11-25"} {
-		r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "`+
+		r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": {"protocolVersion": "`+
 			asked+
 			`", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}}`)
 		v := fine(t, asked, r)
@@ -366,14 +368,14 @@ func TestProtocolVersions(t *testing.T) {
 			r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: %v %s", asked, r.Header, r.Body)
 		}
-		fine(t, asked, a.RPC(t, access, list, "Mcp-Session-Id", r.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version",
-			want))
+		fine(t, asked, a.SendRPC(t, access, list, "Mcp-Session-Id", r.Header.Get("Mcp-Session-Id"),
+			"Mcp-Protocol-Version", want))
 	}
 	meta := `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", ` +
 		`"io.modelcontextprotocol/clientInfo": ` +
 		`{"name": "c", "version": "1"}, "io.modelcontextprotocol/clientCapabilities": {}}`
 	now := func(method, params string, more ...string) apptest.Result {
-		return a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "`+method+`", "params": {`+params+meta+`}}`,
+		return a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "`+method+`", "params": {`+params+meta+`}}`,
 			append([]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method}, more...)...)
 	}
 	r := now("tools/list", "")
@@ -384,24 +386,24 @@ func TestProtocolVersions(t *testing.T) {
 	fine(t, "call", now("tools/call", `"name": "me_get", "arguments": {}, `, "Mcp-Name",
 		"me_get")).Same("structuredContent.data.actorKind", "agent")
 	fine(t, "discover", now("server/discover", ""))
-	if r := now("subscriptions/listen", ""); r.Status != 404 || r.Parse(t).Number("error.code") != -32601 {
+	if r := now("subscriptions/listen", ""); r.Status != 404 || r.ParseJSON(t).Number("error.code") != -32601 {
 		t.Errorf("listen: %d %s", r.Status, r.Body)
 	}
 	for _, body := range []string{"", "{", "[]", "1", `{"jsonrpc": "2.0"}x`,
 		"[" + strings.Repeat(ping+",", 20) + ping + "]", `{"id": {}, "method": "ping"}`,
 		`{"id": "\ud800", "method": "ping"}`, "{\"id\": \"\xff\", \"method\": \"ping\"}", `{"id": 1, "method": 5}`} {
-		if r := a.RPC(t, access, body); r.Status != 400 {
+		if r := a.SendRPC(t, access, body); r.Status != 400 {
 			t.Errorf("%.40s: %d %s", body, r.Status, r.Body)
 		}
 	}
-	if r := a.RPC(t, access, `"`+strings.Repeat("x", 2<<20)+`"`); r.Status != 413 {
+	if r := a.SendRPC(t, access, `"`+strings.Repeat("x", 2<<20)+`"`); r.Status != 413 {
 		t.Errorf("two megabytes: %d", r.Status)
 	}
 	// A page whose name was pointed at this machine.
-	if r := a.RPC(t, access, ping, "Host", "evil.example.com"); r.Status != 403 {
+	if r := a.SendRPC(t, access, ping, "Host", "evil.example.com"); r.Status != 403 {
 		t.Errorf("a foreign host: %d %s", r.Status, r.Body)
 	}
-	fine(t, "localhost", a.RPC(t, access, ping, "Host", "localhost:1234"))
+	fine(t, "localhost", a.SendRPC(t, access, ping, "Host", "localhost:1234"))
 	if strings.Contains(a.Logs.String(), "level=ERROR") {
 		t.Error("something failed inside")
 	}
@@ -409,13 +411,13 @@ func TestProtocolVersions(t *testing.T) {
 
 // Events name the agent that acted, and the key's rules are REST's.
 func TestCalls(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
-		_, access, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
 		do := func(tool, arguments string) apptest.Value {
 			t.Helper()
-			return fine(t, tool, a.RPC(t, access, call(tool, arguments), session...))
+			return fine(t, tool, a.SendRPC(t, access, call(tool, arguments), session...))
 		}
 		made := do("contacts_create", `{"firstName": "Ada", "idempotencyKey": "one"}`)
 		again := do("contacts_create", `{"idempotencyKey": "one", "firstName": "Ada"}`)
@@ -444,7 +446,7 @@ func TestCalls(t *testing.T) {
 			"Eve")
 		do("contacts_get", fmt.Sprintf(`{"id": %q}`, id.New())).Same("structuredContent.error.code", "NOT_FOUND")
 		// The same key through REST is the same request.
-		r := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Bob"}`, "Idempotency-Key", "one")
+		r := a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Bob"}`, "Idempotency-Key", "one")
 		r.Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 
 		type row struct {
@@ -454,7 +456,7 @@ func TestCalls(t *testing.T) {
 		}
 		var events []row
 		err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-			events, err = db.All[row](ctx, tx, `
+			events, err = db.QueryAll[row](ctx, tx, `
 				SELECT actor_kind, actor_id, door
 				FROM events
 				WHERE organization_id = $1 AND type = 'contact.created'`, a.Org)
@@ -469,17 +471,17 @@ func TestCalls(t *testing.T) {
 // A refusal that is bound to its idempotency key is an error like any other,
 // even when the key brings it back.
 func TestBoundRefusal(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		a.Operate(t, "agreements.accept", "business", a.Business,
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		a.AsOperator(t, "agreements.accept", "business", a.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, a.Business, a.Owner))
-		a.Operate(t, "payment_methods.create_test", "organization", a.Org, `{"test": "declined"}`)
-		_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+		a.AsOperator(t, "payment_methods.create_test", "organization", a.Org, `{"test": "declined"}`)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 		const register = `{"domain": "bound.com", "maxAmountCents": 5000, "idempotencyKey": "k",
 			"contact": {"firstName": "Ada", "lastName": "Lovelace", "address1": "12 St James's Square",
 			"city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH", "country": "GB",
 				"email": "ada@example.com", "phone": "+442079460000"}}`
 		for _, what := range []string{"first", "replay"} {
-			v := fine(t, what, a.RPC(t, access, call("domains_register", register)))
+			v := fine(t, what, a.SendRPC(t, access, call("domains_register", register)))
 			if v.At("isError").String() != "true" || v.Text("structuredContent.error.code") != "PAYMENT_FAILED" {
 				t.Errorf("%s: %s", what, v)
 			}
@@ -490,9 +492,9 @@ func TestBoundRefusal(t *testing.T) {
 // An agent works even when one of its permissions is known only to a newer
 // release, which may run beside this one.
 func TestUnknownPermission(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "none")
-		_, access, _ := a.Connect(t, a.Tenant, agent)
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "UPDATE agents SET permissions = $2 WHERE id = $1", agent,
 				db.JSON(`{"contacts.read": "allow", "rockets.create": "allow", "account.delete": "allow"}`))
@@ -501,7 +503,7 @@ func TestUnknownPermission(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seen := names(fine(t, "list", a.RPC(t, access, list)))
+		seen := names(fine(t, "list", a.SendRPC(t, access, list)))
 		if !strings.Contains(seen, " contacts_list ") || strings.Contains(seen, " contacts_create ") {
 			t.Errorf("sees %s", seen)
 		}
@@ -512,21 +514,21 @@ func TestUnknownPermission(t *testing.T) {
 // one, or with success.
 func TestRefusalsAreJSON(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-	session := a.Initialize(t, access)
-	failed(t, "unknown method", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...),
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	session := a.InitializeSession(t, access)
+	failed(t, "unknown method", a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 7, "method": "nope/nope"}`, session...),
 		-32601)
-	if r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}`, session...); r.Status != 400 ||
-		r.Parse(t).Number("error.code") != -32700 {
+	if r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}`, session...); r.Status != 400 ||
+		r.ParseJSON(t).Number("error.code") != -32700 {
 		t.Errorf("half an id: %d %s", r.Status, r.Body)
 	}
 	for what, message := range map[string]string{"version": `{"jsonrpc": "1.0", "id": 7, "method": "ping"}`,
 		"no params": `{"jsonrpc": "2.0", "id": 7, "method": "tools/call"}`,
 		"no id":     `{"jsonrpc": "2.0", "method": "tools/list"}`,
 		"a batch":   `[` + ping + `, {"jsonrpc": "2.0", "id": 8, "method": "nope"}]`} {
-		r := a.RPC(t, access, message, session...)
+		r := a.SendRPC(t, access, message, session...)
 		if r.Status != 400 || r.Header.Get("Content-Type") != "application/json" ||
-			r.Parse(t).Number("error.code") != -32600 || r.Parse(t).Text("error.message") == "" {
+			r.ParseJSON(t).Number("error.code") != -32600 || r.ParseJSON(t).Text("error.message") == "" {
 			t.Errorf("%s: %d %s", what, r.Status, r.Body)
 		}
 	}

@@ -23,9 +23,9 @@ type message struct {
 // result is what a method answers with, by the names of its members.
 type result map[string]any
 
-// note adds to _meta, which tells clients something about a result and is not shown to
+// addMeta adds to _meta, which tells clients something about a result and is not shown to
 // models.
-func (r result) note(key string, value any) {
+func (r result) addMeta(key string, value any) {
 	meta, ok := r["_meta"].(map[string]any)
 	if !ok {
 		meta = map[string]any{}
@@ -44,13 +44,13 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return e.Message }
 
-func refuse(code int, format string, args ...any) *rpcError {
+func newRPCError(code int, format string, args ...any) *rpcError {
 	return &rpcError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// success answers the message with this id. Members that are JSON already are copied:
+// encodeSuccess answers the message with this id. Members that are JSON already are copied:
 // encoding a list of tools again would take longer than everything else.
-func success(ref jsontext.Value, r result) []byte {
+func encodeSuccess(ref jsontext.Value, r result) []byte {
 	text := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{`, ref)
 	for i, name := range slices.Sorted(maps.Keys(r)) {
 		if i > 0 {
@@ -58,23 +58,23 @@ func success(ref jsontext.Value, r result) []byte {
 		}
 		value, ok := r[name].(jsontext.Value)
 		if !ok {
-			value = encode(r[name])
+			value = mustEncode(r[name])
 		}
 		text = append(fmt.Appendf(text, "%q:", name), value...)
 	}
 	return append(text, "}}"...)
 }
 
-// failure refuses the message with this id, or nil if it has none.
-func failure(ref jsontext.Value, e *rpcError) []byte {
+// encodeFailure refuses the message with this id, or nil if it has none.
+func encodeFailure(ref jsontext.Value, e *rpcError) []byte {
 	if ref == nil {
 		ref = jsontext.Value("null")
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, ref, encode(e))
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":%s}`, ref, mustEncode(e))
 }
 
-// encode encodes a value of this package's own, which cannot fail.
-func encode(v any) []byte {
+// mustEncode encodes a value of this package's own, which cannot fail.
+func mustEncode(v any) []byte {
 	text, err := json.Marshal(v, json.Deterministic(true), lenient)
 	if err != nil {
 		panic(err)
@@ -86,25 +86,25 @@ func encode(v any) []byte {
 // them with a message that names the field.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// parse reads the envelope of one message, or of a batch.
-func parse(text []byte) (messages []message, batch bool, err error) {
+// parseMessages reads the envelope of one message, or of a batch.
+func parseMessages(text []byte) (messages []message, batch bool, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text), lenient)
 	if d.PeekKind() != '[' {
-		m, err := parseOne(d)
+		m, err := parseMessage(d)
 		if err != nil {
 			return nil, false, err
 		}
-		return []message{m}, false, end(d)
+		return []message{m}, false, expectEnd(d)
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, true, err
 	}
 	for d.PeekKind() != ']' {
-		m, err := parseOne(d)
+		m, err := parseMessage(d)
 		if err != nil {
 			return nil, true, err
 		}
-		if messages = append(messages, m); len(messages) > maxBatch {
+		if messages = append(messages, m); len(messages) > maxBatchMessages {
 			return nil, true, errors.New("a batch has at most 20 messages")
 		}
 	}
@@ -114,20 +114,20 @@ func parse(text []byte) (messages []message, batch bool, err error) {
 	if len(messages) == 0 {
 		return nil, true, errors.New("the batch is empty")
 	}
-	return messages, true, end(d)
+	return messages, true, expectEnd(d)
 }
 
-// end refuses what follows the message.
-func end(d *jsontext.Decoder) error {
+// expectEnd refuses what follows the message.
+func expectEnd(d *jsontext.Decoder) error {
 	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows it")
 	}
 	return nil
 }
 
-// parseOne reads the members of one message. None may appear twice: a proxy that
+// parseMessage reads the members of one message. None may appear twice: a proxy that
 // reads messages too might not agree on which one counts.
-func parseOne(d *jsontext.Decoder) (m message, err error) {
+func parseMessage(d *jsontext.Decoder) (m message, err error) {
 	if d.PeekKind() != '{' {
 		return m, errors.New("not an object")
 	}
@@ -183,11 +183,11 @@ func parseOne(d *jsontext.Decoder) (m message, err error) {
 	return m, err
 }
 
-// takeKey takes the idempotency key out of a tool's arguments and returns the rest. ok
+// takeIdempotencyKey takes the idempotency key out of a tool's arguments and returns the rest. ok
 // is false when the key is not a string, or is given twice. Arguments that are not an
 // object are returned as they are, for the operation to refuse. The values stay as
 // written, because a retry is compared with the first call by its text.
-func takeKey(arguments []byte) (rest []byte, key string, has, ok bool) {
+func takeIdempotencyKey(arguments []byte) (rest []byte, key string, has, ok bool) {
 	if !bytes.Contains(arguments, []byte(keyArgument)) {
 		return arguments, "", false, true
 	}

@@ -29,23 +29,23 @@ func newMetrics() *metrics {
 	}
 }
 
-// outcomes are one tool's metrics, looked up once.
-type outcomes struct {
+// toolMetrics are one tool's metrics, looked up once.
+type toolMetrics struct {
 	seconds             prometheus.Observer
 	ok, refused, failed prometheus.Counter
 }
 
-func (m *metrics) outcomes(name string) *outcomes {
-	return &outcomes{m.seconds.WithLabelValues(name), m.calls.WithLabelValues(name, "ok"),
+func (m *metrics) forTool(name string) *toolMetrics {
+	return &toolMetrics{m.seconds.WithLabelValues(name), m.calls.WithLabelValues(name, "ok"),
 		m.calls.WithLabelValues(name, "refused"), m.calls.WithLabelValues(name, "failed")}
 }
 
-func (o *outcomes) observe(err error, took time.Duration) {
+func (o *toolMetrics) observeCall(err error, took time.Duration) {
 	o.seconds.Observe(took.Seconds())
 	switch {
 	case err == nil:
 		o.ok.Inc()
-	case fault.Of(err).Kind == fault.Internal:
+	case fault.FromError(err).Kind == fault.Internal:
 		o.failed.Inc()
 	default:
 		o.refused.Inc()

@@ -28,24 +28,24 @@ type Proposal struct {
 	URL     string // where a person decides
 	Summary string
 	Body    []byte // what the model reads
-	Sight   op.Sight
+	Sight   op.Exposure
 }
 
-// whyAsk is why a refused call may be proposed to a person: limit or guard. It is empty
+// reasonToPropose is why a refused call may be proposed to a person: limit or guard. It is empty
 // for a success, and for a refusal that no person can lift.
-func whyAsk(err error) string {
+func reasonToPropose(err error) string {
 	switch {
 	case err == nil:
-	case fault.Has(err, op.LimitReached):
+	case fault.IsKind(err, op.AgentLimitReached):
 		return "limit"
-	case fault.Has(err, op.Guarded):
+	case fault.IsKind(err, op.AgentGuarded):
 		return "guard"
 	}
 	return ""
 }
 
-// stateTime is how long a client may take to show a person the address.
-const stateTime = 15 * time.Minute
+// pendingStateLifetime is how long a client may take to show a person the address.
+const pendingStateLifetime = 15 * time.Minute
 
 // pendingState is what a client keeps while a person decides, and sends back with the
 // same call. It is sealed for one agent and one tool.
@@ -54,15 +54,17 @@ type pendingState struct {
 	Until    time.Time `json:"until"`
 }
 
-func statePlace(agent id.ID, tool string) string { return "mcp/ask/" + string(agent) + "/" + tool }
+func pendingStatePlace(agent id.ID, tool string) string {
+	return "mcp/ask/" + string(agent) + "/" + tool
+}
 
-// pending answers a call that waits for a person. plain is an ordinary result that a
+// answerPending answers a call that waits for a person. plain is an ordinary result that a
 // model understands. A client that can show a person an address (URL elicitation) is
 // asked to do so once, when the proposal is new; when it repeats the call, it gets
 // plain. Versions without sessions ask in a result, older ones in an error.
-func (d *Door) pending(t *tool, q *request, p *Proposal, plain result) (result, error) {
+func (d *Door) answerPending(t *tool, q *request, p *Proposal, plain result) (result, error) {
 	if q.in.RequestState != "" {
-		return plain, d.checkState(q, t, p)
+		return plain, d.checkPendingState(q, t, p)
 	}
 	if !p.New || !p.Waiting {
 		return plain, nil
@@ -70,11 +72,11 @@ func (d *Door) pending(t *tool, q *request, p *Proposal, plain result) (result, 
 	show := map[string]string{"mode": "url", "url": p.URL, "elicitationId": string(p.ID),
 		"message": "A person must approve this: " + p.Summary}
 	if can := q.in.Meta.Capabilities; can != nil && can.Elicitation.URL != nil {
-		state, err := json.Marshal(pendingState{p.ID, time.Now().Add(stateTime)})
+		state, err := json.Marshal(pendingState{p.ID, time.Now().Add(pendingStateLifetime)})
 		if err != nil {
 			return nil, err
 		}
-		sealed, err := d.Seal.Seal(state, statePlace(q.login.Caller.ID, t.name))
+		sealed, err := d.Seal.Seal(state, pendingStatePlace(q.login.Caller.ID, t.name))
 		if err != nil {
 			return nil, err
 		}
@@ -89,18 +91,18 @@ func (d *Door) pending(t *tool, q *request, p *Proposal, plain result) (result, 
 	return plain, nil
 }
 
-// checkState refuses a state that was not made for this agent, this call and now.
-func (d *Door) checkState(q *request, t *tool, p *Proposal) error {
+// checkPendingState refuses a state that was not made for this agent, this call and now.
+func (d *Door) checkPendingState(q *request, t *tool, p *Proposal) error {
 	var s pendingState
 	sealed, err := base64.StdEncoding.DecodeString(q.in.RequestState)
 	if err == nil {
-		sealed, err = d.Seal.Open(sealed, statePlace(q.login.Caller.ID, t.name))
+		sealed, err = d.Seal.Open(sealed, pendingStatePlace(q.login.Caller.ID, t.name))
 	}
 	if err == nil {
 		err = json.Unmarshal(sealed, &s)
 	}
 	if err != nil || s.Proposal != p.ID || time.Now().After(s.Until) {
-		return refuse(codeBadParams, "requestState is not valid, or too old. Make the call again without it.")
+		return newRPCError(codeBadParams, "requestState is not valid, or too old. Make the call again without it.")
 	}
 	return nil
 }

@@ -19,13 +19,13 @@ import (
 // and repeats its method and the name of its tool in headers, for proxies. Versions are
 // dates, so they compare as strings.
 const (
-	sessionless = "2026-07-28" // the first version without sessions
-	lastSession = "2025-11-25" // the newest version with them
-	noBatches   = "2025-06-18" // since then, a body is one message
+	firstSessionless    = "2026-07-28" // the first version without sessions
+	lastWithSessions    = "2025-11-25" // the newest version with them
+	firstWithoutBatches = "2025-06-18" // since then, a body is one message
 )
 
 // versions are all that this door speaks, the newest first.
-var versions = []string{sessionless, lastSession, noBatches, "2025-03-26", "2024-11-05"}
+var versions = []string{firstSessionless, lastWithSessions, firstWithoutBatches, "2025-03-26", "2024-11-05"}
 
 const (
 	sessionHeader = "Mcp-Session-Id"
@@ -80,10 +80,11 @@ type method struct {
 
 // methods are all that a client may call; notifications are accepted and ignored.
 var methods = map[string]method{
-	"initialize":               {run: (*Door).initialize, needsParams: true, onlySessions: true},
-	"server/discover":          {run: (*Door).discover, onlySessionless: true},
-	"ping":                     {run: nothing, onlySessions: true},
-	"logging/setLevel":         {run: nothing, needsParams: true, onlySessions: true}, // there is nothing to be logged
+	"initialize":      {run: (*Door).initializeSession, needsParams: true, onlySessions: true},
+	"server/discover": {run: (*Door).discoverServer, onlySessionless: true},
+	"ping":            {run: emptyResult, onlySessions: true},
+	"logging/setLevel": {run: emptyResult, needsParams: true,
+		onlySessions: true}, // there is nothing to be logged
 	"tools/list":               {run: (*Door).listTools},
 	"tools/call":               {run: (*Door).callTool, needsParams: true, named: true},
 	"prompts/list":             {run: emptyList("prompts")},
@@ -124,33 +125,33 @@ type clientCapabilities struct {
 	} `json:"elicitation"`
 }
 
-func (q *request) version() string { return q.header.Get(versionHeader) }
+func (q *request) protocolVersion() string { return q.header.Get(versionHeader) }
 
-func (q *request) sessionless() bool { return q.version() >= sessionless }
+func (q *request) isSessionless() bool { return q.protocolVersion() >= firstSessionless }
 
 // checkHeaders reports what is wrong with the headers of a POST, or 0. Answers here are
 // always JSON, but the protocol requires clients to accept a stream of events as well.
 func checkHeaders(h http.Header) (status int, text string) {
-	if mediaType(h.Get("Content-Type")) != "application/json" {
+	if bareMediaType(h.Get("Content-Type")) != "application/json" {
 		return http.StatusUnsupportedMediaType, "Content-Type must be application/json."
 	}
-	if !accepts(h, "application/json") || !accepts(h, "text/event-stream") {
+	if !acceptsType(h, "application/json") || !acceptsType(h, "text/event-stream") {
 		return http.StatusBadRequest, "Accept must name application/json and text/event-stream."
 	}
 	v := h.Get(versionHeader)
 	// checkVersionHeaders refuses later versions, with a list of those that there are.
-	if v != "" && v < sessionless && !slices.Contains(versions, v) {
+	if v != "" && v < firstSessionless && !slices.Contains(versions, v) {
 		return http.StatusBadRequest, versionHeader + " must be one of " + strings.Join(versions, ", ") + "."
 	}
 	return 0, ""
 }
 
-// accepts reports whether a client takes a kind of answer, such as text/html.
-func accepts(h http.Header, kind string) bool {
+// acceptsType reports whether a client takes a kind of answer, such as text/html.
+func acceptsType(h http.Header, kind string) bool {
 	family, _, _ := strings.Cut(kind, "/")
 	for _, value := range h.Values("Accept") {
 		for one := range strings.SplitSeq(value, ",") {
-			switch mediaType(one) {
+			switch bareMediaType(one) {
 			case kind, family + "/*", "*/*":
 				return true
 			}
@@ -159,117 +160,119 @@ func accepts(h http.Header, kind string) bool {
 	return false
 }
 
-// mediaType is a media type without its parameters.
-func mediaType(text string) string {
+// bareMediaType is a media type without its parameters.
+func bareMediaType(text string) string {
 	text, _, _ = strings.Cut(text, ";")
 	return strings.ToLower(strings.TrimSpace(text))
 }
 
-// handle answers a message, and returns the HTTP status for one that is not in a batch.
+// handleMessage answers a message, and returns the HTTP status for one that is not in a batch.
 // A notification gets no answer, nor does a message that is itself an answer.
-func (d *Door) handle(ctx context.Context, q *request) (text []byte, status int) {
-	out, err := d.dispatch(ctx, q)
+func (d *Door) handleMessage(ctx context.Context, q *request) (text []byte, status int) {
+	out, err := d.dispatchMessage(ctx, q)
 	switch {
 	case err != nil:
 		var refused *rpcError
 		if errors.As(err, &refused) {
-			return failure(q.id, refused), q.status(refused.Code)
+			return encodeFailure(q.id, refused), q.httpStatus(refused.Code)
 		}
 		d.Log.ErrorContext(ctx, "a message could not be answered", "method", q.method, "err", err)
-		refused = refuse(codeInternal, "Something went wrong on our side. Retry in a moment.")
-		return failure(q.id, refused), fault.Of(err).Status
+		refused = newRPCError(codeInternal, "Something went wrong on our side. Retry in a moment.")
+		return encodeFailure(q.id, refused), fault.FromError(err).Status
 	case out == nil:
 		return nil, http.StatusAccepted
-	case q.sessionless():
+	case q.isSessionless():
 		if out["resultType"] == nil {
 			out["resultType"] = "complete"
 		}
-		out.note("io.modelcontextprotocol/serverInfo", serverInfo)
+		out.addMeta("io.modelcontextprotocol/serverInfo", serverInfo)
 	}
-	return success(q.id, out), http.StatusOK
+	return encodeSuccess(q.id, out), http.StatusOK
 }
 
-// status is the HTTP status of a refusal. A message that was understood is answered with
+// httpStatus is the HTTP status of a refusal. A message that was understood is answered with
 // 200 even when it is refused, because older clients read no other body; the version
 // without sessions gives some refusals a status of their own.
-func (q *request) status(code int) int {
+func (q *request) httpStatus(code int) int {
 	switch {
-	case code == codeInvalid, code == codeHeaders, code == codeNoVersion, code == codeBadParams && q.sessionless():
+	case code == codeInvalid, code == codeHeaders, code == codeNoVersion, code == codeBadParams && q.isSessionless():
 		return http.StatusBadRequest
-	case code == codeNoMethod && q.sessionless():
+	case code == codeNoMethod && q.isSessionless():
 		return http.StatusNotFound
 	}
 	return http.StatusOK
 }
 
-// dispatch checks a message and runs its method.
-func (d *Door) dispatch(ctx context.Context, q *request) (result, error) {
+// dispatchMessage checks a message and runs its method.
+func (d *Door) dispatchMessage(ctx context.Context, q *request) (result, error) {
 	notification := strings.HasPrefix(q.method, "notifications/")
 	switch {
 	// First, because nothing else about the message matters then.
 	case q.gate != nil && q.id != nil && q.method != "" && q.method != "ping":
 		d.metrics.refused.WithLabelValues(q.gate.name).Inc()
-		return nil, q.gate.refusal()
+		return nil, q.gate.asRPCError()
 	case q.jsonrpc != "2.0":
-		return nil, refuse(codeInvalid, "jsonrpc must be 2.0.")
+		return nil, newRPCError(codeInvalid, "jsonrpc must be 2.0.")
 	case q.id == nil && notification, q.id != nil && q.method == "":
 		return nil, nil
 	case q.id == nil:
-		return nil, refuse(codeInvalid, "A call needs an id.")
+		return nil, newRPCError(codeInvalid, "A call needs an id.")
 	}
 	m, ok := methods[q.method]
 	if !ok {
-		return nil, q.noMethod()
+		return nil, q.methodNotFound()
 	}
 	if q.params == nil && m.needsParams {
-		return nil, refuse(codeInvalid, "%s needs params.", q.method)
+		return nil, newRPCError(codeInvalid, "%s needs params.", q.method)
 	}
 	if q.params != nil {
 		if err := json.Unmarshal(q.params, &q.in, lenient); err != nil {
-			return nil, refuse(codeBadParams, "params: %v.", err)
+			return nil, newRPCError(codeBadParams, "params: %v.", err)
 		}
 	}
-	if err := q.checkVersion(m); err != nil {
+	if err := q.checkVersionHeaders(m); err != nil {
 		return nil, err
 	}
-	if m.onlySessions && q.sessionless() || m.onlySessionless && !q.sessionless() {
-		return nil, q.noMethod()
+	if m.onlySessions && q.isSessionless() || m.onlySessionless && !q.isSessionless() {
+		return nil, q.methodNotFound()
 	}
 	return m.run(d, ctx, q)
 }
 
-func (q *request) noMethod() error { return refuse(codeNoMethod, "There is no method %q.", q.method) }
+func (q *request) methodNotFound() error {
+	return newRPCError(codeNoMethod, "There is no method %q.", q.method)
+}
 
-// checkVersion compares what a call says in _meta and params with its headers: a proxy
+// checkVersionHeaders compares what a call says in _meta and params with its headers: a proxy
 // may have decided by the headers.
-func (q *request) checkVersion(m method) error {
-	version, meta := q.version(), &q.in.Meta
+func (q *request) checkVersionHeaders(m method) error {
+	version, meta := q.protocolVersion(), &q.in.Meta
 	switch {
-	case meta.Version == "" && !q.sessionless():
+	case meta.Version == "" && !q.isSessionless():
 		return nil
 	case meta.Version == "":
-		return refuse(codeBadParams, "_meta must have io.modelcontextprotocol/protocolVersion.")
+		return newRPCError(codeBadParams, "_meta must have io.modelcontextprotocol/protocolVersion.")
 	case meta.Version != version:
-		return refuse(codeHeaders, "%s must be %q, like the version in _meta.", versionHeader, meta.Version)
-	case !q.sessionless():
+		return newRPCError(codeHeaders, "%s must be %q, like the version in _meta.", versionHeader, meta.Version)
+	case !q.isSessionless():
 		return nil
 	case !slices.Contains(versions, version):
-		e := refuse(codeNoVersion, "There is no version %q here.", version)
+		e := newRPCError(codeNoVersion, "There is no version %q here.", version)
 		e.Data = map[string]any{"supported": versions, "requested": version}
 		return e
 	case q.header.Get(methodHeader) != q.method:
-		return refuse(codeHeaders, "%s must be %q, like the method.", methodHeader, q.method)
+		return newRPCError(codeHeaders, "%s must be %q, like the method.", methodHeader, q.method)
 	case m.named && q.header.Get(nameHeader) != q.in.Name:
-		return refuse(codeHeaders, "%s must be %q, like the name in params.", nameHeader, q.in.Name)
+		return newRPCError(codeHeaders, "%s must be %q, like the name in params.", nameHeader, q.in.Name)
 	case meta.Capabilities == nil:
-		return refuse(codeBadParams, "_meta must have io.modelcontextprotocol/clientCapabilities.")
+		return newRPCError(codeBadParams, "_meta must have io.modelcontextprotocol/clientCapabilities.")
 	}
 	return nil
 }
 
-// initialize begins a session. A client that wants a version that this door does not
+// initializeSession begins a session. A client that wants a version that this door does not
 // speak is offered the newest one with sessions, and may leave.
-func (d *Door) initialize(ctx context.Context, q *request) (result, error) {
+func (d *Door) initializeSession(ctx context.Context, q *request) (result, error) {
 	if q.session == "" {
 		session, err := d.Grants.OpenSession(ctx, q.login, q.in.Capabilities.Elicitation.URL != nil)
 		if err != nil {
@@ -278,40 +281,40 @@ func (d *Door) initialize(ctx context.Context, q *request) (result, error) {
 		q.reply.Set(sessionHeader, session)
 	}
 	version := q.in.Version
-	if version >= sessionless || !slices.Contains(versions, version) {
-		version = lastSession
+	if version >= firstSessionless || !slices.Contains(versions, version) {
+		version = lastWithSessions
 	}
 	return result{"protocolVersion": version, "capabilities": capabilities, "instructions": instructions,
 		"serverInfo": serverInfo}, nil
 }
 
-// discover answers what initialize does, for versions without sessions.
-func (d *Door) discover(context.Context, *request) (result, error) {
-	return private(result{"supportedVersions": versions, "capabilities": capabilities,
+// discoverServer answers what initialize does, for versions without sessions.
+func (d *Door) discoverServer(context.Context, *request) (result, error) {
+	return markPrivate(result{"supportedVersions": versions, "capabilities": capabilities,
 		"instructions": instructions}), nil
 }
 
-func nothing(*Door, context.Context, *request) (result, error) { return result{}, nil }
+func emptyResult(*Door, context.Context, *request) (result, error) { return result{}, nil }
 
 func (d *Door) listTools(_ context.Context, q *request) (result, error) {
-	return q.list("tools", d.visible(q.view, q.login.Caller))
+	return q.listResult("tools", d.visibleTools(q.view, q.login.Caller))
 }
 
 func emptyList(what string) func(*Door, context.Context, *request) (result, error) {
-	return func(_ *Door, _ context.Context, q *request) (result, error) { return q.list(what, []byte("[]")) }
+	return func(_ *Door, _ context.Context, q *request) (result, error) { return q.listResult(what, []byte("[]")) }
 }
 
-// list answers a list method with everything on one page. Clients put all pages before
+// listResult answers a list method with everything on one page. Clients put all pages before
 // their model anyway.
-func (q *request) list(what string, items []byte) (result, error) {
+func (q *request) listResult(what string, items []byte) (result, error) {
 	if q.in.Cursor != "" {
-		return nil, refuse(codeBadParams, "No page has the cursor %q.", q.in.Cursor)
+		return nil, newRPCError(codeBadParams, "No page has the cursor %q.", q.in.Cursor)
 	}
-	return private(result{what: jsontext.Value(items)}), nil
+	return markPrivate(result{what: jsontext.Value(items)}), nil
 }
 
-// private marks an answer as valid for this agent only and not to be cached.
-func private(r result) result {
+// markPrivate marks an answer as valid for this agent only and not to be cached.
+func markPrivate(r result) result {
 	r["ttlMs"], r["cacheScope"] = 0, "private"
 	return r
 }

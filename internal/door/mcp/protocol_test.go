@@ -32,7 +32,7 @@ func rpc(method, params string) string {
 // result if it is 0.
 func answered(t *testing.T, what string, r apptest.Result, status, code int) {
 	t.Helper()
-	v := r.Parse(t)
+	v := r.ParseJSON(t)
 	if r.Status != status || r.Header.Get("Content-Type") != "application/json" || v.Text("jsonrpc") != "2.0" ||
 		code == 0 && (v.At("result").Null() || !v.At("error").Null()) ||
 		code != 0 && (v.Number("error.code") != float64(code) || v.Text("error.message") == "") {
@@ -44,9 +44,9 @@ func answered(t *testing.T, what string, r apptest.Result, status, code int) {
 // and whether it has a session.
 func TestCallForms(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
-	session := a.Initialize(t, access)
-	contact := a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "<Ada> & \u00e9"}`).OK(t, 201).Text("id")
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	session := a.InitializeSession(t, access)
+	contact := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "<Ada> & \u00e9"}`).OK(t, 201).Text("id")
 	get := fmt.Sprintf(`{"id": %q}`, contact)
 	const begins = `{"jsonrpc": "2.0", "id": "seven", "method": "tools/call", "params": `
 	const ada = "<Ada> & é"
@@ -80,9 +80,9 @@ func TestCallForms(t *testing.T) {
 	} {
 		for _, accept := range []string{"application/json, text/event-stream", "*/*", "text/*;q=0.1,Application/*"} {
 			for _, headers := range [][]string{session, nil} {
-				r := a.RPC(t, access, begins+c.params+`}`, append([]string{"Accept", accept}, headers...)...)
+				r := a.SendRPC(t, access, begins+c.params+`}`, append([]string{"Accept", accept}, headers...)...)
 				answered(t, c.what, r, c.status, c.code)
-				v := r.Parse(t)
+				v := r.ParseJSON(t)
 				v.Same("id", "seven")
 				if c.at == "" {
 					continue
@@ -103,8 +103,8 @@ func TestCallForms(t *testing.T) {
 // Methods are there or not by the version that a client speaks.
 func TestMethods(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
-	session := a.Initialize(t, access)
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	session := a.InitializeSession(t, access)
 	const sessionless = "2026-07-28"
 	for _, c := range []struct {
 		method, params        string
@@ -128,14 +128,15 @@ func TestMethods(t *testing.T) {
 	} {
 		params := strings.TrimSuffix(c.params, ", ") + "}"
 		for _, headers := range [][]string{session, nil} {
-			answered(t, c.method, a.RPC(t, access, rpc(c.method, params), headers...), c.with, c.withCode)
+			answered(t, c.method, a.SendRPC(t, access, rpc(c.method, params), headers...), c.with, c.withCode)
 		}
 		meta := `"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", ` +
 			`"io.modelcontextprotocol/clientCapabilities": {}}}`
-		r := a.RPC(t, access, rpc(c.method, c.params+meta), "Mcp-Protocol-Version", sessionless, "Mcp-Method", c.method)
+		r := a.SendRPC(t, access, rpc(c.method, c.params+meta), "Mcp-Protocol-Version", sessionless, "Mcp-Method",
+			c.method)
 		answered(t, c.method+" without a session", r, c.without, c.withoutCode)
 		if c.withoutCode == 0 {
-			v := r.Parse(t).At("result")
+			v := r.ParseJSON(t).At("result")
 			v.Same("resultType", "complete")
 			v.Same("cacheScope", "private")
 			if !strings.Contains(string(r.Body), `"io.modelcontextprotocol/serverInfo":{"name":"frontdesk"`) {
@@ -148,8 +149,8 @@ func TestMethods(t *testing.T) {
 // What is not answered, and what is refused before a method is looked for.
 func TestMessageForms(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
-	session := a.Initialize(t, access)
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	session := a.InitializeSession(t, access)
 	for _, message := range []string{
 		`{"jsonrpc": "2.0", "method": "notifications/initialized"}`,
 		`{"jsonrpc": "2.0", "id": null, "method": "notifications/cancelled", "params": {"requestId": 1}}`,
@@ -157,7 +158,7 @@ func TestMessageForms(t *testing.T) {
 		`{"jsonrpc": "2.0", "id": 7, "result": {}}`,
 		`{"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "x"}}`,
 	} {
-		if r := a.RPC(t, access, message, session...); r.Status != 202 || len(r.Body) > 0 {
+		if r := a.SendRPC(t, access, message, session...); r.Status != 202 || len(r.Body) > 0 {
 			t.Errorf("%s: %d %s", message, r.Status, r.Body)
 		}
 	}
@@ -171,7 +172,7 @@ func TestMessageForms(t *testing.T) {
 		`{"jsonrpc": "2.0", "id": 7, "method": ""}`:        unreadable,
 		`{"jsonrpc": "2.0", "id": true, "method": "ping"}`: unreadable,
 	} {
-		answered(t, message, a.RPC(t, access, message, session...), 400, code)
+		answered(t, message, a.SendRPC(t, access, message, session...), 400, code)
 	}
 	for what, c := range map[string]struct {
 		headers []string
@@ -189,22 +190,22 @@ func TestMessageForms(t *testing.T) {
 		if c.status == 200 {
 			code = 0
 		}
-		answered(t, what, a.RPC(t, access, ping, append(session, c.headers...)...), c.status, code)
+		answered(t, what, a.SendRPC(t, access, ping, append(session, c.headers...)...), c.status, code)
 	}
 	// A batch is answered in its order, without its notifications.
 	batch := "[" + ping + `, {"jsonrpc": "2.0", "method": "notifications/initialized"}, ` +
 		strings.Replace(call("me_get", "{}"), "7", "8", 1) + `, {"jsonrpc": "2.0", "id": 9, "method": "nope"}]`
 	for _, version := range []string{"", "2025-03-26", "2024-11-05"} {
-		r := a.RPC(t, access, batch, append(session, "Mcp-Protocol-Version", version)...)
-		v := r.Parse(t)
+		r := a.SendRPC(t, access, batch, append(session, "Mcp-Protocol-Version", version)...)
+		v := r.ParseJSON(t)
 		if r.Status != 200 || v.Len() != 3 || v.Number("0.id") != 7 || v.At("0.result").Null() ||
 			v.Number("1.id") != 8 || v.At("1.result").Null() || v.Number("2.error.code") != noMethod {
 			t.Errorf("a batch in %q: %d %s", version, r.Status, r.Body)
 		}
 	}
 	for _, version := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
-		answered(t, "a batch in "+version, a.RPC(t, access, batch, append(session, "Mcp-Protocol-Version", version)...),
-			400, invalid)
+		answered(t, "a batch in "+version, a.SendRPC(t, access, batch,
+			append(session, "Mcp-Protocol-Version", version)...), 400, invalid)
 	}
 }
 
@@ -212,7 +213,7 @@ func TestMessageForms(t *testing.T) {
 // say the same as its body.
 func TestHeadersAndBodyAgree(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	const now = "2026-07-28"
 	meta := func(version, more string) string {
 		return fmt.Sprintf(`{"name": "me_get", "_meta": {"io.modelcontextprotocol/protocolVersion": %q%s}}`,
@@ -237,11 +238,11 @@ func TestHeadersAndBodyAgree(t *testing.T) {
 		{"capabilities of no form", now, "tools/call", "me_get",
 			meta(now, `, "io.modelcontextprotocol/clientCapabilities": {"elicitation": 5}`), 400, badParams},
 	} {
-		r := a.RPC(t, access, rpc("tools/call", c.params), "Mcp-Protocol-Version", c.version, "Mcp-Method", c.method,
-			"Mcp-Name", c.name)
+		r := a.SendRPC(t, access, rpc("tools/call", c.params), "Mcp-Protocol-Version", c.version, "Mcp-Method",
+			c.method, "Mcp-Name", c.name)
 		answered(t, c.what, r, c.status, c.code)
 		if c.code == noVersion {
-			v := r.Parse(t).At("error.data")
+			v := r.ParseJSON(t).At("error.data")
 			v.Same("requested", "2027-01-01")
 			v.Same("supported.0", now)
 			v.Same("supported.4", "2024-11-05")
@@ -254,33 +255,33 @@ func TestHeadersAndBodyAgree(t *testing.T) {
 func TestShowsAddress(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	agent := a.NewAgent(t, a.Tenant, "all")
-	_, access, _ := a.Connect(t, a.Tenant, agent)
-	a.Operate(t, "agents.set_permissions", "agent", agent,
+	_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+	a.AsOperator(t, "agents.set_permissions", "agent", agent,
 		fmt.Sprintf(`{"id": %q, "permissions": {"contacts.delete": "ask"}}`, agent))
-	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+	a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
 	contact := func() string {
-		return a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Bob"}`).OK(t, 201).Text("id")
+		return a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Bob"}`).OK(t, 201).Text("id")
 	}
 	const shows, pending = `{"elicitation": {"url": {}}}`, "pending_approval"
 	for _, capabilities := range []string{`{}`, `{"elicitation": {}}`, shows} {
-		init := a.RPC(t, access, rpc("initialize",
+		init := a.SendRPC(t, access, rpc("initialize",
 			`{"protocolVersion": "2025-11-25", "capabilities": `+capabilities+`}`))
 		session := []string{"Mcp-Session-Id", init.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25"}
 		del := call("contacts_delete", fmt.Sprintf(`{"id": %q}`, contact()))
-		first := a.RPC(t, access, del, session...)
+		first := a.SendRPC(t, access, del, session...)
 		if capabilities == shows {
 			show := failed(t, "with a session", first, -32042).At("elicitations.0")
 			show.Same("mode", "url")
 			if show.Text("url") == "" || show.Text("elicitationId") == "" || show.Text("message") == "" {
 				t.Errorf("%s", first.Body)
 			}
-			first = a.RPC(t, access, del, session...)
+			first = a.SendRPC(t, access, del, session...)
 		}
 		fine(t, capabilities, first).Same("structuredContent.status", pending)
 
 		id := contact()
 		try := func(id, more string) apptest.Result {
-			return a.RPC(t, access, rpc("tools/call", fmt.Sprintf(
+			return a.SendRPC(t, access, rpc("tools/call", fmt.Sprintf(
 				`{"name": "contacts_delete", "arguments": {"id": %q}, %s"_meta": {`+
 					`"io.modelcontextprotocol/protocolVersion": "2026-07-28", `+
 					`"io.modelcontextprotocol/clientCapabilities": %s}}`, id, more, capabilities)),

@@ -38,12 +38,12 @@ var callText = []byte(`{"name":"` + callName + `","description":"Call a tool tha
 	`same result.","inputSchema":{"type":"object","properties":{"name":{"type":"string"},` +
 	`"arguments":{"type":"object"}},"required":["name"]}}`)
 
-// describeSearch is the description of tools_search for the list. It says how many tools
+// searchToolJSON is the description of tools_search for the list. It says how many tools
 // of each resource this caller can find, so that a model knows what to search for.
-func (d *Door) describeSearch(v view, c *op.Caller) []byte {
+func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
 	counts := map[string]int{}
 	for _, t := range d.tools {
-		if v.reaches(t, c) && t.op.Resource != op.Free {
+		if v.includesTool(t, c) && t.op.Resource != op.Unrestricted {
 			counts[t.op.Resource]++
 		}
 	}
@@ -58,8 +58,8 @@ func (d *Door) describeSearch(v view, c *op.Caller) []byte {
 		searchName, text)
 }
 
-// described is a result with the full descriptions of tools.
-func described(found []*tool) result {
+// describedResult is a result with the full descriptions of tools.
+func describedResult(found []*tool) result {
 	text := []byte(`{"tools":[`)
 	for i, t := range found {
 		if i > 0 {
@@ -67,29 +67,29 @@ func described(found []*tool) result {
 		}
 		text = append(text, t.texts().whole...)
 	}
-	return content(append(text, `]}`...))
+	return toolResult(append(text, `]}`...))
 }
 
-// describe answers tools_describe: everything about tools, by their names.
-func (d *Door) describe(v view, c *op.Caller, arguments []byte) (result, error) {
+// describeTools answers tools_describe: everything about tools, by their names.
+func (d *Door) describeTools(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Names []string }
 	if json.Unmarshal(arguments, &in) != nil || len(in.Names) == 0 || len(in.Names) > maxDescribed {
-		return nil, refuse(codeBadParams, "names is a list of 1 to %d names of tools", maxDescribed)
+		return nil, newRPCError(codeBadParams, "names is a list of 1 to %d names of tools", maxDescribed)
 	}
 	var found []*tool
 	for _, name := range in.Names {
 		t := d.byName[name]
-		if t == nil || !v.reaches(t, c) {
-			return nil, refuse(codeBadParams, "Unknown tool: %s", name)
+		if t == nil || !v.includesTool(t, c) {
+			return nil, newRPCError(codeBadParams, "Unknown tool: %s", name)
 		}
 		found = append(found, t)
 	}
-	return described(found), nil
+	return describedResult(found), nil
 }
 
-// unwrap replaces a tools_call by the call of the tool that it names, so that everything
+// unwrapToolCall replaces a tools_call by the call of the tool that it names, so that everything
 // after it is as if the tool had been called directly.
-func unwrap(p *params) error {
+func unwrapToolCall(p *params) error {
 	var in struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -97,7 +97,7 @@ func unwrap(p *params) error {
 	decoder := json.NewDecoder(bytes.NewReader(p.Arguments))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil || in.Name == "" {
-		return refuse(codeBadParams, "%s takes {name, arguments}: the name of a tool, and what it takes", callName)
+		return newRPCError(codeBadParams, "%s takes {name, arguments}: the name of a tool, and what it takes", callName)
 	}
 	p.Name, p.Arguments = in.Name, jsontext.Value(in.Arguments)
 	return nil
@@ -105,64 +105,64 @@ func unwrap(p *params) error {
 
 // How much a word of a query counts, by where it is found in a tool.
 const (
-	inName    = 4
-	inSummary = 3
-	inField   = 1.5
-	inText    = 1
+	weightInName    = 4
+	weightInSummary = 3
+	weightInField   = 1.5
+	weightInText    = 1
 )
 
-// index has the words of every tool.
-type index struct {
-	words []map[string]float64 // for each tool, how much a word counts
-	found map[string]int       // in how many tools a word occurs
+// searchIndex has the words of every tool.
+type searchIndex struct {
+	weights       []map[string]float64 // for each tool, how much a word counts
+	toolsWithWord map[string]int       // in how many tools a word occurs
 }
 
-func (d *Door) buildIndex() (x index) {
-	x.found = map[string]int{}
+func (d *Door) buildSearchIndex() (x searchIndex) {
+	x.toolsWithWord = map[string]int{}
 	for _, t := range d.tools {
 		words := map[string]float64{}
 		add := func(text string, weight float64) {
-			for _, w := range wordsOf(text) {
+			for _, w := range searchWords(text) {
 				words[w] = max(words[w], weight)
 			}
 		}
-		add(t.name, inName)
-		add(t.op.Resource, inName)
-		add(t.op.Summary, inSummary)
-		add(t.op.Description, inText)
+		add(t.name, weightInName)
+		add(t.op.Resource, weightInName)
+		add(t.op.Summary, weightInSummary)
+		add(t.op.Description, weightInText)
 		for name, p := range t.op.InputSchema().Properties {
-			add(name, inField)
-			add(p.Description, inText)
+			add(name, weightInField)
+			add(p.Description, weightInText)
 		}
-		x.words = append(x.words, words)
+		x.weights = append(x.weights, words)
 		for w := range words {
-			x.found[w]++
+			x.toolsWithWord[w]++
 		}
 	}
 	return x
 }
 
-// search answers tools_search with the best tools for a query, the best first. A word
+// searchTools answers tools_search with the best tools for a query, the best first. A word
 // counts more the fewer tools have it (inverse document frequency).
-func (d *Door) search(v view, c *op.Caller, arguments []byte) (result, error) {
+func (d *Door) searchTools(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Query string }
 	if json.Unmarshal(arguments, &in) != nil || strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
-		return nil, refuse(codeBadParams, "query is words of the job, at most %d letters", maxQuery)
+		return nil, newRPCError(codeBadParams, "query is words of the job, at most %d letters", maxQuery)
 	}
 	type hit struct {
 		t     *tool
 		score float64
 	}
 	var hits []hit
-	words, index := wordsOf(in.Query), d.index()
+	words, index := searchWords(in.Query), d.index()
 	for i, t := range d.tools {
-		if !v.reaches(t, c) {
+		if !v.includesTool(t, c) {
 			continue
 		}
 		score := 0.0
 		for _, w := range words {
-			if weight := index.words[i][w]; weight > 0 {
-				score += weight * math.Log(float64(len(d.tools))/float64(index.found[w]))
+			if weight := index.weights[i][w]; weight > 0 {
+				score += weight * math.Log(float64(len(d.tools))/float64(index.toolsWithWord[w]))
 			}
 		}
 		if score > 0 { // of two equal hits, the tool with the shorter name comes first
@@ -174,11 +174,11 @@ func (d *Door) search(v view, c *op.Caller, arguments []byte) (result, error) {
 	for _, h := range hits[:min(len(hits), maxFound)] {
 		found = append(found, h.t)
 	}
-	return described(found), nil
+	return describedResult(found), nil
 }
 
-// alike maps words that people use to the words that tools use.
-var alike = stems(map[string]string{
+// synonyms maps words that people use to the words that tools use.
+var synonyms = stemKeys(map[string]string{
 	"add": "create", "new": "create", "make": "create", "open": "create", "write": "create", "issue": "create",
 	"change": "update", "edit": "update", "modify": "update", "rename": "update", "set": "update",
 	"remove": "delete", "erase": "delete", "cancel": "delete",
@@ -193,17 +193,17 @@ var alike = stems(map[string]string{
 	"double": "duplicate", "workflow": "automation", "rule": "automation", "hook": "webhook", "site": "domain",
 })
 
-func stems(words map[string]string) map[string]string {
+func stemKeys(words map[string]string) map[string]string {
 	out := make(map[string]string, len(words))
 	for w, same := range words {
-		out[stem(w)] = same
+		out[stemWord(w)] = same
 	}
 	return out
 }
 
-// wordsOf are the words of a text: lower case, stemmed, and each followed by the word
+// searchWords are the words of a text: lower case, stemmed, and each followed by the word
 // that tools use for it.
-func wordsOf(text string) (words []string) {
+func searchWords(text string) (words []string) {
 	var spaced strings.Builder
 	lower := false
 	for _, r := range text { // splits phoneNumbers into two words
@@ -216,17 +216,17 @@ func wordsOf(text string) (words []string) {
 	for _, w := range strings.FieldsFunc(spaced.String(), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
-		w = stem(w)
+		w = stemWord(w)
 		words = append(words, w)
-		if other := alike[w]; other != "" {
+		if other := synonyms[w]; other != "" {
 			words = append(words, other)
 		}
 	}
 	return words
 }
 
-// stem cuts the most common endings of English words.
-func stem(w string) string {
+// stemWord cuts the most common endings of English words.
+func stemWord(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"

@@ -13,20 +13,20 @@ import (
 
 // Sessions belong to a grant and to no process.
 func TestSessions(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
-		client, access, refresh := a.Connect(t, a.Tenant, agent)
-		_, other, _ := a.Connect(t, a.Tenant, agent)
-		session := a.Initialize(t, access)
+		client, access, refresh := a.ConnectAgent(t, a.Tenant, agent)
+		_, other, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
 		for what, c := range map[string]struct{ token, session string }{"unknown": {access, secret.NewToken("fds_")},
 			"another client's": {other, session[1]}, "nonsense": {access, "x"}} {
-			if r := a.RPC(t, c.token, list, "Mcp-Session-Id", c.session); r.Status != 404 {
+			if r := a.SendRPC(t, c.token, list, "Mcp-Session-Id", c.session); r.Status != 404 {
 				t.Errorf("%s session: %d %s", what, r.Status, r.Body)
 			}
 		}
 		// It outlives an access token.
-		access = a.Redeem(t, client, "refresh_token", refresh).Parse(t).Text("access_token")
-		fine(t, "after a refresh", a.RPC(t, access, list, session...))
+		access = a.RedeemToken(t, client, "refresh_token", refresh).ParseJSON(t).Text("access_token")
+		fine(t, "after a refresh", a.SendRPC(t, access, list, session...))
 		if r := a.Agents(t, http.MethodGet, "/mcp", "",
 			append([]string{"Authorization", "Bearer " + access, "Accept", "text/event-stream"},
 				session...)...); r.Status != 405 || r.Header.Get("Allow") != "POST, DELETE" {
@@ -42,24 +42,24 @@ func TestSessions(t *testing.T) {
 		if r := drop(session...); r.Status != 204 {
 			t.Errorf("DELETE: %d %s", r.Status, r.Body)
 		}
-		if r := a.RPC(t, access, list, session...); r.Status != 404 {
+		if r := a.SendRPC(t, access, list, session...); r.Status != 404 {
 			t.Errorf("an ended session: %d", r.Status)
 		}
 		// Their number is bounded, and the oldest end.
-		first := a.Initialize(t, access)
+		first := a.InitializeSession(t, access)
 		for range 100 {
-			session = a.Initialize(t, access)
+			session = a.InitializeSession(t, access)
 		}
-		if r := a.RPC(t, access, list, first...); r.Status != 404 {
+		if r := a.SendRPC(t, access, list, first...); r.Status != 404 {
 			t.Errorf("the first of 101 sessions: %d", r.Status)
 		}
-		fine(t, "the newest", a.RPC(t, access, list, session...))
+		fine(t, "the newest", a.SendRPC(t, access, list, session...))
 	})
 }
 
 // A restarted server serves the sessions of its predecessor.
 func TestRestart(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.MCPURL = "http://agents.example.com"
 		var access string
@@ -67,18 +67,18 @@ func TestRestart(t *testing.T) {
 		var key string
 		t.Run("before", func(t *testing.T) {
 			a := apptest.StartWith(t, s)
-			_, access, _ = a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
-			session, key = a.Initialize(t, access), a.Key
-			fine(t, "before", a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "idempotencyKey": "k"}`),
-				session...))
+			_, access, _ = a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+			session, key = a.InitializeSession(t, access), a.Key
+			fine(t, "before", a.SendRPC(t, access,
+				call("contacts_create", `{"firstName": "Ada", "idempotencyKey": "k"}`), session...))
 		})
 		t.Run("after", func(t *testing.T) {
 			a := apptest.StartWith(t, s)
-			v := fine(t, "after", a.RPC(t, access, call("contacts_create",
+			v := fine(t, "after", a.SendRPC(t, access, call("contacts_create",
 				`{"firstName": "Ada", "idempotencyKey": "k"}`),
 				session...))
 			v.Same("_meta.idempotencyReplay", true)
-			if n := a.Send(t, key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
+			if n := a.SendREST(t, key, http.MethodGet, "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
 				t.Errorf("%d contacts", n)
 			}
 		})
@@ -87,7 +87,7 @@ func TestRestart(t *testing.T) {
 
 // Two processes on one database serve each other's sessions.
 func TestTwoProcesses(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		if e == db.SQLite {
 			t.Skip("one process owns the file")
 		}
@@ -95,18 +95,21 @@ func TestTwoProcesses(t *testing.T) {
 		s.MCPURL = "http://agents.example.com"
 		one, two := apptest.StartWith(t, s), apptest.StartWith(t, s)
 		agent := one.NewAgent(t, one.Tenant, "read")
-		client, access, refresh := one.Connect(t, one.Tenant, agent)
-		session := one.Initialize(t, access)
+		client, access, refresh := one.ConnectAgent(t, one.Tenant, agent)
+		session := one.InitializeSession(t, access)
 		for range 3 {
-			fine(t, "one", one.RPC(t, access, list, session...))
-			fine(t, "two", two.RPC(t, access, list, session...))
+			fine(t, "one", one.SendRPC(t, access, list, session...))
+			fine(t, "two", two.SendRPC(t, access, list, session...))
 		}
-		two.Operate(t, "agents.set_permissions", "agent", agent,
+		two.AsOperator(t, "agents.set_permissions", "agent", agent,
 			fmt.Sprintf(`{"id": %q, "permissions": {"contacts.create": "allow"}}`, agent))
-		fine(t, "allowed by the other", one.RPC(t, access, call("contacts_create", `{"firstName": "Ada"}`), session...))
+		fine(t, "allowed by the other", one.SendRPC(t, access, call("contacts_create", `{"firstName": "Ada"}`),
+			session...))
 		answers := make([]apptest.Result, 20)
-		apptest.AtOnce(len(answers),
-			func(i int) { answers[i] = []*apptest.App{one, two}[i%2].Redeem(t, client, "refresh_token", refresh) })
+		apptest.RunAtOnce(len(answers),
+			func(i int) {
+				answers[i] = []*apptest.App{one, two}[i%2].RedeemToken(t, client, "refresh_token", refresh)
+			})
 		won := 0
 		for _, r := range answers {
 			if r.Status == 200 {
@@ -116,7 +119,7 @@ func TestTwoProcesses(t *testing.T) {
 		if won > 1 {
 			t.Errorf("%d refreshes of one token succeeded", won)
 		}
-		if r := two.RPC(t, access, list, session...); r.Status != 401 {
+		if r := two.SendRPC(t, access, list, session...); r.Status != 401 {
 			t.Errorf("after the reuse: %d %s", r.Status, r.Body)
 		}
 	})

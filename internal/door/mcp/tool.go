@@ -21,28 +21,28 @@ const keyArgument = "idempotencyKey"
 type tool struct {
 	op    *op.Op
 	name  string
-	texts func() texts // written on the first call
-	reads bool         // it changes nothing
-	calls *outcomes
+	texts func() toolTexts // written on the first call
+	reads bool             // it changes nothing
+	calls *toolMetrics
 }
 
-// texts are the descriptions of a tool, as JSON.
-type texts struct {
+// toolTexts are the descriptions of a tool, as JSON.
+type toolTexts struct {
 	listed []byte // in the full list
 	short  []byte // in a compact list
 	whole  []byte // in tools_describe, with everything there is to say
 }
 
-// collect makes a tool of every operation that is declared for agents. Uploads and
+// collectTools makes a tool of every operation that is declared for agents. Uploads and
 // downloads are left out: a tool has no bytes.
-func (d *Door) collect(c *op.Catalog) {
+func (d *Door) collectTools(c *op.Catalog) {
 	d.byName = map[string]*tool{}
 	byOp := map[string]*op.Op{}
 	for _, o := range c.All() {
 		byOp[o.Name] = o
 	}
 	for _, o := range c.All() {
-		if o.Doors&op.Agent == 0 || o.Streams() {
+		if o.Doors&op.AgentDoor == 0 || o.TakesStream() {
 			continue
 		}
 		var creates *op.Op
@@ -50,27 +50,27 @@ func (d *Door) collect(c *op.Catalog) {
 			creates = byOp[o.Name[:strings.LastIndex(o.Name, ".")]+".create"]
 		}
 		t := &tool{op: o, name: strings.ReplaceAll(o.Name, ".", "_"),
-			reads: o.ReadOnly() || o.Method == http.MethodGet, calls: d.metrics.outcomes(o.Name)}
-		t.texts = sync.OnceValue(func() texts { return t.describe(creates) })
+			reads: o.ReadOnly() || o.Method == http.MethodGet, calls: d.metrics.forTool(o.Name)}
+		t.texts = sync.OnceValue(func() toolTexts { return t.writeTexts(creates) })
 		d.tools = append(d.tools, t)
 		d.byName[t.name] = t
 	}
 }
 
-// describe writes the descriptions of a tool. Every byte of the list costs the client's
+// writeTexts writes the descriptions of a tool. Every byte of the list costs the client's
 // user, so they say what a model needs to choose and call the tool, and no more. What
 // applies to all tools is in the server's instructions. creates is the operation that
 // creates the same record, or nil.
-func (t *tool) describe(creates *op.Op) (out texts) {
+func (t *tool) writeTexts(creates *op.Op) (out toolTexts) {
 	o := t.op
-	schema := slim(o.InputSchema(), o.Changes())
+	schema := slimSchema(o.InputSchema(), o.Changes())
 	for _, name := range append([]string{"limit", "offset", "sortOrder"}, o.PathFields()...) {
 		if p := schema.Properties[name]; p != nil { // the instructions and the tool's name say it
 			p.Description, p.Default, p.Maximum = "", nil, nil
 		}
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(o.Summary, ", newest first", "") + " " + o.Description)
-	if o.TakesKey() {
+	if o.TakesIdempotencyKey() {
 		if schema.Properties[keyArgument] != nil {
 			panic("operation " + o.Name + " has a field " + keyArgument)
 		}
@@ -83,14 +83,14 @@ func (t *tool) describe(creates *op.Op) (out texts) {
 			schema.Required = append(schema.Required, keyArgument)
 		}
 	}
-	listed := lean(schema, o, creates)
-	answers := answerSchema(o)
-	out.whole = t.encode(text, schema, answers)
-	if !slices.Contains(withAnswers, o.Name) {
+	listed := leanInput(schema, o, creates)
+	answers := resultSchema(o)
+	out.whole = t.encodeTool(text, schema, answers)
+	if !slices.Contains(listedWithAnswers, o.Name) {
 		answers = nil
 	}
-	out.listed = t.encode(text, listed, answers)
-	out.short = t.encode(firstSentence(text), brief(listed), nil)
+	out.listed = t.encodeTool(text, listed, answers)
+	out.short = t.encodeTool(firstSentence(text), briefInput(listed), nil)
 	return out
 }
 
@@ -104,12 +104,12 @@ type hints struct {
 	OpenWorld   *bool `json:"openWorldHint,omitempty"`
 }
 
-// annotate marks what a client should ask a person about: what overwrites or
+// annotateOperation marks what a client should ask a person about: what overwrites or
 // deletes, as the protocol defines it, and what charges, sends or publishes,
 // which cannot be undone either.
-func annotate(o *op.Op) *hints {
+func annotateOperation(o *op.Op) *hints {
 	h := &hints{}
-	if !o.ReachesOut() {
+	if !o.ReachesOutside() {
 		h.OpenWorld = new(bool)
 	}
 	if o.ReadOnly() || o.Method == http.MethodGet {
@@ -121,15 +121,15 @@ func annotate(o *op.Op) *hints {
 	return h
 }
 
-// encode writes the tool as clients receive it.
-func (t *tool) encode(text string, input, output *jsonschema.Schema) []byte {
+// encodeTool writes the tool as clients receive it.
+func (t *tool) encodeTool(text string, input, output *jsonschema.Schema) []byte {
 	raw, err := json.Marshal(struct {
 		Name         string             `json:"name"`
 		Description  string             `json:"description"`
 		InputSchema  *jsonschema.Schema `json:"inputSchema"`
 		OutputSchema *jsonschema.Schema `json:"outputSchema,omitempty"`
 		Annotations  *hints             `json:"annotations,omitempty"`
-	}{t.name, text, input, output, annotate(t.op)})
+	}{t.name, text, input, output, annotateOperation(t.op)})
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", t.op.Name, err))
 	}
@@ -148,15 +148,15 @@ const (
 // it once for all of them.
 const shortQueries = "; 1-2 letters match word starts"
 
-// slim removes from a schema what a model does not need: common bounds, the
+// slimSchema removes from a schema what a model does not need: common bounds, the
 // refusal of other keys and of blank text, the format of ids, and, unless nulls, null
 // where it means absent. In an update null clears a field, so there it stays.
-func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
+func slimSchema(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	if s == nil {
 		return nil
 	}
 	c := *s
-	if isFalse(c.AdditionalProperties) {
+	if isFalseSchema(c.AdditionalProperties) {
 		c.AdditionalProperties = nil
 	}
 	if c.MaxLength != nil && *c.MaxLength >= commonLength {
@@ -174,7 +174,7 @@ func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 	if c.MinItems != nil && *c.MinItems <= 1 {
 		c.MinItems = nil
 	}
-	if c.Pattern == op.Words {
+	if c.Pattern == op.NotBlankPattern {
 		c.Pattern = ""
 	}
 	switch c.Format {
@@ -189,18 +189,18 @@ func slim(s *jsonschema.Schema, nulls bool) *jsonschema.Schema {
 		c.Type, c.Types = c.Types[0], nil
 		c.Enum = slices.DeleteFunc(slices.Clone(c.Enum), func(v any) bool { return v == nil })
 	}
-	c.Items = slim(c.Items, nulls)
-	c.AdditionalProperties = slim(c.AdditionalProperties, nulls)
+	c.Items = slimSchema(c.Items, nulls)
+	c.AdditionalProperties = slimSchema(c.AdditionalProperties, nulls)
 	if s.Properties != nil {
 		c.Properties = make(map[string]*jsonschema.Schema, len(s.Properties))
 		for name, p := range s.Properties {
-			c.Properties[name] = slim(p, nulls)
+			c.Properties[name] = slimSchema(p, nulls)
 		}
 	}
 	return &c
 }
 
-// isFalse reports whether a schema is false, which the library writes as {"not": {}}.
-func isFalse(s *jsonschema.Schema) bool {
+// isFalseSchema reports whether a schema is false, which the library writes as {"not": {}}.
+func isFalseSchema(s *jsonschema.Schema) bool {
 	return s != nil && s.Not != nil && s.Type == "" && s.Properties == nil
 }

@@ -26,7 +26,7 @@ import (
 // operation's own example, and refuses what no operation accepts.
 func TestTools(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	type tool struct {
 		Name, Description string
 		InputSchema       json.RawMessage
@@ -34,7 +34,7 @@ func TestTools(t *testing.T) {
 		Annotations       map[string]bool
 	}
 	var answer struct{ Result struct{ Tools []tool } }
-	full := a.RPC(t, access, list)
+	full := a.SendRPC(t, access, list)
 	if err := json.Unmarshal(full.Body, &answer); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestTools(t *testing.T) {
 	var told []string
 	for _, o := range a.Catalog.All() {
 		v, ok := found[strings.ReplaceAll(o.Name, ".", "_")]
-		if wanted := o.Doors&op.Agent != 0 && !o.Streams(); wanted != ok {
+		if wanted := o.Doors&op.AgentDoor != 0 && !o.TakesStream(); wanted != ok {
 			t.Errorf("%s: a tool: %t, want %t", o.Name, ok, wanted)
 		}
 		if !ok {
@@ -69,8 +69,8 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s: the example: %v", o.Name, err)
 		}
 		_, takes := schema.Properties["idempotencyKey"]
-		if takes != o.TakesKey() {
-			t.Errorf("%s: takes a key: %t, want %t", o.Name, takes, o.TakesKey())
+		if takes != o.TakesIdempotencyKey() {
+			t.Errorf("%s: takes a key: %t, want %t", o.Name, takes, o.TakesIdempotencyKey())
 		}
 		for _, f := range o.PathFields() {
 			if !strings.Contains(fmt.Sprint(schema.Required), f) {
@@ -82,10 +82,10 @@ func TestTools(t *testing.T) {
 	if fmt.Sprint(slices.Sorted(slices.Values(told))) != want {
 		t.Errorf("%v tell their answers, want %s", told, want)
 	}
-	session := a.Initialize(t, access)
+	session := a.InitializeSession(t, access)
 	answers := func(name, arguments string) apptest.Value {
 		t.Helper()
-		got := fine(t, name, a.RPC(t, access, call(name, arguments), session...)).At("structuredContent")
+		got := fine(t, name, a.SendRPC(t, access, call(name, arguments), session...)).At("structuredContent")
 		describe := call("tools_describe", fmt.Sprintf(`{"names": [%q]}`, name))
 		shown := fine(t, name, at(t, a, access, "", describe))
 		schema := shown.At("structuredContent.tools.0.outputSchema").String()
@@ -98,13 +98,13 @@ func TestTools(t *testing.T) {
 		return got
 	}
 	ada := fine(t, "contacts_create",
-		a.RPC(t, access, call("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`),
+		a.SendRPC(t, access, call("contacts_create", `{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`),
 			session...)).Text("structuredContent.data.id")
 	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, ada)).Same("data.firstName", "Ada")
 	answers("contacts_get", fmt.Sprintf(`{"id": %q}`, id.New())).Same("error.code", "NOT_FOUND")
 	answers("businesses_get", fmt.Sprintf(`{"id": %q}`, a.Business))
-	_, readOnly, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
-	some := a.RPC(t, readOnly, list)
+	_, readOnly, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	some := a.SendRPC(t, readOnly, list)
 	reads := strings.Count(string(some.Body), `"inputSchema"`)
 	compact := at(t, a, access, "?tools=compact", list)
 	t.Logf("tools/list: %d tools in %d bytes; read-only: %d tools in %d bytes; compact: %d bytes", agents,
@@ -124,7 +124,7 @@ func checkHints(t *testing.T, o *op.Op, hints map[string]bool) {
 	outside, saysWorld := hints["openWorldHint"]
 	reads := o.Method == http.MethodGet || o.ReadOnly()
 	harmless := o.Action == op.ActionCreate && !slices.Contains(outward, o.Name)
-	if len(hints) == 0 && !o.ReachesOut() || hints["readOnlyHint"] != reads || says == reads || says &&
+	if len(hints) == 0 && !o.ReachesOutside() || hints["readOnlyHint"] != reads || says == reads || says &&
 		destroys == harmless || saysWorld && outside {
 		t.Errorf("%s: %v", o.Name, hints)
 	}
@@ -167,9 +167,9 @@ func compiled(t *testing.T, name string, text []byte) *jsonschema.Schema {
 // so the CPU time is the server's.
 func BenchmarkAgent(b *testing.B) {
 	a := apptest.Start(b, db.SQLite)
-	_, access, _ := a.Connect(b, a.Tenant, a.NewAgent(b, a.Tenant, "all"))
-	session := a.Initialize(b, access)
-	contact := a.Send(b, a.Key, http.MethodPost, "/v1/contacts",
+	_, access, _ := a.ConnectAgent(b, a.Tenant, a.NewAgent(b, a.Tenant, "all"))
+	session := a.InitializeSession(b, access)
+	contact := a.SendREST(b, a.Key, http.MethodPost, "/v1/contacts",
 		`{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(b, 201).Text("id")
 	handler := a.AgentHandler()
 	for _, c := range []struct{ name, message string }{
@@ -234,7 +234,7 @@ func TestFieldsExplained(t *testing.T) {
 		}
 	}
 	for _, o := range app.Describe().All() {
-		if o.Doors&op.Agent != 0 && !o.Changes() { // an update takes what the tool that creates explains
+		if o.Doors&op.AgentDoor != 0 && !o.Changes() { // an update takes what the tool that creates explains
 			look(o.Name, o.InputSchema())
 		}
 	}

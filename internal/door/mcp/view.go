@@ -26,9 +26,9 @@ const (
 	readOnlyHeader = "X-MCP-Readonly"
 )
 
-// viewOf reads the view that a request asks for. byDefault is the agent's own setting,
+// parseView reads the view that a request asks for. byDefault is the agent's own setting,
 // for a request that does not say tools. The error is part of a sentence for the client.
-func (d *Door) viewOf(r *http.Request, byDefault view) (v view, err error) {
+func (d *Door) parseView(r *http.Request, byDefault view) (v view, err error) {
 	q := r.URL.Query()
 	switch mode := q.Get("tools"); mode {
 	case "":
@@ -39,12 +39,12 @@ func (d *Door) viewOf(r *http.Request, byDefault view) (v view, err error) {
 	default:
 		return v, fmt.Errorf("tools is all or compact, not %q", mode)
 	}
-	if text := either(q.Get("readonly"), r.Header.Get(readOnlyHeader)); text != "" {
+	if text := firstNonEmpty(q.Get("readonly"), r.Header.Get(readOnlyHeader)); text != "" {
 		if v.readOnly, err = strconv.ParseBool(text); err != nil {
 			return v, fmt.Errorf("readonly is 1 or 0, not %q", text)
 		}
 	}
-	if text := either(q.Get("toolsets"), r.Header.Get(toolsetsHeader)); text != "" {
+	if text := firstNonEmpty(q.Get("toolsets"), r.Header.Get(toolsetsHeader)); text != "" {
 		v.sets = map[string]bool{}
 		for name := range strings.SplitSeq(text, ",") {
 			resources, ok := d.sets[strings.TrimSpace(name)]
@@ -60,19 +60,19 @@ func (d *Door) viewOf(r *http.Request, byDefault view) (v view, err error) {
 	return v, nil
 }
 
-func either(a, b string) string {
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// collectSets collects the toolsets: every resource, and the groups of Door.Toolsets. It
+// collectToolsets collects the toolsets: every resource, and the groups of Door.Toolsets. It
 // panics when a setting names a resource or a tool that does not exist.
-func (d *Door) collectSets() {
+func (d *Door) collectToolsets() {
 	d.sets = map[string][]string{}
 	for _, t := range d.tools {
-		if t.op.Resource != op.Free { // tools without a resource are in every toolset
+		if t.op.Resource != op.Unrestricted { // tools without a resource are in every toolset
 			d.sets[t.op.Resource] = []string{t.op.Resource}
 		}
 	}
@@ -91,20 +91,20 @@ func (d *Door) collectSets() {
 	}
 }
 
-// reaches reports whether a caller may use a tool in this view, directly or
+// includesTool reports whether a caller may use a tool in this view, directly or
 // through tools_call.
-func (v view) reaches(t *tool, c *op.Caller) bool {
-	fits := v.sets == nil || v.sets[t.op.Resource] || t.op.Resource == op.Free
-	return fits && t.allowed(c) && (!v.readOnly || t.reads)
+func (v view) includesTool(t *tool, c *op.Caller) bool {
+	fits := v.sets == nil || v.sets[t.op.Resource] || t.op.Resource == op.Unrestricted
+	return fits && t.isVisibleTo(c) && (!v.readOnly || t.reads)
 }
 
-// usualSize is about how many bytes a tool takes in the list.
-const usualSize = 512
+// usualToolBytes is about how many bytes a tool takes in the list.
+const usualToolBytes = 512
 
-// visible is the list of tools that the caller may use and asked for, in catalog order,
+// visibleTools is the list of tools that the caller may use and asked for, in catalog order,
 // as JSON.
-func (d *Door) visible(v view, c *op.Caller) []byte {
-	text := append(make([]byte, 0, usualSize*len(d.tools)), '[')
+func (d *Door) visibleTools(v view, c *op.Caller) []byte {
+	text := append(make([]byte, 0, usualToolBytes*len(d.tools)), '[')
 	add := func(tool []byte) {
 		if len(text) > 1 {
 			text = append(text, ',')
@@ -113,7 +113,7 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 	}
 	for _, t := range d.tools {
 		switch {
-		case !v.reaches(t, c):
+		case !v.includesTool(t, c):
 		case !v.compact:
 			add(t.texts().listed)
 		case slices.Contains(d.Daily, t.name):
@@ -121,7 +121,7 @@ func (d *Door) visible(v view, c *op.Caller) []byte {
 		}
 	}
 	if v.compact {
-		add(d.describeSearch(v, c))
+		add(d.searchToolJSON(v, c))
 		add(describeText)
 		add(callText)
 	}
@@ -136,11 +136,11 @@ func (d *Door) List(c *op.Catalog, query string, rights op.Permissions) ([]byte,
 		return nil, fmt.Errorf("%q is not the query of an address: %w", query, err)
 	}
 	d.metrics = newMetrics()
-	d.collect(c)
-	d.collectSets()
-	v, err := d.viewOf(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{})
+	d.collectTools(c)
+	d.collectToolsets()
+	v, err := d.parseView(&http.Request{URL: &url.URL{RawQuery: values.Encode()}}, view{})
 	if err != nil {
 		return nil, err
 	}
-	return d.visible(v, &op.Caller{Permissions: rights}), nil
+	return d.visibleTools(v, &op.Caller{Permissions: rights}), nil
 }

@@ -25,7 +25,7 @@ func at(t *testing.T, a *apptest.App, access, query, message string, headers ...
 // ask for is unknown to it.
 func TestViews(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	listed := func(query string, headers ...string) string {
 		t.Helper()
 		one := at(t, a, access, query, list, headers...)
@@ -63,10 +63,11 @@ func TestViews(t *testing.T) {
 			}
 		}
 	}
-	single := len(at(t, a, access, "", list).Parse(t).At("result.tools").String())
-	both := a.RPC(t, access, "["+list+","+strings.Replace(list, "7", "8", 1)+"]", a.Initialize(t, access)[:2]...)
+	single := len(at(t, a, access, "", list).ParseJSON(t).At("result.tools").String())
+	both := a.SendRPC(t, access, "["+list+","+strings.Replace(list, "7", "8", 1)+"]",
+		a.InitializeSession(t, access)[:2]...)
 	for _, part := range []string{"0.result.tools", "1.result.tools"} {
-		if got := len(both.Parse(t).At(part).String()); got != single {
+		if got := len(both.ParseJSON(t).At(part).String()); got != single {
 			t.Errorf("%s of a batch has %d bytes, alone it has %d", part, got, single)
 		}
 	}
@@ -91,12 +92,12 @@ func TestViews(t *testing.T) {
 	} {
 		failed(t, query, at(t, a, access, query, message), invalid)
 	}
-	if n := a.Send(t, a.Key, http.MethodGet, "/v1/contacts?query=ada", "").OK(t, 200).Len(); n != 0 {
+	if n := a.SendREST(t, a.Key, http.MethodGet, "/v1/contacts?query=ada", "").OK(t, 200).Len(); n != 0 {
 		t.Errorf("%d contacts", n)
 	}
 	agent := a.NewAgent(t, a.Tenant, "all")
-	_, access, _ = a.Connect(t, a.Tenant, agent)
-	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "toolList": "compact"}`, agent))
+	_, access, _ = a.ConnectAgent(t, a.Tenant, agent)
+	a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "toolList": "compact"}`, agent))
 	if got := listed(""); !strings.Contains(got, " tools_search ") || strings.Contains(got, " contacts_update ") {
 		t.Errorf("compact by default: %s", got)
 	}
@@ -104,7 +105,7 @@ func TestViews(t *testing.T) {
 	if strings.Contains(got, " tools_search ") || !strings.Contains(got, " contacts_update ") {
 		t.Errorf("all of them: %s", got)
 	}
-	_, reader, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
+	_, reader, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	failed(t, "hidden from a reader", at(t, a, reader, "", call("tools_describe", `{"names": ["contacts_create"]}`)),
 		invalid)
 	failed(t, "without the right", at(t, a, reader, "?tools=compact", call("tools_call", wrapped)), invalid)
@@ -118,10 +119,10 @@ func TestViews(t *testing.T) {
 // Through a compact list an agent reaches every tool there is, with the same result.
 func TestCompactReachesAll(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	n := 0
 	for _, o := range a.Catalog.All() {
-		if o.Doors&op.Agent == 0 || o.Streams() {
+		if o.Doors&op.AgentDoor == 0 || o.TakesStream() {
 			continue
 		}
 		n++
@@ -130,7 +131,7 @@ func TestCompactReachesAll(t *testing.T) {
 		if err := json.Unmarshal([]byte(o.Example), &input); err != nil {
 			t.Fatal(err)
 		}
-		if o.TakesKey() { // so that the second call answers what the first did
+		if o.TakesIdempotencyKey() { // so that the second call answers what the first did
 			input["idempotencyKey"] = "one key for " + name
 		}
 		for _, in := range []any{input, map[string]any{"noSuchField": 1}} {
@@ -138,9 +139,9 @@ func TestCompactReachesAll(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			direct := at(t, a, access, "", call(name, string(text))).Parse(t)
+			direct := at(t, a, access, "", call(name, string(text))).ParseJSON(t)
 			through := at(t, a, access, "?tools=compact", call("tools_call",
-				fmt.Sprintf(`{"name": %q, "arguments": %s}`, name, text))).Parse(t)
+				fmt.Sprintf(`{"name": %q, "arguments": %s}`, name, text))).ParseJSON(t)
 			for _, part := range []string{"result.structuredContent", "result.isError", "error"} {
 				now := regexp.MustCompile(`"now":"[^"]*"`)
 				x := now.ReplaceAllString(direct.At(part).String(), "")
@@ -167,7 +168,7 @@ func TestCompactReachesAll(t *testing.T) {
 // Words of a job lead to the tool that does it.
 func TestSearchForTools(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	_, access, _ := a.Connect(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "all"))
 	found := 0
 	for job, want := range map[string]string{
 		"which invoices are unpaid":                         "invoices_list",

@@ -16,11 +16,11 @@ import (
 // browser is not redirected automatically; a person who wants to go there sees
 // where the link leads.
 func TestAttackOpenRedirect(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		const evil = "https://frontdesk-login.evil.example/callback?campaign=1"
 		registered := a.Agents(t, http.MethodPost, "/oauth/register",
 			`{"client_name": "Frontdesk", "redirect_uris": ["`+evil+`", "evil.app://x/cb"]}`,
-			"Content-Type", "application/json").Parse(t)
+			"Content-Type", "application/json").ParseJSON(t)
 		client := registered.Text("client_id")
 		browser := []string{"Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
 			"Sec-Fetch-Mode",
@@ -32,7 +32,7 @@ func TestAttackOpenRedirect(t *testing.T) {
 		} {
 			for redirect, host := range map[string]string{evil: "frontdesk-login.evil.example",
 				"evil.app://x/cb": "evil.app://x"} {
-				ask := a.AskURL(client, append([]string{"redirect_uri", redirect}, wrong...)...)
+				ask := a.AuthorizePath(client, append([]string{"redirect_uri", redirect}, wrong...)...)
 				for _, headers := range [][]string{browser, {"Accept", "text/html"}, {"Sec-Fetch-Mode", "navigate"}} {
 					r := a.Agents(t, http.MethodGet, ask, "", headers...)
 					if r.Status != 400 || r.Header.Get("Location") != "" || r.Header.Get("Refresh") != "" ||
@@ -60,7 +60,7 @@ func TestAttackOpenRedirect(t *testing.T) {
 		}
 		// A program that reads the answer itself is redirected with the refusal
 		// and its state: it shows nothing to anybody.
-		r := a.Agents(t, http.MethodGet, a.AskURL(client, "redirect_uri", evil, "resource",
+		r := a.Agents(t, http.MethodGet, a.AuthorizePath(client, "redirect_uri", evil, "resource",
 			"https://elsewhere.example"), "",
 			"Accept", "*/*")
 		to, err := url.Parse(r.Header.Get("Location"))
@@ -69,8 +69,8 @@ func TestAttackOpenRedirect(t *testing.T) {
 			t.Errorf("%d %v", r.Status, r.Header)
 		}
 		// So is a browser, if the target is the person's own machine.
-		local := a.Agents(t, http.MethodGet, a.AskURL(a.NewClient(t), "resource", "https://elsewhere.example"), "",
-			browser...)
+		local := a.Agents(t, http.MethodGet, a.AuthorizePath(a.NewClient(t), "resource", "https://elsewhere.example"),
+			"", browser...)
 		sentBack(t, a, "a browser, to this machine", local, "invalid_target")
 	})
 }

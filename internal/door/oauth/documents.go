@@ -14,29 +14,29 @@ import (
 
 // Bounds of a client metadata document.
 const (
-	documentBytes = 5 << 10
-	documentTime  = 5 * time.Second
-	documentsOnce = 16
-	keptByDefault = 5 * time.Minute
-	keptAtMost    = 24 * time.Hour
+	maxDocumentBytes     = 5 << 10
+	documentTimeout      = 5 * time.Second
+	maxFetchesAtOnce     = 16
+	defaultCacheLifetime = 5 * time.Minute
+	maxCacheLifetime     = 24 * time.Hour
 )
 
-// documents fetches client metadata documents.
-type documents struct{ client *outbound.Client }
+// documentFetcher fetches client metadata documents.
+type documentFetcher struct{ client *outbound.Client }
 
-var _ grant.Documents = (*documents)(nil)
+var _ grant.Documents = (*documentFetcher)(nil)
 
-// Documents returns a fetcher of client metadata documents. It connects to public
+// NewDocuments returns a fetcher of client metadata documents. It connects to public
 // addresses only, so that a client's id cannot make the server read its own network;
 // insecure permits http and this machine.
-func Documents(insecure bool) grant.Documents {
-	return &documents{outbound.New(outbound.Options{Timeout: documentTime, MaxBytes: documentBytes,
-		AtOnce:   documentsOnce,
-		Insecure: insecure})}
+func NewDocuments(insecure bool) grant.Documents {
+	return &documentFetcher{outbound.New(outbound.Options{Timeout: documentTimeout, MaxBytes: maxDocumentBytes,
+		MaxConcurrent: maxFetchesAtOnce,
+		AllowInsecure: insecure})}
 }
 
 // Fetch reads one document.
-func (d *documents) Fetch(ctx context.Context, address string) ([]byte, time.Duration, error) {
+func (d *documentFetcher) Fetch(ctx context.Context, address string) ([]byte, time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, 0, err
@@ -49,12 +49,12 @@ func (d *documents) Fetch(ctx context.Context, address string) ([]byte, time.Dur
 	if a.Status != http.StatusOK {
 		return nil, 0, fmt.Errorf("the document answered %d", a.Status)
 	}
-	return a.Body, keep(a.Header, time.Now()), nil
+	return a.Body, cacheLifetime(a.Header, time.Now()), nil
 }
 
-// keep is how long an answer may be cached according to its headers (RFC 9111
+// cacheLifetime is how long an answer may be cached according to its headers (RFC 9111
 // §5.2.2 and §5.3).
-func keep(h http.Header, now time.Time) time.Duration {
+func cacheLifetime(h http.Header, now time.Time) time.Duration {
 	age := time.Duration(-1)
 	for word := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(word)), "=")
@@ -66,7 +66,7 @@ func keep(h http.Header, now time.Time) time.Duration {
 			if err != nil || n < 0 {
 				return 0
 			}
-			age = min(time.Duration(min(n, 1<<30))*time.Second, keptAtMost)
+			age = min(time.Duration(min(n, 1<<30))*time.Second, maxCacheLifetime)
 		}
 	}
 	if age >= 0 {
@@ -77,7 +77,7 @@ func keep(h http.Header, now time.Time) time.Duration {
 		if err != nil {
 			return 0
 		}
-		return min(max(at.Sub(now), 0), keptAtMost)
+		return min(max(at.Sub(now), 0), maxCacheLifetime)
 	}
-	return keptByDefault
+	return defaultCacheLifetime
 }

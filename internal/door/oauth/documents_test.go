@@ -64,18 +64,18 @@ func TestClientMetadataDocuments(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
 	s.AllowInsecureClientMetadata = true
 	a := apptest.StartWith(t, s)
-	ask := func(client string) apptest.Result { return a.Agents(t, http.MethodGet, a.AskURL(client), "") }
+	ask := func(client string) apptest.Result { return a.Agents(t, http.MethodGet, a.AuthorizePath(client), "") }
 	agent := a.NewAgent(t, a.Tenant, "all")
 
 	// A good one works to the end, without being fetched again.
 	client := site.URL + "/kept"
-	v := a.Redeem(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).Parse(t)
-	a.Redeem(t, client, "refresh_token", v.Text("refresh_token")).Parse(t).Same("token_type", "Bearer")
+	v := a.RedeemToken(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).ParseJSON(t)
+	a.RedeemToken(t, client, "refresh_token", v.Text("refresh_token")).ParseJSON(t).Same("token_type", "Bearer")
 	ask(client)
 	if n := fetched.Load(); n != 1 {
 		t.Errorf("fetched %d times", n)
 	}
-	if list, err := a.Grants.Connections(t.Context(), a.Org); err != nil || len(list) != 1 ||
+	if list, err := a.Grants.ListConnections(t.Context(), a.Org); err != nil || len(list) != 1 ||
 		list[0].ClientName != "Documented" || list[0].ClientID != client {
 		t.Errorf("%+v %v", list, err)
 	}

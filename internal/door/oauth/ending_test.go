@@ -14,7 +14,7 @@ import (
 )
 
 func TestRevoke(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
 		revoke := func(client, token string) apptest.Result {
 			return a.Agents(t, http.MethodPost, "/oauth/revoke",
@@ -22,10 +22,10 @@ func TestRevoke(t *testing.T) {
 				"Content-Type", form)
 		}
 		for _, which := range []int{0, 1} {
-			client, access, refresh := a.Connect(t, a.Tenant, agent)
+			client, access, refresh := a.ConnectAgent(t, a.Tenant, agent)
 			token := []string{access, refresh}[which]
 			refused(t, "another client", revoke(a.NewClient(t), token), 400, "invalid_grant")
-			if _, err := a.Grants.Lookup(t.Context(), access); err != nil {
+			if _, err := a.Grants.LoginByToken(t.Context(), access); err != nil {
 				t.Errorf("another client revoked it: %v", err)
 			}
 			for range 2 {
@@ -33,10 +33,10 @@ func TestRevoke(t *testing.T) {
 					t.Errorf("%d %s", r.Status, r.Body)
 				}
 			}
-			if _, err := a.Grants.Lookup(t.Context(), access); err == nil {
+			if _, err := a.Grants.LoginByToken(t.Context(), access); err == nil {
 				t.Error("a revoked token works")
 			}
-			refused(t, "refresh", a.Redeem(t, client, "refresh_token", refresh), 400, "invalid_grant")
+			refused(t, "refresh", a.RedeemToken(t, client, "refresh_token", refresh), 400, "invalid_grant")
 		}
 		if r := revoke("anybody", "unknown"); r.Status != 200 {
 			t.Errorf("an unknown token: %d", r.Status)
@@ -45,11 +45,11 @@ func TestRevoke(t *testing.T) {
 		refused(t, "no client", revoke("", "x"), 401, "invalid_client")
 
 		// And in the console.
-		client, access, refresh := a.Connect(t, a.Tenant, agent)
-		if err := a.Grants.FlushUsed(t.Context()); err != nil {
+		client, access, refresh := a.ConnectAgent(t, a.Tenant, agent)
+		if err := a.Grants.FlushLastUsed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		list, err := a.Grants.Connections(t.Context(), a.Org)
+		list, err := a.Grants.ListConnections(t.Context(), a.Org)
 		if err != nil || len(list) != 1 || list[0].AgentID != agent || list[0].ClientName != "Test client" ||
 			list[0].CreatedAt == 0 {
 			t.Fatalf("%+v %v", list, err)
@@ -61,11 +61,11 @@ func TestRevoke(t *testing.T) {
 		if err := a.Grants.Disconnect(t.Context(), a.Org, list[0].ID, a.OwnerID); err != nil {
 			t.Error(err)
 		}
-		if _, err := a.Grants.Lookup(t.Context(), access); err == nil {
+		if _, err := a.Grants.LoginByToken(t.Context(), access); err == nil {
 			t.Error("a disconnected client works")
 		}
-		refused(t, "refresh", a.Redeem(t, client, "refresh_token", refresh), 400, "invalid_grant")
-		if list, _ := a.Grants.Connections(t.Context(), a.Org); len(list) != 0 {
+		refused(t, "refresh", a.RedeemToken(t, client, "refresh_token", refresh), 400, "invalid_grant")
+		if list, _ := a.Grants.ListConnections(t.Context(), a.Org); len(list) != 0 {
 			t.Errorf("connections: %+v", list)
 		}
 	})
@@ -73,7 +73,7 @@ func TestRevoke(t *testing.T) {
 
 // Dead agents: the reason is given, and nothing revives the grant.
 func TestDeadAgents(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
 		for _, c := range []struct {
 			operation, more, reason string
@@ -81,32 +81,32 @@ func TestDeadAgents(t *testing.T) {
 		}{
 			{"agents.deactivate", "", "Agent deactivated",
 				func(agent id.ID) {
-					a.Operate(t, "agents.activate", "agent", agent,
+					a.AsOperator(t, "agents.activate", "agent", agent,
 						fmt.Sprintf(`{"id": %q}`, agent))
 				}},
 			{"agents.move", fmt.Sprintf(`, "businessId": %q`, other.Business), "Agent moved to another organization",
 				func(agent id.ID) {
-					a.Operate(t, "agents.move", "agent", agent,
+					a.AsOperator(t, "agents.move", "agent", agent,
 						fmt.Sprintf(`{"id": %q, "businessId": %q}`, agent, a.Business))
 				}},
 			{"agents.delete", "", "Agent deleted", func(id.ID) {}},
 		} {
 			agent := a.NewAgent(t, a.Tenant, "all")
-			client, access, refresh := a.Connect(t, a.Tenant, agent)
+			client, access, refresh := a.ConnectAgent(t, a.Tenant, agent)
 			late := a.Code(t, client, a.OwnerID, agent)
-			session := a.Initialize(t, access)
-			a.Operate(t, c.operation, "agent", agent, fmt.Sprintf(`{"id": %q%s}`, agent, c.more))
+			session := a.InitializeSession(t, access)
+			a.AsOperator(t, c.operation, "agent", agent, fmt.Sprintf(`{"id": %q%s}`, agent, c.more))
 			for range 2 {
-				r := a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`, session...)
+				r := a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`, session...)
 				refused(t, c.operation, r, 401, "invalid_token").Same("error_description", c.reason)
 				if !strings.Contains(r.Header.Get("WWW-Authenticate"), c.reason) {
 					t.Errorf("%v", r.Header)
 				}
-				refused(t, c.operation, a.Redeem(t, client, "refresh_token", refresh), 400,
+				refused(t, c.operation, a.RedeemToken(t, client, "refresh_token", refresh), 400,
 					"invalid_grant").Same("error_description", c.reason)
 				c.undo(agent)
 			}
-			refused(t, c.operation, a.Redeem(t, client, "authorization_code", late), 400, "invalid_grant")
+			refused(t, c.operation, a.RedeemToken(t, client, "authorization_code", late), 400, "invalid_grant")
 		}
 	})
 }
@@ -114,13 +114,13 @@ func TestDeadAgents(t *testing.T) {
 // An agent ends with its business, for its token and for a refresh alike. The
 // API deletes no business that has agents, so the row is deleted here.
 func TestAgentOfDeletedBusiness(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		second := a.Tenant
-		second.Business = a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
-		a.Operate(t, "agreements.accept", "business", second.Business,
+		second.Business = a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
+		a.AsOperator(t, "agreements.accept", "business", second.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, second.Business, a.Owner))
 		agent := a.NewAgent(t, second, "all")
-		client, access, refresh := a.Connect(t, second, agent)
+		client, access, refresh := a.ConnectAgent(t, second, agent)
 		late := a.Code(t, client, a.OwnerID, agent)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "UPDATE businesses SET deleted_at = 1 WHERE organization_id = $1 AND id = $2",
@@ -131,12 +131,12 @@ func TestAgentOfDeletedBusiness(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, "the token", a.RPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`), 401,
+		refused(t, "the token", a.SendRPC(t, access, `{"jsonrpc": "2.0", "id": 1, "method": "ping"}`), 401,
 			"invalid_token").Same("error_description", "Agent deleted")
-		refused(t, "a refresh", a.Redeem(t, client, "refresh_token", refresh), 400,
+		refused(t, "a refresh", a.RedeemToken(t, client, "refresh_token", refresh), 400,
 			"invalid_grant").Same("error_description",
 			"Agent deleted")
-		refused(t, "a code", a.Redeem(t, client, "authorization_code", late), 400,
+		refused(t, "a code", a.RedeemToken(t, client, "authorization_code", late), 400,
 			"invalid_grant").Same("error_description",
 			"Agent deleted")
 	})

@@ -44,7 +44,7 @@ func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSessi
 				return nil, err
 			}
 			defer res.Body.Close()
-			q := a.Consent(t, res.Header.Get("Location"), a.OwnerID, agent).Query()
+			q := a.ApproveConsent(t, res.Header.Get("Location"), a.OwnerID, agent).Query()
 			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 		},
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, token *oauth2.Token) (oauth2.TokenSource, error) {
@@ -66,7 +66,7 @@ func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSessi
 }
 
 func TestOfficialClient(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.OAuth.RefreshRequiresResource = false // the client cannot send the resource on a refresh
 		a := apptest.StartWith(t, s)
@@ -124,7 +124,7 @@ func TestBelowAPath(t *testing.T) {
 		t.Fatalf("%d %v", r.Status, r.Header)
 	}
 	u, _ := url.Parse(want)
-	a.Agents(t, http.MethodGet, u.Path, "").Parse(t).Same("resource", "https://example.com/agents/mcp")
+	a.Agents(t, http.MethodGet, u.Path, "").ParseJSON(t).Same("resource", "https://example.com/agents/mcp")
 	a.Agents(t, http.MethodGet, "/.well-known/oauth-authorization-server/agents",
-		"").Parse(t).Same("authorization_endpoint", "https://example.com/agents/oauth/authorize")
+		"").ParseJSON(t).Same("authorization_endpoint", "https://example.com/agents/oauth/authorize")
 }

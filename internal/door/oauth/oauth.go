@@ -44,27 +44,27 @@ type Door struct {
 	// seconds.
 	RegisterLimit, TokenLimit int
 
-	registering, redeeming, revoking limit.Window[netip.Prefix]
-	asking                           limit.Limiter[netip.Prefix]
+	registerWindow, tokenWindow, revokeWindow limit.WindowLimiter[netip.Prefix]
+	authorizeLimiter                          limit.Limiter[netip.Prefix]
 }
 
 const (
-	window   = time.Minute
-	askLimit = 60 // authorization requests per minute and IP address; a person makes a few
-	maxBody  = 16 << 10
+	limitWindow    = time.Minute
+	authorizeLimit = 60 // authorization requests per minute and IP address; a person makes a few
+	maxBodyBytes   = 16 << 10
 )
 
-// Resource is the address that tokens are for, that of the MCP endpoint.
-func Resource(issuer string) string { return issuer + "/mcp" }
+// ResourceURL is the address that tokens are for, that of the MCP endpoint.
+func ResourceURL(issuer string) string { return issuer + "/mcp" }
 
 // MetadataURL is where the protected resource describes itself (RFC 9728 §3.1):
 // the well-known part goes between the host and the path.
 func MetadataURL(issuer string) string {
-	return wellKnown(Resource(issuer), "oauth-protected-resource")
+	return wellKnownURL(ResourceURL(issuer), "oauth-protected-resource")
 }
 
-// wellKnown puts the well-known part between the host and the path of an address.
-func wellKnown(address, name string) string {
+// wellKnownURL puts the well-known part between the host and the path of an address.
+func wellKnownURL(address, name string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		panic(err) // the configuration was checked
@@ -79,31 +79,31 @@ func (d *Door) Mount(mux *http.ServeMux) {
 	if u, err := url.Parse(d.Issuer); err == nil {
 		base = u.Path + "/"
 	}
-	resource, server := d.document(d.resourceMetadata()), d.document(d.serverMetadata())
+	resource, server := d.documentHandler(d.resourceMetadata()), d.documentHandler(d.serverMetadata())
 	// At the host level, and with the path of what they describe appended (RFC
 	// 9728 §3.1, RFC 8414 §3.1). Some clients look for the server under the
 	// resource's path.
-	for _, path := range paths(base) {
-		d.handle(mux, http.MethodGet, "/.well-known/oauth-protected-resource"+path, resource)
-		d.handle(mux, http.MethodGet, "/.well-known/oauth-authorization-server"+path, server)
+	for _, path := range metadataSuffixes(base) {
+		d.handleCrossOrigin(mux, http.MethodGet, "/.well-known/oauth-protected-resource"+path, resource)
+		d.handleCrossOrigin(mux, http.MethodGet, "/.well-known/oauth-authorization-server"+path, server)
 	}
-	d.handle(mux, http.MethodPost, base+"oauth/register", d.register)
-	d.handle(mux, http.MethodPost, base+"oauth/token", d.token)
-	d.handle(mux, http.MethodPost, base+"oauth/revoke", d.revoke)
-	mux.HandleFunc("GET "+base+"oauth/authorize", d.authorize)
+	d.handleCrossOrigin(mux, http.MethodPost, base+"oauth/register", d.registerClient)
+	d.handleCrossOrigin(mux, http.MethodPost, base+"oauth/token", d.issueToken)
+	d.handleCrossOrigin(mux, http.MethodPost, base+"oauth/revoke", d.revokeToken)
+	mux.HandleFunc("GET "+base+"oauth/authorize", d.beginAuthorization)
 }
 
-// paths are the suffixes under which metadata is found.
-func paths(base string) []string {
+// metadataSuffixes are the suffixes under which metadata is found.
+func metadataSuffixes(base string) []string {
 	if base == "/" {
 		return []string{"", "/mcp"}
 	}
 	return []string{"", strings.TrimSuffix(base, "/"), base + "mcp"}
 }
 
-// handle adds an endpoint that scripts of any page may call: nothing here
+// handleCrossOrigin adds an endpoint that scripts of any page may call: nothing here
 // depends on cookies, so there is nothing for a foreign page to abuse.
-func (d *Door) handle(mux *http.ServeMux, method, path string, fn http.HandlerFunc) {
+func (d *Door) handleCrossOrigin(mux *http.ServeMux, method, path string, fn http.HandlerFunc) {
 	mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		fn(w, r)
@@ -121,7 +121,7 @@ func (d *Door) handle(mux *http.ServeMux, method, path string, fn http.HandlerFu
 // resourceMetadata is RFC 9728 §2.
 func (d *Door) resourceMetadata() any {
 	return map[string]any{
-		"resource":                 Resource(d.Issuer),
+		"resource":                 ResourceURL(d.Issuer),
 		"authorization_servers":    []string{d.Issuer},
 		"scopes_supported":         grant.Scopes,
 		"bearer_methods_supported": []string{"header"},
@@ -149,8 +149,8 @@ func (d *Door) serverMetadata() any {
 	}
 }
 
-// document serves a value as JSON, which is encoded once.
-func (d *Door) document(v any) http.HandlerFunc {
+// documentHandler serves a value as JSON, which is encoded once.
+func (d *Door) documentHandler(v any) http.HandlerFunc {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		panic(err)
@@ -162,14 +162,14 @@ func (d *Door) document(v any) http.HandlerFunc {
 	}
 }
 
-// spend counts a request against an address's limit, or answers 429.
-func (d *Door) spend(w http.ResponseWriter, r *http.Request, l *limit.Window[netip.Prefix], n int) bool {
-	v := l.Spend(d.Proxies.Key(r), n, window, time.Now())
+// spendOrRefuse counts a request against an address's limit, or answers 429.
+func (d *Door) spendOrRefuse(w http.ResponseWriter, r *http.Request, l *limit.WindowLimiter[netip.Prefix], n int) bool {
+	v := l.Spend(d.Proxies.Key(r), n, limitWindow, time.Now())
 	if v.OK {
 		return true
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(v.Retry)))
-	answer(w, http.StatusTooManyRequests,
+	w.Header().Set("Retry-After", strconv.Itoa(limit.CeilSeconds(v.Retry)))
+	writeJSON(w, http.StatusTooManyRequests,
 		&refusal{"temporarily_unavailable", "Too many requests from this address. Wait for the time in Retry-After."})
 	return false
 }
@@ -179,8 +179,8 @@ type refusal struct {
 	Description string `json:"error_description"`
 }
 
-// answer writes JSON that must not be cached (RFC 6749 §5.1).
-func answer(w http.ResponseWriter, status int, v any) {
+// writeJSON writes JSON that must not be cached (RFC 6749 §5.1).
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		panic(err)
@@ -193,9 +193,9 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Write(text) //nolint:errcheck // the client is gone
 }
 
-// explain turns an error into what a client may read. An error that is not a
+// explainError turns an error into what a client may read. An error that is not a
 // refusal is logged once, here.
-func (d *Door) explain(r *http.Request, err error) (int, *refusal) {
+func (d *Door) explainError(r *http.Request, err error) (int, *refusal) {
 	var e *grant.Error
 	if errors.As(err, &e) {
 		status := http.StatusBadRequest
@@ -204,7 +204,7 @@ func (d *Door) explain(r *http.Request, err error) (int, *refusal) {
 		}
 		return status, &refusal{e.Code, e.Description}
 	}
-	if r.Context().Err() != nil || fault.Has(err, fault.Unavailable) {
+	if r.Context().Err() != nil || fault.IsKind(err, fault.Unavailable) {
 		d.Log.WarnContext(r.Context(), "authorization turned away", "path", r.URL.Path, "err", err)
 		return http.StatusServiceUnavailable,
 			&refusal{"temporarily_unavailable", "The service is briefly unavailable. Retry in a moment."}
@@ -213,38 +213,38 @@ func (d *Door) explain(r *http.Request, err error) (int, *refusal) {
 	return http.StatusInternalServerError, &refusal{"server_error", "Something went wrong on our side."}
 }
 
-func (d *Door) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	status, e := d.explain(r, err)
+func (d *Door) writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
+	status, e := d.explainError(r, err)
 	if status == http.StatusUnauthorized && r.Header.Get("Authorization") != "" {
 		w.Header().Set("WWW-Authenticate", "Basic") // RFC 6749 §5.2: the scheme the client used
 	}
-	answer(w, status, e)
+	writeJSON(w, status, e)
 }
 
-func isType(r *http.Request, want string) bool {
+func hasContentType(r *http.Request, want string) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return err == nil && kind == want
 }
 
-// register is RFC 7591 §3.
-func (d *Door) register(w http.ResponseWriter, r *http.Request) {
-	if !d.spend(w, r, &d.registering, d.RegisterLimit) {
+// registerClient is RFC 7591 §3.
+func (d *Door) registerClient(w http.ResponseWriter, r *http.Request) {
+	if !d.spendOrRefuse(w, r, &d.registerWindow, d.RegisterLimit) {
 		return
 	}
-	if !isType(r, "application/json") {
-		answer(w, http.StatusBadRequest,
+	if !hasContentType(r, "application/json") {
+		writeJSON(w, http.StatusBadRequest,
 			&refusal{grant.InvalidClientMetadata, "Content-Type must be application/json."})
 		return
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBodyBytes))
 	if err != nil {
-		answer(w, http.StatusBadRequest,
+		writeJSON(w, http.StatusBadRequest,
 			&refusal{grant.InvalidClientMetadata, "The body could not be read, or is larger than 16 KiB."})
 		return
 	}
 	c, err := d.Grants.Register(r.Context(), text)
 	if err != nil {
-		d.refuse(w, r, err)
+		d.writeRefusal(w, r, err)
 		return
 	}
 	// RFC 7591 §3.2.1: everything that was registered, even where it differs
@@ -264,43 +264,43 @@ func (d *Door) register(w http.ResponseWriter, r *http.Request) {
 	if c.URI != nil {
 		out["client_uri"] = *c.URI
 	}
-	answer(w, http.StatusCreated, out)
+	writeJSON(w, http.StatusCreated, out)
 }
 
-// authorize is RFC 6749 §4.1.1. It sends the browser to the consent page, or
+// beginAuthorization is RFC 6749 §4.1.1. It sends the browser to the consent page, or
 // back to the client with an error.
-func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
+func (d *Door) beginAuthorization(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
-	if v := d.asking.Spend(d.Proxies.Key(r), askLimit, window, time.Now()); !v.OK {
-		h.Set("Retry-After", strconv.Itoa(limit.Seconds(v.Retry)))
-		d.page(w, r, http.StatusTooManyRequests,
+	if v := d.authorizeLimiter.Spend(d.Proxies.Key(r), authorizeLimit, limitWindow, time.Now()); !v.OK {
+		h.Set("Retry-After", strconv.Itoa(limit.CeilSeconds(v.Retry)))
+		d.showRefusal(w, r, http.StatusTooManyRequests,
 			&refusal{"temporarily_unavailable", "Too many requests from this address. Wait a moment and try again."})
 		return
 	}
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		d.page(w, r, http.StatusBadRequest, &refusal{grant.InvalidRequest, "The query is not well formed."})
+		d.showRefusal(w, r, http.StatusBadRequest, &refusal{grant.InvalidRequest, "The query is not well formed."})
 		return
 	}
 	to, err := d.Grants.Ask(r.Context(), q)
 	if err != nil {
 		// RFC 6749 §4.1.2.1: without a known client and one of its redirect
 		// URIs, the browser is sent nowhere.
-		status, e := d.explain(r, err)
+		status, e := d.explainError(r, err)
 		if status == http.StatusUnauthorized {
 			status = http.StatusBadRequest
 		}
-		d.page(w, r, status, e)
+		d.showRefusal(w, r, status, e)
 		return
 	}
 	// RFC 9700 §4.11.2: anyone may register a client, so a deliberately wrong
 	// request would send a person wherever its author likes. A browser asks the
 	// person first; a program, which shows nothing to anybody, gets the
 	// redirect. See docs/adr/0013.
-	if to.Refused != nil && !to.Own && fromBrowser(r) {
-		d.askToLeave(w, r, to)
+	if to.Refused != nil && !to.Own && isFromBrowser(r) {
+		d.confirmLeaving(w, r, to)
 		return
 	}
 	// RFC 9700 §4.12: not 307, which would repeat a body.
@@ -308,13 +308,13 @@ func (d *Door) authorize(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// fromBrowser reports whether a person sees the answer. Browsers say so for
+// isFromBrowser reports whether a person sees the answer. Browsers say so for
 // every page they open, and no link can prevent it.
-func fromBrowser(r *http.Request) bool {
+func isFromBrowser(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "text/html") || r.Header.Get("Sec-Fetch-Mode") == "navigate"
 }
 
-var pages = template.Must(template.New("").Parse(`{{define "head"}}<!doctype html>
+var pageTemplates = template.Must(template.New("").Parse(`{{define "head"}}<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport"
 	content="width=device-width, initial-scale=1"><title>{{.}}</title></head>
 <body><main><h1>{{.}}</h1>{{end}}
@@ -330,41 +330,41 @@ var pages = template.Must(template.New("").Parse(`{{define "head"}}<!doctype htm
 	connected.</p></main></body></html>
 {{end}}`))
 
-// page answers with a refusal: as a page for a person, as JSON for a program.
-func (d *Door) page(w http.ResponseWriter, r *http.Request, status int, e *refusal) {
+// showRefusal answers with a refusal: as a page for a person, as JSON for a program.
+func (d *Door) showRefusal(w http.ResponseWriter, r *http.Request, status int, e *refusal) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		answer(w, status, e)
+		writeJSON(w, status, e)
 		return
 	}
-	d.write(w, r, status, "refusal", e)
+	d.writePage(w, r, status, "refusal", e)
 }
 
-// askToLeave names the host that a refusal would be sent to, and lets the
+// confirmLeaving names the host that a refusal would be sent to, and lets the
 // person decide whether to go there.
-func (d *Door) askToLeave(w http.ResponseWriter, r *http.Request, to *grant.Direction) {
-	d.write(w, r, http.StatusBadRequest, "leave", struct {
+func (d *Door) confirmLeaving(w http.ResponseWriter, r *http.Request, to *grant.Direction) {
+	d.writePage(w, r, http.StatusBadRequest, "leave", struct {
 		*grant.Direction
 		Link template.URL
 	}{to, template.URL(to.To)}) // an app's own scheme too; the client's registration was checked
 }
 
-func (d *Door) write(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
+func (d *Door) writePage(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	if err := pages.ExecuteTemplate(w, name, data); err != nil {
+	if err := pageTemplates.ExecuteTemplate(w, name, data); err != nil {
 		d.Log.WarnContext(r.Context(), "a page could not be written", "err", err)
 	}
 }
 
-// form reads the form of a request to the token or revocation endpoint, and the id of
+// readClientForm reads the form of a request to the token or revocation endpoint, and the id of
 // its client. If it is not ok, the request has been answered.
-func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, client string, ok bool) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if !isType(r, "application/x-www-form-urlencoded") || r.ParseForm() != nil {
-		answer(w, http.StatusBadRequest,
+func (d *Door) readClientForm(w http.ResponseWriter, r *http.Request) (form url.Values, client string, ok bool) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
+	if !hasContentType(r, "application/x-www-form-urlencoded") || r.ParseForm() != nil {
+		writeJSON(w, http.StatusBadRequest,
 			&refusal{grant.InvalidRequest, "The body must be application/x-www-form-urlencoded."})
 		return nil, "", false
 	}
@@ -379,7 +379,7 @@ func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, cl
 	}
 	if form.Get("client_secret") != "" || password != "" || basic && client != "" && client != name || !basic &&
 		r.Header.Get("Authorization") != "" {
-		d.refuse(w, r, &grant.Error{Code: grant.InvalidClient,
+		d.writeRefusal(w, r, &grant.Error{Code: grant.InvalidClient,
 			Description: "Clients have no secret here; send client_id only."})
 		return nil, "", false
 	}
@@ -389,18 +389,18 @@ func (d *Door) form(w http.ResponseWriter, r *http.Request) (form url.Values, cl
 	return form, client, true
 }
 
-// token is RFC 6749 §3.2.
-func (d *Door) token(w http.ResponseWriter, r *http.Request) {
-	if !d.spend(w, r, &d.redeeming, d.TokenLimit) {
+// issueToken is RFC 6749 §3.2.
+func (d *Door) issueToken(w http.ResponseWriter, r *http.Request) {
+	if !d.spendOrRefuse(w, r, &d.tokenWindow, d.TokenLimit) {
 		return
 	}
-	form, client, ok := d.form(w, r)
+	form, client, ok := d.readClientForm(w, r)
 	if !ok {
 		return
 	}
-	t, err := d.Grants.Redeem(r.Context(), client, form)
+	t, err := d.Grants.ExchangeTokens(r.Context(), client, form)
 	if err != nil {
-		d.refuse(w, r, err)
+		d.writeRefusal(w, r, err)
 		return
 	}
 	out := map[string]any{"access_token": t.Access, "token_type": "Bearer",
@@ -408,20 +408,20 @@ func (d *Door) token(w http.ResponseWriter, r *http.Request) {
 	if t.Refresh != "" {
 		out["refresh_token"] = t.Refresh
 	}
-	answer(w, http.StatusOK, out)
+	writeJSON(w, http.StatusOK, out)
 }
 
-// revoke is RFC 7009 §2.
-func (d *Door) revoke(w http.ResponseWriter, r *http.Request) {
-	if !d.spend(w, r, &d.revoking, d.TokenLimit) {
+// revokeToken is RFC 7009 §2.
+func (d *Door) revokeToken(w http.ResponseWriter, r *http.Request) {
+	if !d.spendOrRefuse(w, r, &d.revokeWindow, d.TokenLimit) {
 		return
 	}
-	form, client, ok := d.form(w, r)
+	form, client, ok := d.readClientForm(w, r)
 	if !ok {
 		return
 	}
-	if err := d.Grants.Revoke(r.Context(), client, form.Get("token")); err != nil {
-		d.refuse(w, r, err)
+	if err := d.Grants.RevokeToken(r.Context(), client, form.Get("token")); err != nil {
+		d.writeRefusal(w, r, err)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")

@@ -19,7 +19,7 @@ const form = "application/x-www-form-urlencoded"
 // refused asserts an OAuth refusal.
 func refused(t *testing.T, what string, r apptest.Result, status int, code string) apptest.Value {
 	t.Helper()
-	v := r.Parse(t)
+	v := r.ParseJSON(t)
 	if r.Status != status || v.Text("error") != code || v.Text("error_description") == "" ||
 		r.Header.Get("Content-Type") != "application/json" || r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%s: %d %v %s, want %d %s", what, r.Status, r.Header, r.Body, status, code)
@@ -49,7 +49,7 @@ func TestMetadata(t *testing.T) {
 	for _, path := range []string{"/.well-known/oauth-protected-resource",
 		"/.well-known/oauth-protected-resource/mcp"} {
 		r := a.Agents(t, http.MethodGet, path, "", "Host", "evil.example.com")
-		v := r.Parse(t)
+		v := r.ParseJSON(t)
 		v.Same("resource", issuer+"/mcp")
 		v.Same("authorization_servers", "["+issuer+"]")
 		v.Same("scopes_supported", "[mcp offline_access]")
@@ -59,7 +59,7 @@ func TestMetadata(t *testing.T) {
 	}
 	for _, path := range []string{"/.well-known/oauth-authorization-server",
 		"/.well-known/oauth-authorization-server/mcp"} {
-		v := a.Agents(t, http.MethodGet, path, "", "Host", "evil.example.com").Parse(t)
+		v := a.Agents(t, http.MethodGet, path, "", "Host", "evil.example.com").ParseJSON(t)
 		v.Same("issuer", issuer)
 		v.Same("code_challenge_methods_supported", "[S256]")
 		v.Same("token_endpoint", issuer+"/oauth/token")
@@ -75,7 +75,7 @@ func TestMetadata(t *testing.T) {
 }
 
 func TestRegister(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		register := func(body string) apptest.Result {
 			return a.Agents(t, http.MethodPost, "/oauth/register", body, "Content-Type", "application/json")
 		}
@@ -83,7 +83,7 @@ func TestRegister(t *testing.T) {
 			"redirect_uris": ["https://example.com/cb", "http://localhost:1234/cb", "cursor://app/cb"],
 			"token_endpoint_auth_method": "client_secret_basic", "grant_types": ["implicit"], "logo_uri": "x",
 				"contacts": ["a"], "jwks": {}}`)
-		v := r.Parse(t)
+		v := r.ParseJSON(t)
 		if r.Status != 201 || v.Text("client_id") == "" || v.Number("client_id_issued_at") < 1 ||
 			v.Has("client_secret") {
 			t.Fatalf("%d %s", r.Status, r.Body)
@@ -118,9 +118,11 @@ func TestRegister(t *testing.T) {
 }
 
 func TestAuthorizeRefusals(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		client := a.NewClient(t)
-		get := func(more ...string) apptest.Result { return a.Agents(t, http.MethodGet, a.AskURL(client, more...), "") }
+		get := func(more ...string) apptest.Result {
+			return a.Agents(t, http.MethodGet, a.AuthorizePath(client, more...), "")
+		}
 		resource := a.Settings.MCPURL + "/mcp"
 		for _, c := range []struct {
 			name, value, code string
@@ -143,8 +145,10 @@ func TestAuthorizeRefusals(t *testing.T) {
 			sentBack(t, a, c.name+"="+c.value, get(c.name, c.value), c.code)
 		}
 		sentBack(t, a, "two resources",
-			a.Agents(t, http.MethodGet, a.AskURL(client)+"&resource="+url.QueryEscape(resource), ""), "invalid_target")
-		sentBack(t, a, "two scopes", a.Agents(t, http.MethodGet, a.AskURL(client)+"&scope=mcp", ""), "invalid_request")
+			a.Agents(t, http.MethodGet, a.AuthorizePath(client)+"&resource="+url.QueryEscape(resource),
+				""), "invalid_target")
+		sentBack(t, a, "two scopes", a.Agents(t, http.MethodGet, a.AuthorizePath(client)+"&scope=mcp", ""),
+			"invalid_request")
 		// The state that comes back to the client is the one it sent, or none.
 		if r := get("state", "a\x00b"); !strings.Contains(r.Header.Get("Location"), "error=invalid_request") ||
 			strings.Contains(r.Header.Get("Location"), "state=") {
@@ -169,9 +173,9 @@ func TestAuthorizeRefusals(t *testing.T) {
 		refused(t, "no client", get("client_id", ""), 400, "invalid_request")
 		refused(t, "unknown client", get("client_id", "nobody"), 400, "invalid_client")
 		refused(t, "a client with control characters", get("client_id", "a\x00b"), 400, "invalid_client")
-		refused(t, "two clients", a.Agents(t, http.MethodGet, a.AskURL(client)+"&client_id=x", ""), 400,
+		refused(t, "two clients", a.Agents(t, http.MethodGet, a.AuthorizePath(client)+"&client_id=x", ""), 400,
 			"invalid_request")
-		page := a.Agents(t, http.MethodGet, a.AskURL("<script>"), "", "Accept", "text/html")
+		page := a.Agents(t, http.MethodGet, a.AuthorizePath("<script>"), "", "Accept", "text/html")
 		if page.Status != 400 || !strings.Contains(page.Header.Get("Content-Type"), "text/html") ||
 			!strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 			t.Errorf("page: %d %v", page.Status, page.Header)
@@ -189,11 +193,11 @@ func TestAuthorizeRefusals(t *testing.T) {
 }
 
 func TestConsent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		client, agent := a.NewClient(t), a.NewAgent(t, a.Tenant, "all")
 		ask := func() id.ID {
 			t.Helper()
-			location := a.Agents(t, http.MethodGet, a.AskURL(client), "").Header.Get("Location")
+			location := a.Agents(t, http.MethodGet, a.AuthorizePath(client), "").Header.Get("Location")
 			request, _ := strings.CutPrefix(location, a.Settings.BaseURL+"/consent/")
 			return id.ID(request)
 		}
@@ -206,10 +210,11 @@ func TestConsent(t *testing.T) {
 		// A person without the right to connect agents gets nothing, and the
 		// request stays open.
 		other := a.NewTenant(t, "free")
-		idle, fresh := a.NewAgent(t, a.Tenant, "all"), a.Operate(t, "organizations.create", "", "", `{"name": "New"}`)
-		a.Operate(t, "agents.deactivate", "agent", idle, fmt.Sprintf(`{"id": %q}`, idle))
+		idle, fresh := a.NewAgent(t, a.Tenant, "all"), a.AsOperator(t, "organizations.create", "", "",
+			`{"name": "New"}`)
+		a.AsOperator(t, "agents.deactivate", "agent", idle, fmt.Sprintf(`{"id": %q}`, idle))
 		newcomer := apptest.Tenant{Org: fresh.ID("id"), Business: fresh.ID("businessId")}
-		user := a.Operate(t, "users.create", "organization", newcomer.Org,
+		user := a.AsOperator(t, "users.create", "organization", newcomer.Org,
 			`{"email": "new@example.com", "name": "N", "role": "owner", "password": "a long password"}`).ID("id")
 		for _, c := range []struct {
 			what        string
@@ -222,17 +227,17 @@ func TestConsent(t *testing.T) {
 			{"an inactive agent", a.OwnerID, idle, "AGENT_INACTIVE"},
 			{"without the agreement", user, a.NewAgent(t, newcomer, "all"), "BUSINESS_AGREEMENT_REQUIRED"},
 		} {
-			if back, err := a.Grants.Approve(t.Context(), request, c.user, c.agent); err == nil ||
+			if back, err := a.Grants.ApproveRequest(t.Context(), request, c.user, c.agent); err == nil ||
 				!strings.Contains(err.Error(), c.code) {
 				t.Errorf("%s: %s %v", c.what, back, err)
 			}
 		}
-		a.Operate(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
-		if _, err := a.Grants.Approve(t.Context(), request, a.OwnerID, agent); err == nil {
+		a.AsOperator(t, "users.disable", "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
+		if _, err := a.Grants.ApproveRequest(t.Context(), request, a.OwnerID, agent); err == nil {
 			t.Error("a disabled user consents")
 		}
-		a.Operate(t, "users.enable", "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
-		back, err := a.Grants.Approve(t.Context(), request, a.OwnerID, agent)
+		a.AsOperator(t, "users.enable", "", "", fmt.Sprintf(`{"email": %q}`, a.Owner))
+		back, err := a.Grants.ApproveRequest(t.Context(), request, a.OwnerID, agent)
 		u, _ := url.Parse(back)
 		if err != nil || u.Query().Get("code") == "" || u.Query().Get("state") != "a state" ||
 			u.Query().Get("iss") != a.Settings.MCPURL {
@@ -242,25 +247,25 @@ func TestConsent(t *testing.T) {
 		if _, err := a.Grants.Request(t.Context(), request); err == nil {
 			t.Error("a settled request is shown")
 		}
-		if _, err := a.Grants.Approve(t.Context(), request, a.OwnerID, agent); err == nil {
+		if _, err := a.Grants.ApproveRequest(t.Context(), request, a.OwnerID, agent); err == nil {
 			t.Error("a request is approved twice")
 		}
-		if _, err := a.Grants.Decline(t.Context(), request); err == nil {
+		if _, err := a.Grants.DeclineRequest(t.Context(), request); err == nil {
 			t.Error("an approved request is declined")
 		}
-		back, err = a.Grants.Decline(t.Context(), ask())
+		back, err = a.Grants.DeclineRequest(t.Context(), ask())
 		if u, _ = url.Parse(back); err != nil || u.Query().Get("error") != "access_denied" ||
 			u.Query().Get("state") != "a state" || u.Query().Get("iss") != a.Settings.MCPURL {
 			t.Errorf("declined: %s %v", back, err)
 		}
-		if list, err := a.Grants.Connections(t.Context(), a.Org); err != nil || len(list) != 0 {
+		if list, err := a.Grants.ListConnections(t.Context(), a.Org); err != nil || len(list) != 0 {
 			t.Errorf("connections before any code was redeemed: %v %v", list, err)
 		}
 	})
 }
 
 func TestTokenRefusals(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
 		client, other := a.NewClient(t), a.NewClient(t)
 		code := a.Code(t, client, a.OwnerID, agent)
@@ -281,8 +286,8 @@ func TestTokenRefusals(t *testing.T) {
 			{"redirect_uri", "", "invalid_request", 400},
 			{"code", "fdc_nonsense", "invalid_grant", 400}, {"code", code[:len(code)-1] + "-", "invalid_grant", 400},
 		} {
-			refused(t, c.name+"="+c.value, a.Redeem(t, client, "authorization_code", code, c.name, c.value), c.status,
-				c.code)
+			refused(t, c.name+"="+c.value, a.RedeemToken(t, client, "authorization_code", code, c.name, c.value),
+				c.status, c.code)
 		}
 		refused(t, "JSON", a.Agents(t, http.MethodPost, "/oauth/token", `{}`, "Content-Type", "application/json"), 400,
 			"invalid_request")
@@ -297,8 +302,8 @@ func TestTokenRefusals(t *testing.T) {
 			t.Error("no WWW-Authenticate for a client that tried Basic")
 		}
 
-		ok := a.Redeem(t, client, "authorization_code", code)
-		v := ok.Parse(t)
+		ok := a.RedeemToken(t, client, "authorization_code", code)
+		v := ok.ParseJSON(t)
 		v.Same("token_type", "Bearer")
 		v.Same("expires_in", 3600)
 		v.Same("scope", "mcp offline_access")
@@ -306,7 +311,8 @@ func TestTokenRefusals(t *testing.T) {
 			v.Text("refresh_token") == "" {
 			t.Fatalf("%d %v %s", ok.Status, ok.Header, ok.Body)
 		}
-		plain := a.Redeem(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent, "scope", "")).Parse(t)
+		plain := a.RedeemToken(t, client, "authorization_code",
+			a.Code(t, client, a.OwnerID, agent, "scope", "")).ParseJSON(t)
 		plain.Same("scope", "mcp")
 		if plain.Has("refresh_token") {
 			t.Error("a refresh token without offline_access")
@@ -316,9 +322,9 @@ func TestTokenRefusals(t *testing.T) {
 			{"code_verifier", "short"}, {"code_verifier", apptest.Challenge(apptest.Verifier)},
 			{"redirect_uri", "http://127.0.0.1:9999/callback"}} {
 			code := a.Code(t, client, a.OwnerID, agent)
-			refused(t, c.name+"="+c.value, a.Redeem(t, client, "authorization_code", code, c.name, c.value), 400,
+			refused(t, c.name+"="+c.value, a.RedeemToken(t, client, "authorization_code", code, c.name, c.value), 400,
 				"invalid_grant")
-			refused(t, "after that", a.Redeem(t, client, "authorization_code", code), 400, "invalid_grant")
+			refused(t, "after that", a.RedeemToken(t, client, "authorization_code", code), 400, "invalid_grant")
 		}
 		refresh := v.Text("refresh_token")
 		for _, c := range []struct{ name, value, code string }{{"resource", "", "invalid_target"},
@@ -326,11 +332,11 @@ func TestTokenRefusals(t *testing.T) {
 			{"scope", "mcp admin", "invalid_scope"}, {"scope", "offline_access", "invalid_scope"},
 			{"refresh_token", "", "invalid_request"}, {"refresh_token", v.Text("access_token"), "invalid_grant"}} {
 			refused(t, "refresh with "+c.name+"="+c.value,
-				a.Redeem(t, client, "refresh_token", refresh, c.name, c.value), 400,
+				a.RedeemToken(t, client, "refresh_token", refresh, c.name, c.value), 400,
 				c.code)
 		}
 		// None of it used up the token.
-		a.Redeem(t, client, "refresh_token", refresh, "scope", "mcp").Parse(t).Same("scope", "mcp")
+		a.RedeemToken(t, client, "refresh_token", refresh, "scope", "mcp").ParseJSON(t).Same("scope", "mcp")
 		if a.Logs.String() != "" && strings.Contains(a.Logs.String(), "level=ERROR") {
 			t.Error("something failed inside")
 		}
@@ -343,9 +349,9 @@ func TestNoSecretsInLogs(t *testing.T) {
 	agent := a.NewAgent(t, a.Tenant, "all")
 	client := a.NewClient(t)
 	code := a.Code(t, client, a.OwnerID, agent)
-	v := a.Redeem(t, client, "authorization_code", code).Parse(t)
-	session := a.Initialize(t, v.Text("access_token"))
-	a.Redeem(t, client, "authorization_code", code)
+	v := a.RedeemToken(t, client, "authorization_code", code).ParseJSON(t)
+	session := a.InitializeSession(t, v.Text("access_token"))
+	a.RedeemToken(t, client, "authorization_code", code)
 	for _, secret := range []string{code, v.Text("access_token"), v.Text("refresh_token"), session[1],
 		apptest.Verifier} {
 		if secret == "" || strings.Contains(a.Logs.String(), secret) {
@@ -355,39 +361,39 @@ func TestNoSecretsInLogs(t *testing.T) {
 }
 
 func TestReplay(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
 		client := a.NewClient(t)
 		code := a.Code(t, client, a.OwnerID, agent)
-		first := a.Redeem(t, client, "authorization_code", code).Parse(t)
+		first := a.RedeemToken(t, client, "authorization_code", code).ParseJSON(t)
 		works := func(v apptest.Value) bool {
-			_, err := a.Grants.Lookup(t.Context(), v.Text("access_token"))
+			_, err := a.Grants.LoginByToken(t.Context(), v.Text("access_token"))
 			return err == nil
 		}
 		if !works(first) {
 			t.Fatal("a new token does not work")
 		}
 		// A reused code revokes what it gave.
-		refused(t, "a code twice", a.Redeem(t, client, "authorization_code", code), 400, "invalid_grant")
+		refused(t, "a code twice", a.RedeemToken(t, client, "authorization_code", code), 400, "invalid_grant")
 		if works(first) {
 			t.Error("what a replayed code gave lives on")
 		}
-		refused(t, "its refresh token", a.Redeem(t, client, "refresh_token", first.Text("refresh_token")), 400,
+		refused(t, "its refresh token", a.RedeemToken(t, client, "refresh_token", first.Text("refresh_token")), 400,
 			"invalid_grant")
 
 		// A reused refresh token revokes its family.
-		one := a.Redeem(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).Parse(t)
-		two := a.Redeem(t, client, "refresh_token", one.Text("refresh_token")).Parse(t)
-		three := a.Redeem(t, client, "refresh_token", two.Text("refresh_token")).Parse(t)
+		one := a.RedeemToken(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).ParseJSON(t)
+		two := a.RedeemToken(t, client, "refresh_token", one.Text("refresh_token")).ParseJSON(t)
+		three := a.RedeemToken(t, client, "refresh_token", two.Text("refresh_token")).ParseJSON(t)
 		if !works(one) || !works(two) || !works(three) || one.Text("refresh_token") == two.Text("refresh_token") {
 			t.Error("rotation")
 		}
-		refused(t, "a refresh token twice", a.Redeem(t, client, "refresh_token", one.Text("refresh_token")), 400,
+		refused(t, "a refresh token twice", a.RedeemToken(t, client, "refresh_token", one.Text("refresh_token")), 400,
 			"invalid_grant")
 		if works(one) || works(two) || works(three) {
 			t.Error("the family lives on")
 		}
-		refused(t, "the newest", a.Redeem(t, client, "refresh_token", three.Text("refresh_token")), 400,
+		refused(t, "the newest", a.RedeemToken(t, client, "refresh_token", three.Text("refresh_token")), 400,
 			"invalid_grant")
 		if got, want := a.Events(t, "agent."),
 			"agent.created agent.connected agent.disconnected agent.connected agent.disconnected"; got != want {
@@ -397,18 +403,21 @@ func TestReplay(t *testing.T) {
 }
 
 func TestRaces(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent := a.NewAgent(t, a.Tenant, "all")
 		client := a.NewClient(t)
 		for range 10 {
 			code := a.Code(t, client, a.OwnerID, agent)
 			answers := make([]apptest.Result, 8)
-			apptest.AtOnce(len(answers), func(i int) { answers[i] = a.Redeem(t, client, "authorization_code", code) })
+			apptest.RunAtOnce(len(answers), func(i int) {
+				answers[i] = a.RedeemToken(t, client, "authorization_code",
+					code)
+			})
 			won, alive := 0, 0
 			for _, r := range answers {
 				if r.Status == 200 {
 					won++
-					if _, err := a.Grants.Lookup(t.Context(), r.Parse(t).Text("access_token")); err == nil {
+					if _, err := a.Grants.LoginByToken(t.Context(), r.ParseJSON(t).Text("access_token")); err == nil {
 						alive++
 					}
 				}
@@ -417,10 +426,10 @@ func TestRaces(t *testing.T) {
 				t.Fatalf("%d exchanges of one code succeeded, %d live on", won, alive)
 			}
 		}
-		fresh := a.Redeem(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).Parse(t)
+		fresh := a.RedeemToken(t, client, "authorization_code", a.Code(t, client, a.OwnerID, agent)).ParseJSON(t)
 		answers := make([]apptest.Result, 100)
-		apptest.AtOnce(len(answers),
-			func(i int) { answers[i] = a.Redeem(t, client, "refresh_token", fresh.Text("refresh_token")) })
+		apptest.RunAtOnce(len(answers),
+			func(i int) { answers[i] = a.RedeemToken(t, client, "refresh_token", fresh.Text("refresh_token")) })
 		won := 0
 		for _, r := range answers {
 			if r.Status == 200 {
@@ -436,7 +445,7 @@ func TestRaces(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		if e == db.Postgres {
 			t.Skip("the limits are in memory")
 		}

@@ -7,10 +7,10 @@ import (
 	"frontdesk/internal/kernel/limit"
 )
 
-// headers sets the headers that show what is left of an allowance. It writes to the map
+// setLimitHeaders sets the headers that show what is left of an allowance. It writes to the map
 // directly: Set would spell the names X-Ratelimit-….
-func headers(v limit.Verdict, h http.Header) {
+func setLimitHeaders(v limit.Verdict, h http.Header) {
 	h["X-RateLimit-Limit"] = []string{strconv.Itoa(v.Limit)}
 	h["X-RateLimit-Remaining"] = []string{strconv.Itoa(v.Remaining)}
-	h["X-RateLimit-Reset"] = []string{strconv.Itoa(limit.Seconds(v.Reset))}
+	h["X-RateLimit-Reset"] = []string{strconv.Itoa(limit.CeilSeconds(v.Reset))}
 }

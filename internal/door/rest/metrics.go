@@ -25,24 +25,25 @@ func newMetrics() *metrics {
 	}
 }
 
-// figures are one operation's metrics. The counters of successes are looked up once, at
+// operationMetrics are one operation's metrics. The counters of successes are looked up once, at
 // start, so that most requests do not pay for it.
-type figures struct {
+type operationMetrics struct {
 	all     *metrics
 	name    string
 	seconds prometheus.Observer
 	success map[int]prometheus.Counter
 }
 
-func (m *metrics) figures(name string) *figures {
-	f := &figures{all: m, name: name, seconds: m.seconds.WithLabelValues(name), success: map[int]prometheus.Counter{}}
+func (m *metrics) forOperation(name string) *operationMetrics {
+	f := &operationMetrics{all: m, name: name, seconds: m.seconds.WithLabelValues(name),
+		success: map[int]prometheus.Counter{}}
 	for _, status := range []int{200, 201, 202, 204} {
 		f.success[status] = m.requests.WithLabelValues(name, strconv.Itoa(status))
 	}
 	return f
 }
 
-func (f *figures) observe(status int, took time.Duration) {
+func (f *operationMetrics) observeRequest(status int, took time.Duration) {
 	f.seconds.Observe(took.Seconds())
 	if c := f.success[status]; c != nil {
 		c.Inc()
@@ -51,8 +52,8 @@ func (f *figures) observe(status int, took time.Duration) {
 	f.all.requests.WithLabelValues(f.name, strconv.Itoa(status)).Inc()
 }
 
-// refused counts a request that reached no operation.
-func (m *metrics) refused(status int) {
+// countRefused counts a request that reached no operation.
+func (m *metrics) countRefused(status int) {
 	m.requests.WithLabelValues("", strconv.Itoa(status)).Inc()
 }
 

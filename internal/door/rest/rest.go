@@ -52,25 +52,25 @@ type Door struct {
 	// Pace is how long 64 KiB of a stream may take; 60 seconds if zero.
 	Pace time.Duration
 
-	routes  router
-	limiter limit.Leased[id.ID] // by organization
-	public  public
+	routes  routeNode
+	limiter limit.LeasedLimiter[id.ID] // by organization
+	public  publicRoutes
 	metrics *metrics
 }
 
 // Mount adds the operations of the catalog that are declared for REST.
 func (d *Door) Mount(c *op.Catalog) {
 	d.metrics = newMetrics()
-	d.limiter.Name, d.limiter.Ledger = "requests", limit.Share(d.Runner.DB)
+	d.limiter.Name, d.limiter.Ledger = "requests", limit.NewLedger(d.Runner.DB)
 	for _, o := range c.All() {
-		if o.Doors&op.REST == 0 || o.Path == "" {
+		if o.Doors&op.RESTDoor == 0 || o.Path == "" {
 			continue
 		}
-		r := &route{o, d.metrics.figures(o.Name)}
+		r := &route{o, d.metrics.forOperation(o.Name)}
 		if o.Public {
-			d.public.add(r)
+			d.public.addRoute(r)
 		} else {
-			d.routes.add(r)
+			d.routes.addRoute(r)
 		}
 	}
 }
@@ -80,19 +80,19 @@ func (d *Door) Mount(c *op.Catalog) {
 // permission.
 func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	request := string(id.OfRequest())
+	request := string(id.NewRequestID())
 	h := w.Header()
 	h["X-Request-ID"] = []string{request}
 	defer d.answerPanic(w, r, request)
-	rt, status := d.serve(w, r, request)
+	rt, status := d.serveOperation(w, r, request)
 	if rt != nil {
-		rt.observe(status, time.Since(began))
+		rt.observeRequest(status, time.Since(began))
 	} else {
-		d.metrics.refused(status)
+		d.metrics.countRefused(status)
 	}
 	if d.Log.Enabled(r.Context(), slog.LevelDebug) {
 		d.Log.DebugContext(r.Context(), "request", "trace_id", request, "method", r.Method, "path",
-			redacted(r.URL.Path),
+			redactPath(r.URL.Path),
 			"status", status, "took", time.Since(began))
 	}
 }
@@ -105,16 +105,16 @@ func (d *Door) answerPanic(w http.ResponseWriter, r *http.Request, request strin
 	case http.ErrAbortHandler: // from abortConnection: the answer must not look complete
 		panic(v)
 	default:
-		d.metrics.refused(d.refuse(w, r, request, &db.PanicError{Value: v, Stack: debug.Stack()}))
+		d.metrics.countRefused(d.writeRefusal(w, r, request, &db.PanicError{Value: v, Stack: debug.Stack()}))
 	}
 }
 
-// serve answers a request and returns its route, or nil if it reached none, and the
+// serveOperation answers a request and returns its route, or nil if it reached none, and the
 // status.
-func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*route, int) {
-	refuse := func(rt *route, err error) (*route, int) { return rt, d.refuse(w, r, request, err) }
+func (d *Door) serveOperation(w http.ResponseWriter, r *http.Request, request string) (*route, int) {
+	refuse := func(rt *route, err error) (*route, int) { return rt, d.writeRefusal(w, r, request, err) }
 	var buffer [4]string // room for the path's values, so that most requests allocate none
-	caller, node, values, err := d.enter(w, r, buffer[:0])
+	caller, node, values, err := d.identifyAndRoute(w, r, buffer[:0])
 	if err != nil {
 		return refuse(nil, err)
 	}
@@ -127,36 +127,36 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request, request string) (*r
 		w.Header().Set("Allow", node.allow)
 		return refuse(nil, fault.MethodNotAllowed.Say("This path accepts %s.", node.allow))
 	}
-	q := op.Request{Caller: caller, Door: op.REST, ID: request, Path: values}
+	q := op.Request{Caller: caller, Door: op.RESTDoor, ID: request, Path: values}
 	// What is wrong with the request is answered by the Runner, after the permission: a
 	// caller without it learns nothing else.
-	q.Malformed = d.takeApart(w, r, rt.op, &q)
+	q.Malformed = d.parsePathAndQuery(w, r, rt.op, &q)
 	if key, ok := r.Header["Idempotency-Key"]; ok {
 		q.Key, q.HasKey = key[0], true
 	}
-	q.Match = r.Header.Get("If-Match")
+	q.IfMatch = r.Header.Get("If-Match")
 	if method == http.MethodPost {
-		q.Spend = func(more int) error { return d.spend(r.Context(), w.Header(), caller, more) }
+		q.UseAllowance = func(more int) error { return d.spendRequests(r.Context(), w.Header(), caller, more) }
 	}
-	if rt.op.Streams() {
-		q.Stream = &op.Stream{Reader: d.pacedReader(w, r), ContentType: r.Header.Get("Content-Type"),
+	if rt.op.TakesStream() {
+		q.Stream = &op.Stream{Reader: d.newPacedReader(w, r), ContentType: r.Header.Get("Content-Type"),
 			Length: r.ContentLength,
 			Head:   r.Method == http.MethodHead}
-	} else if takesJSON(method) {
+	} else if mayHaveBody(method) {
 		buf := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(buf)
-		q.Body = func() ([]byte, error) { return readBody(w, r, buf) }
+		q.Body = func() ([]byte, error) { return readLimitedBody(w, r, buf) }
 	}
 	answer, err := d.Runner.Do(r.Context(), rt.op, q)
 	if err != nil {
 		return refuse(rt, err)
 	}
-	return rt, d.answer(w, r, request, rt.op, answer)
+	return rt, d.writeAnswer(w, r, request, rt.op, answer)
 }
 
-// takeApart decodes the path's values and the query into q, and returns what is wrong
+// parsePathAndQuery decodes the path's values and the query into q, and returns what is wrong
 // with the request before its body is read.
-func (d *Door) takeApart(w http.ResponseWriter, r *http.Request, o *op.Op, q *op.Request) (err error) {
+func (d *Door) parsePathAndQuery(w http.ResponseWriter, r *http.Request, o *op.Op, q *op.Request) (err error) {
 	if err := checkContentType(o, r); err != nil {
 		return err
 	}
@@ -169,77 +169,78 @@ func (d *Door) takeApart(w http.ResponseWriter, r *http.Request, o *op.Op, q *op
 		return nil
 	}
 	if q.Query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-		return badQuery(err)
+		return malformedQuery(err)
 	}
-	nameIgnored(w.Header(), o, q.Query)
+	nameIgnoredParameters(w.Header(), o, q.Query)
 	return nil
 }
 
-// maxIgnored bounds how many ignored parameters the header names.
-const maxIgnored = 20
+// maxIgnoredNamed bounds how many ignored parameters the header names.
+const maxIgnoredNamed = 20
 
-// nameIgnored lists unknown query parameters in a header: without it, a misspelt filter
+// nameIgnoredParameters lists unknown query parameters in a header: without it, a misspelt filter
 // would look like a filter that matches everything.
-func nameIgnored(h http.Header, o *op.Op, query url.Values) {
+func nameIgnoredParameters(h http.Header, o *op.Op, query url.Values) {
 	var names []string
 	for name := range query {
-		if !o.TakesQuery(name) {
+		if !o.HasQueryField(name) {
 			names = append(names, url.QueryEscape(name))
 		}
 	}
 	if len(names) > 0 {
 		slices.Sort(names)
-		h.Set("X-Ignored-Parameters", strings.Join(names[:min(len(names), maxIgnored)], ", "))
+		h.Set("X-Ignored-Parameters", strings.Join(names[:min(len(names), maxIgnoredNamed)], ", "))
 	}
 }
 
-// badQuery says why a query string cannot be parsed.
-func badQuery(err error) error {
+// malformedQuery says why a query string cannot be parsed.
+func malformedQuery(err error) error {
 	return (*fault.Tree)(nil).Add("The query is not well formed: " + err.Error()).Fault(fault.BadInput)
 }
 
 // NotFound answers a program that asks for a path that no door serves.
 func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
-	request := string(id.OfRequest())
+	request := string(id.NewRequestID())
 	w.Header()["X-Request-ID"] = []string{request}
-	d.metrics.refused(d.refuse(w, r, request, noPath()))
+	d.metrics.countRefused(d.writeRefusal(w, r, request, pathNotFound()))
 }
 
 // Allowance tells how many requests an organization has left.
 func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
-	return d.limiter.Look(ctx, tx, org, d.Limits[plan], time.Minute, time.Now())
+	return d.limiter.Peek(ctx, tx, org, d.Limits[plan], time.Minute, time.Now())
 }
 
-// enter finds out who calls and what is at the path: with a key, after its rate
+// identifyAndRoute finds out who calls and what is at the path: with a key, after its rate
 // limit and the state of its account; for a public operation, after the
 // address's limit.
-func (d *Door) enter(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *router, []string, error) {
+func (d *Door) identifyAndRoute(w http.ResponseWriter, r *http.Request, values []string) (*op.Caller, *routeNode,
+	[]string, error) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && r.URL.Path != "/v1" {
-		node, values, err := d.admit(w, r)
-		return anyone, node, values, err
+		node, values, err := d.admitPublic(w, r)
+		return publicCaller, node, values, err
 	}
-	login, err := d.login(r)
+	login, err := d.loginByHeader(r)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := d.spend(r.Context(), w.Header(), login.Caller, 1); err != nil {
+	if err := d.spendRequests(r.Context(), w.Header(), login.Caller, 1); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := login.Refused(); err != nil {
 		return nil, nil, nil, err
 	}
-	node, values := d.routes.find(r.URL.EscapedPath(), values)
+	node, values := d.routes.findNode(r.URL.EscapedPath(), values)
 	if node == nil {
-		return nil, nil, nil, noPath()
+		return nil, nil, nil, pathNotFound()
 	}
 	return login.Caller, node, values, nil
 }
 
-// spend takes requests from an organization's allowance and shows what is left in the
+// spendRequests takes requests from an organization's allowance and shows what is left in the
 // headers. A batch takes one for each of its rows (op.Request.Spend).
-func (d *Door) spend(ctx context.Context, h http.Header, c *op.Caller, times int) error {
+func (d *Door) spendRequests(ctx context.Context, h http.Header, c *op.Caller, times int) error {
 	v := d.limiter.SpendMany(ctx, c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
-	headers(v, h)
+	setLimitHeaders(v, h)
 	if v.OK {
 		return nil
 	}
@@ -248,23 +249,23 @@ func (d *Door) spend(ctx context.Context, h http.Header, c *op.Caller, times int
 	return f
 }
 
-func (d *Door) login(r *http.Request) (*account.Login, error) {
+func (d *Door) loginByHeader(r *http.Request) (*account.Login, error) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return nil, fault.Unauthorized.New()
 	}
-	return d.Accounts.ByKey(r.Context(), strings.TrimSpace(token))
+	return d.Accounts.LoginByKey(r.Context(), strings.TrimSpace(token))
 }
 
-// takesJSON reports whether requests of a method have a body.
-func takesJSON(method string) bool {
+// mayHaveBody reports whether requests of a method have a body.
+func mayHaveBody(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
 // checkContentType requires application/json for a body, or multipart/form-data
 // for a form. An action that needs no input may come without either.
 func checkContentType(o *op.Op, r *http.Request) error {
-	if !takesJSON(r.Method) || o.Streams() && !o.IsForm() {
+	if !mayHaveBody(r.Method) || o.TakesStream() && !o.IsForm() {
 		return nil
 	}
 	header := r.Header.Get("Content-Type")
@@ -287,9 +288,9 @@ func checkContentType(o *op.Op, r *http.Request) error {
 
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// readBody reads a body of at most MaxBody into buf. The result is valid until buf goes
+// readLimitedBody reads a body of at most MaxBody into buf. The result is valid until buf goes
 // back to the pool.
-func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte, error) {
+func readLimitedBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte, error) {
 	buf.Reset()
 	tooLarge := fault.TooLarge.Say("The request body is larger than 1 MiB.")
 	if r.ContentLength > MaxBody {
@@ -309,7 +310,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf *bytes.Buffer) ([]byte
 
 var jsonType = []string{"application/json"}
 
-func send(w http.ResponseWriter, status int, body []byte) int {
+func writeResponse(w http.ResponseWriter, status int, body []byte) int {
 	h := w.Header()
 	if body != nil {
 		h["Content-Type"] = jsonType
@@ -323,9 +324,9 @@ func send(w http.ResponseWriter, status int, body []byte) int {
 
 var noStore = []string{"no-store"}
 
-// answer writes the answer of an operation. A resource that has a version gets an ETag,
+// writeAnswer writes the answer of an operation. A resource that has a version gets an ETag,
 // and a GET whose client has that version is answered 304.
-func (d *Door) answer(w http.ResponseWriter, r *http.Request, request string, o *op.Op, a op.Answer) int {
+func (d *Door) writeAnswer(w http.ResponseWriter, r *http.Request, request string, o *op.Op, a op.Answer) int {
 	if a.Replay {
 		w.Header()["Idempotency-Replay"] = []string{"true"}
 	}
@@ -336,36 +337,36 @@ func (d *Door) answer(w http.ResponseWriter, r *http.Request, request string, o 
 		tag := `"` + version + `"`
 		w.Header()["Etag"] = []string{tag}
 		if r.Method == http.MethodGet && r.Header.Get("If-None-Match") == tag {
-			return send(w, http.StatusNotModified, nil)
+			return writeResponse(w, http.StatusNotModified, nil)
 		}
 	}
-	return send(w, a.Status, a.Body)
+	return writeResponse(w, a.Status, a.Body)
 }
 
-// refuse writes the error envelope. An error that is not a refusal is logged
+// writeRefusal writes the error envelope. An error that is not a refusal is logged
 // once, here, and the caller learns only the request id.
-func (d *Door) refuse(w http.ResponseWriter, r *http.Request, request string, err error) int {
-	f := fault.Of(err)
+func (d *Door) writeRefusal(w http.ResponseWriter, r *http.Request, request string, err error) int {
+	f := fault.FromError(err)
 	if r.Context().Err() != nil && f.Kind == fault.Internal {
 		f = fault.Unavailable.Because(err) // the client hung up
 	}
 	switch f.Kind {
 	case fault.Internal:
 		d.Log.ErrorContext(r.Context(), "request failed", "trace_id", request, "method", r.Method, "path",
-			redacted(r.URL.Path), "err", err)
+			redactPath(r.URL.Path), "err", err)
 	case fault.Unavailable, fault.OutcomeUnknown:
 		d.Log.WarnContext(r.Context(), "request turned away", "trace_id", request, "method", r.Method, "path",
-			redacted(r.URL.Path), "err", err)
+			redactPath(r.URL.Path), "err", err)
 	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if wait := f.Wait(); wait > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(limit.Seconds(wait)))
+	if wait := f.RetryDelay(); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(limit.CeilSeconds(wait)))
 	}
 	body, encodeErr := op.ErrorBody(f)
 	if encodeErr != nil {
 		d.Log.ErrorContext(r.Context(), "a refusal could not be encoded", "trace_id", request, "err", encodeErr)
 		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
 	}
-	return send(w, f.Status, body)
+	return writeResponse(w, f.Status, body)
 }

@@ -20,9 +20,9 @@ import (
 )
 
 func TestOrderOfChecks(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		post := func(key, path, body string, headers ...string) apptest.Result {
-			return a.Send(t, key, http.MethodPost, path, body, headers...)
+			return a.SendREST(t, key, http.MethodPost, path, body, headers...)
 		}
 		// The key comes before everything.
 		for name, key := range map[string]string{"none": "", "typo": a.Key[:len(a.Key)-1] + "-",
@@ -33,33 +33,34 @@ func TestOrderOfChecks(t *testing.T) {
 				t.Errorf("%s: headers %v", name, r.Header)
 			}
 		}
-		r := a.Send(t, "", http.MethodGet, "/v1/contacts", "", "Authorization", "Basic "+a.Key)
+		r := a.SendREST(t, "", http.MethodGet, "/v1/contacts", "", "Authorization", "Basic "+a.Key)
 		r.Refused(t, 401, "UNAUTHORIZED")
-		a.Send(t, "", http.MethodGet, "/v1/contacts", "", "Authorization", "bearer "+a.Key).OK(t, 200)
+		a.SendREST(t, "", http.MethodGet, "/v1/contacts", "", "Authorization", "bearer "+a.Key).OK(t, 200)
 
 		// Then the account, the agreement, the route, the permission.
 		v := a.NewTenant(t, "starter")
-		a.Operate(t, "organizations.update", "organization", v.Org, `{"status": "disabled"}`)
-		r = a.Send(t, v.Key, http.MethodGet, "/v1/nowhere", "")
+		a.AsOperator(t, "organizations.update", "organization", v.Org, `{"status": "disabled"}`)
+		r = a.SendREST(t, v.Key, http.MethodGet, "/v1/nowhere", "")
 		r.Refused(t, 403, "ACCOUNT_DISABLED")
 		if r.Header.Get("X-RateLimit-Limit") != "300" {
 			t.Errorf("limit %q", r.Header.Get("X-RateLimit-Limit"))
 		}
-		a.Operate(t, "organizations.update", "organization", v.Org, `{"status": "active"}`)
-		a.Send(t, v.Key, http.MethodGet, "/v1/contacts", "").OK(t, 200)
+		a.AsOperator(t, "organizations.update", "organization", v.Org, `{"status": "active"}`)
+		a.SendREST(t, v.Key, http.MethodGet, "/v1/contacts", "").OK(t, 200)
 
-		a.Send(t, a.Key, http.MethodGet, "/v1/nowhere", "").Refused(t, 404, "NOT_FOUND")
-		r = a.Send(t, a.Key, http.MethodPut, "/v1/contacts", `{}`)
+		a.SendREST(t, a.Key, http.MethodGet, "/v1/nowhere", "").Refused(t, 404, "NOT_FOUND")
+		r = a.SendREST(t, a.Key, http.MethodPut, "/v1/contacts", `{}`)
 		r.Refused(t, 405, "METHOD_NOT_ALLOWED")
 		if r.Header.Get("Allow") != "GET, HEAD, POST" {
 			t.Errorf("Allow: %s", r.Header.Get("Allow"))
 		}
 		readOnly, _ := a.NewKey(t, a.Tenant, "contacts:read", "tasks:write")
-		a.Send(t, readOnly, http.MethodGet, "/v1/contacts", "").OK(t, 200)
+		a.SendREST(t, readOnly, http.MethodGet, "/v1/contacts", "").OK(t, 200)
 		e := post(readOnly, "/v1/contacts", "x", "Content-Type", "text/plain").Refused(t, 403,
 			"INSUFFICIENT_PERMISSIONS")
 		e.Same("details.permission", "contacts:write")
-		a.Send(t, readOnly, http.MethodGet, "/v1/me", "").OK(t, 200).Same("permissions", "[contacts:read tasks:write]")
+		a.SendREST(t, readOnly, http.MethodGet, "/v1/me", "").OK(t, 200).Same("permissions",
+			"[contacts:read tasks:write]")
 
 		// Then content type, path, query, key, size, stored key, body.
 		post(a.Key, "/v1/contacts/xyz/emails", "{}", "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
@@ -76,42 +77,42 @@ func TestOrderOfChecks(t *testing.T) {
 }
 
 func TestAgreementGate(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		a := apptest.StartWith(t, s)
-		org := a.Operate(t, "organizations.create", "", "", `{"name": "New"}`)
+		org := a.AsOperator(t, "organizations.create", "", "", `{"name": "New"}`)
 		v := apptest.Tenant{Org: org.ID("id"), Business: org.ID("businessId")}
 		key, _ := a.NewKey(t, v, "*")
-		r := a.Send(t, key, http.MethodGet, "/v1/nowhere", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
+		r := a.SendREST(t, key, http.MethodGet, "/v1/nowhere", "").Refused(t, 403, "BUSINESS_AGREEMENT_REQUIRED")
 		r.Same("details.url", s.BaseURL+"/agreements")
-		a.Operate(t, "users.create", "organization", v.Org,
+		a.AsOperator(t, "users.create", "organization", v.Org,
 			`{"email": "o@example.com", "name": "O", "role": "owner", "password": "long enough"}`)
-		a.Operate(t, "agreements.accept", "business", v.Business,
+		a.AsOperator(t, "agreements.accept", "business", v.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": "O@example.com"}`, v.Business))
-		a.Send(t, key, http.MethodGet, "/v1/me", "").OK(t, 200)
+		a.SendREST(t, key, http.MethodGet, "/v1/me", "").OK(t, 200)
 	})
 }
 
 func TestKeysEnd(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		key, keyID := a.NewKey(t, a.Tenant, "contacts:read")
-		a.Send(t, key, http.MethodGet, "/v1/me", "").OK(t, 200)
-		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
-		a.Send(t, key, http.MethodGet, "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
+		a.SendREST(t, key, http.MethodGet, "/v1/me", "").OK(t, 200)
+		a.AsOperator(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
+		a.SendREST(t, key, http.MethodGet, "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
 
 		soon := a.Clock.Now().Add(8 * time.Second)
-		k := a.Operate(t, "api_keys.create", "business", a.Business,
+		k := a.AsOperator(t, "api_keys.create", "business", a.Business,
 			fmt.Sprintf(`{"businessId": %q, "name": "Short", "permissions": ["*"], "expiresAt": %q}`, a.Business, soon))
-		a.Send(t, k.Text("key"), http.MethodGet, "/v1/me", "").OK(t, 200)
+		a.SendREST(t, k.Text("key"), http.MethodGet, "/v1/me", "").OK(t, 200)
 		for a.Clock.Now() <= soon {
 			time.Sleep(50 * time.Millisecond)
 		}
-		a.Send(t, k.Text("key"), http.MethodGet, "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
+		a.SendREST(t, k.Text("key"), http.MethodGet, "/v1/me", "").Refused(t, 401, "UNAUTHORIZED")
 
-		if err := a.Accounts.FlushUsed(t.Context()); err != nil {
+		if err := a.Accounts.FlushLastUsed(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		keys := a.Operate(t, "api_keys.list", "organization", a.Org, `{}`)
+		keys := a.AsOperator(t, "api_keys.list", "organization", a.Org, `{}`)
 		if keys.At("0.lastUsedAt").Null() || keys.Has("key") || strings.Contains(keys.String(), a.Key) {
 			t.Errorf("keys: %s", keys)
 		}
@@ -119,14 +120,14 @@ func TestKeysEnd(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		missing := string(id.New())
-		get := func(path string) apptest.Result { return a.Send(t, a.Key, http.MethodGet, path, "") }
+		get := func(path string) apptest.Result { return a.SendREST(t, a.Key, http.MethodGet, path, "") }
 		get("/v1/contacts/xyz").Refused(t, 400, "INVALID_CONTACT_ID")
 		get("/v1/contacts/"+missing).Refused(t, 404, "NOT_FOUND")
 		get("/v1/contacts/"+missing+"/emails/"+missing).Refused(t, 404, "NOT_FOUND")
 		get("/v1/contacts/"+strings.ToUpper(missing)).Refused(t, 404, "NOT_FOUND")
-		c := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "A"}`).OK(t, 201).Text("id")
+		c := a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "A"}`).OK(t, 201).Text("id")
 		get("/v1/contacts/"+strings.ToUpper(c)).OK(t, 200)
 		get("/v1/contacts/"+c+"/emails/xyz").Refused(t, 400, "INVALID_INPUT")
 		for _, path := range []string{"/v1", "/v1/", "/v1/contacts/", "/v1//contacts", "/v1/../v1/contacts",
@@ -152,7 +153,7 @@ func TestRefusals(t *testing.T) {
 		get("/v1/contacts?unknown=1").OK(t, 200)
 		get("/v1/contacts?query=%zz").Refused(t, 400, "INVALID_INPUT")
 
-		post := func(body string) apptest.Result { return a.Send(t, a.Key, http.MethodPost, "/v1/contacts", body) }
+		post := func(body string) apptest.Result { return a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", body) }
 		for body, want := range map[string]string{
 			`[]`: "expected object, received array", `null`: "expected object, received null", `"x"`: "received string",
 			`{"firstName": "A"`:                                 "Invalid JSON",
@@ -192,22 +193,22 @@ func TestRefusals(t *testing.T) {
 		}
 		post(`{"firstName": "`+strings.Repeat("é", 255)+`"}`).OK(t, 201)
 		post(`{"firstName": null, "lastName": "L"}`).OK(t, 201)
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{"emails": []}`).Refused(t, 400, "VALIDATION_ERROR")
+		a.SendREST(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{"emails": []}`).Refused(t, 400, "VALIDATION_ERROR")
 		// An empty body is not JSON: only an action may come without one.
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type",
+		a.SendREST(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, ``, "Content-Type",
 			"application/json").Refused(t, 400, "VALIDATION_ERROR").At("details.errors.0")
-		a.Send(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type",
+		a.SendREST(t, a.Key, http.MethodPut, "/v1/businesses/"+string(a.Business)+"/profile", ``, "Content-Type",
 			"application/json").Refused(t, 400, "VALIDATION_ERROR")
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{}`).OK(t, 200)
-		a.Send(t, a.Key, http.MethodPost, "/v1/contacts", ``).Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, http.MethodPatch, "/v1/contacts/"+c, `{}`).OK(t, 200)
+		a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", ``).Refused(t, 400, "INVALID_INPUT")
 		none := "/v1/invoices/" + string(id.New()) + "/"
-		a.Send(t, a.Key, http.MethodPost, none+"issue", ``).Refused(t, 404, "NOT_FOUND")
-		a.Send(t, a.Key, http.MethodPost, none+"send", ``).Refused(t, 404, "NOT_FOUND") // its input is optional
-		a.Send(t, a.Key, http.MethodPost, none+"send", ``, "Content-Type",
+		a.SendREST(t, a.Key, http.MethodPost, none+"issue", ``).Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, a.Key, http.MethodPost, none+"send", ``).Refused(t, 404, "NOT_FOUND") // its input is optional
+		a.SendREST(t, a.Key, http.MethodPost, none+"send", ``, "Content-Type",
 			"text/plain").Refused(t, 400, "INVALID_INPUT")
 
-		a.Send(t, a.Key, http.MethodPost, "/v1/openapi.json", `{}`).Refused(t, 404, "NOT_FOUND")
-		head := a.Send(t, a.Key, http.MethodHead, "/v1/contacts/"+c, "")
+		a.SendREST(t, a.Key, http.MethodPost, "/v1/openapi.json", `{}`).Refused(t, 404, "NOT_FOUND")
+		head := a.SendREST(t, a.Key, http.MethodHead, "/v1/contacts/"+c, "")
 		if head.Status != 200 || len(head.Body) != 0 {
 			t.Errorf("HEAD: %d %q", head.Status, head.Body)
 		}
@@ -244,7 +245,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.RateLimit.Free = 2 // one comes back after half a minute
 		a := apptest.StartWith(t, s)
@@ -255,20 +256,20 @@ func TestRateLimit(t *testing.T) {
 			if i%2 == 1 {
 				key = other // all keys of one organization share the allowance
 			}
-			r := a.Send(t, key, http.MethodGet, "/v1/me", "")
+			r := a.SendREST(t, key, http.MethodGet, "/v1/me", "")
 			r.OK(t, 200)
 			if r.Header.Get("X-RateLimit-Limit") != "2" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(1-i) {
 				t.Errorf("request %d: %v", i, r.Header)
 			}
 		}
-		r := a.Send(t, v.Key, http.MethodGet, "/v1/nowhere", "")
+		r := a.SendREST(t, v.Key, http.MethodGet, "/v1/nowhere", "")
 		r.Refused(t, 429, "RATE_LIMITED")
 		wait, err := strconv.Atoi(r.Header.Get("Retry-After"))
 		if err != nil || wait < 1 || wait > 30 || r.Header.Get("X-RateLimit-Remaining") != "0" ||
 			r.Header.Get("X-RateLimit-Reset") == "" {
 			t.Errorf("headers %v", r.Header)
 		}
-		a.Send(t, a.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // others are not affected
+		a.SendREST(t, a.Key, http.MethodGet, "/v1/me", "").OK(t, 200) // others are not affected
 	})
 }
 
@@ -283,10 +284,10 @@ func TestPanic(t *testing.T) {
 		Route:    "POST /v1/probe-broken",
 		Summary:  "Break.",
 		Resource: "contacts",
-		Doors:    op.REST,
+		Doors:    op.RESTDoor,
 		Example:  `{}`,
 	}, func(context.Context, *op.Call, brokenInput) (*account.Me, error) { return nil, nil })}})
-	r := a.Send(t, a.Key, http.MethodPost, "/v1/probe-broken", `{}`)
+	r := a.SendREST(t, a.Key, http.MethodPost, "/v1/probe-broken", `{}`)
 	r.Refused(t, 500, "INTERNAL_ERROR")
 	if request := r.Header.Get("X-Request-ID"); request == "" || !strings.Contains(a.Logs.String(), request) ||
 		strings.Contains(string(r.Body), "broken") {

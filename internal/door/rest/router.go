@@ -8,31 +8,31 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// router is a node of a tree of path segments, at whose end are the operations of a
+// routeNode is a node of a tree of path segments, at whose end are the operations of a
 // path by method. It takes paths literally: "//" and ".." are segments that no route
 // has.
-type router struct {
-	literal map[string]*router // by segment; it wins over param
-	param   *router            // a segment like {id}
-	methods map[string]*route  // nil where no path ends
-	allow   string             // the header Allow
+type routeNode struct {
+	literal map[string]*routeNode // by segment; it wins over param
+	param   *routeNode            // a segment like {id}
+	methods map[string]*route     // nil where no path ends
+	allow   string                // the header Allow
 }
 
-// add puts a route into the tree and computes the header Allow of its path anew.
-func (n *router) add(r *route) {
+// addRoute puts a route into the tree and computes the header Allow of its path anew.
+func (n *routeNode) addRoute(r *route) {
 	for _, segment := range strings.Split(r.op.Path, "/")[1:] {
 		if strings.HasPrefix(segment, "{") {
 			if n.param == nil {
-				n.param = &router{}
+				n.param = &routeNode{}
 			}
 			n = n.param
 			continue
 		}
 		if n.literal == nil {
-			n.literal = map[string]*router{}
+			n.literal = map[string]*routeNode{}
 		}
 		if n.literal[segment] == nil {
-			n.literal[segment] = &router{}
+			n.literal[segment] = &routeNode{}
 		}
 		n = n.literal[segment]
 	}
@@ -51,9 +51,9 @@ func (n *router) add(r *route) {
 	n.allow = strings.Join(names, ", ")
 }
 
-// find walks the path and appends the values of its parameters, still escaped, to
+// findNode walks the path and appends the values of its parameters, still escaped, to
 // values. A nil node means that there is no such path.
-func (n *router) find(path string, values []string) (*router, []string) {
+func (n *routeNode) findNode(path string, values []string) (*routeNode, []string) {
 	path = strings.TrimPrefix(path, "/")
 	for {
 		segment, rest, more := strings.Cut(path, "/")
@@ -79,5 +79,5 @@ func (n *router) find(path string, values []string) (*router, []string) {
 // route is an operation with its metrics.
 type route struct {
 	op *op.Op
-	*figures
+	*operationMetrics
 }

@@ -15,32 +15,32 @@ import (
 // connection's deadline is renewed for every paceBytes. A stream that is
 // slower, or stalls, ends.
 const (
-	paceTime  = 60 * time.Second
-	paceBytes = 64 << 10
+	defaultPace = 60 * time.Second
+	paceBytes   = 64 << 10
 )
 
-func (d *Door) paceTime() time.Duration {
+func (d *Door) paceInterval() time.Duration {
 	if d.Pace > 0 {
 		return d.Pace
 	}
-	return paceTime
+	return defaultPace
 }
 
 // pace renews a deadline as bytes pass.
 type pace struct {
-	extend func(time.Time) error
-	time   time.Duration // from one renewal to the deadline
-	since  int           // bytes since the last renewal
-	begun  bool          // the deadline was set at least once
+	extend     func(time.Time) error
+	time       time.Duration // from one renewal to the deadline
+	bytesSince int           // bytes since the last renewal
+	begun      bool          // the deadline was set at least once
 }
 
-// passing is called before each read and write. It renews the deadline at the start and
+// extendDeadline is called before each read and write. It renews the deadline at the start and
 // after every paceBytes.
-func (p *pace) passing() error {
-	if p.begun && p.since < paceBytes {
+func (p *pace) extendDeadline() error {
+	if p.begun && p.bytesSince < paceBytes {
 		return nil
 	}
-	p.begun, p.since = true, 0
+	p.begun, p.bytesSince = true, 0
 	err := p.extend(time.Now().Add(p.time))
 	if errors.Is(err, http.ErrNotSupported) { // a test without a connection
 		return nil
@@ -54,20 +54,20 @@ type pacedReader struct {
 	pace
 }
 
-func (d *Door) pacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
+func (d *Door) newPacedReader(w http.ResponseWriter, r *http.Request) *pacedReader {
 	c := http.NewResponseController(w)
 	// The server's own write deadline would pass during a long upload, and the answer
 	// could not be written.
 	c.SetWriteDeadline(time.Time{}) //nolint:errcheck // a test has no connection
-	return &pacedReader{r.Body, pace{extend: c.SetReadDeadline, time: d.paceTime()}}
+	return &pacedReader{r.Body, pace{extend: c.SetReadDeadline, time: d.paceInterval()}}
 }
 
 func (p *pacedReader) Read(b []byte) (int, error) {
-	if err := p.passing(); err != nil {
+	if err := p.extendDeadline(); err != nil {
 		return 0, err
 	}
 	n, err := p.Reader.Read(b)
-	p.since += n
+	p.bytesSince += n
 	return n, err
 }
 
@@ -78,8 +78,8 @@ type pacedWriter struct {
 	status int
 }
 
-func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
-	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceTime()},
+func (d *Door) newPacedWriter(w http.ResponseWriter) *pacedWriter {
+	return &pacedWriter{w, pace{extend: http.NewResponseController(w).SetWriteDeadline, time: d.paceInterval()},
 		http.StatusOK}
 }
 
@@ -87,27 +87,29 @@ func (d *Door) pacedWriter(w http.ResponseWriter) *pacedWriter {
 // range is then refused with the usual error envelope.
 func (p *pacedWriter) WriteHeader(status int) {
 	p.status = status
-	if !p.refused() {
+	if !p.isRangeRefusal() {
 		p.ResponseWriter.WriteHeader(status)
 	}
 }
 
-func (p *pacedWriter) refused() bool { return p.status == http.StatusRequestedRangeNotSatisfiable }
+func (p *pacedWriter) isRangeRefusal() bool {
+	return p.status == http.StatusRequestedRangeNotSatisfiable
+}
 
 func (p *pacedWriter) Write(b []byte) (int, error) {
-	if p.refused() {
+	if p.isRangeRefusal() {
 		return len(b), nil
 	}
-	if err := p.passing(); err != nil {
+	if err := p.extendDeadline(); err != nil {
 		return 0, err
 	}
 	n, err := p.ResponseWriter.Write(b)
-	p.since += n
+	p.bytesSince += n
 	return n, err
 }
 
-// end clears the deadline for the next answer on the connection.
-func (p *pacedWriter) end() {
+// clearDeadline clears the deadline for the next answer on the connection.
+func (p *pacedWriter) clearDeadline() {
 	p.extend(time.Time{}) //nolint:errcheck // the connection is gone
 }
 
@@ -126,54 +128,54 @@ func (d *Door) serveContent(w http.ResponseWriter, r *http.Request, request stri
 	if c.ETag != "" {
 		h.Set("ETag", c.ETag)
 	}
-	out := d.pacedWriter(w)
-	defer out.end()
+	out := d.newPacedWriter(w)
+	defer out.clearDeadline()
 	if c.Write != nil {
-		return d.writeContent(out, r, request, c)
+		return d.writeStreamed(out, r, request, c)
 	}
-	from := &watched{ReadSeeker: c}
+	from := &errorKeepingReader{ReadSeeker: c}
 	c.Serve(out, r, from)
-	if out.refused() {
+	if out.isRangeRefusal() {
 		h.Del("Content-Disposition")
-		return d.refuse(w, r, request, fault.BadRange.New())
+		return d.writeRefusal(w, r, request, fault.BadRange.New())
 	}
 	if from.err != nil && r.Context().Err() == nil {
-		d.cutOff(r, request, from.err)
+		d.abortConnection(r, request, from.err)
 	}
 	return out.status
 }
 
-// writeContent answers with content that is produced while it is sent, such as an
+// writeStreamed answers with content that is produced while it is sent, such as an
 // export. Its length is not known beforehand, so there are no ranges.
-func (d *Door) writeContent(w *pacedWriter, r *http.Request, request string, c *op.Content) int {
+func (d *Door) writeStreamed(w *pacedWriter, r *http.Request, request string, c *op.Content) int {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return w.status
 	}
 	if err := c.Write(r.Context(), w); err != nil {
-		d.cutOff(r, request, err)
+		d.abortConnection(r, request, err)
 	}
 	return w.status
 }
 
-// cutOff ends the connection after an error in the middle of an answer: the client must
+// abortConnection ends the connection after an error in the middle of an answer: the client must
 // not take the part for the whole.
-func (d *Door) cutOff(r *http.Request, request string, err error) {
+func (d *Door) abortConnection(r *http.Request, request string, err error) {
 	if r.Context().Err() == nil {
-		d.Log.ErrorContext(r.Context(), "an answer was cut off", "trace_id", request, "path", redacted(r.URL.Path),
+		d.Log.ErrorContext(r.Context(), "an answer was cut off", "trace_id", request, "path", redactPath(r.URL.Path),
 			"err", err)
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// watched keeps the read error that http.ServeContent does not report.
-type watched struct {
+// errorKeepingReader keeps the read error that http.ServeContent does not report.
+type errorKeepingReader struct {
 	io.ReadSeeker
 	err error
 }
 
-func (w *watched) Read(b []byte) (int, error) {
+func (w *errorKeepingReader) Read(b []byte) (int, error) {
 	n, err := w.ReadSeeker.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.err = err

@@ -23,25 +23,25 @@ type Clock struct {
 }
 
 // New returns a clock that is offset ahead of the machine's.
-func New(offset time.Duration) *Clock { return On(time.Now, offset) }
+func New(offset time.Duration) *Clock { return NewFromSource(time.Now, offset) }
 
-// On is New with another source of time than time.Now, for tests.
-func On(machine func() time.Time, offset time.Duration) *Clock {
+// NewFromSource is New with another source of time than time.Now, for tests.
+func NewFromSource(machine func() time.Time, offset time.Duration) *Clock {
 	return &Clock{machine: machine, offset: offset}
 }
 
 // Now is the present moment.
-func (c *Clock) Now() Time { return Of(c.machine().Add(c.offset + time.Duration(c.drift.Load()))) }
+func (c *Clock) Now() Time { return FromStd(c.machine().Add(c.offset + time.Duration(c.drift.Load()))) }
 
 // Offset is how far the clock is shifted ahead of the true time.
 func (c *Clock) Offset() time.Duration { return c.offset }
 
-// Machine is the time of the source alone, without offset and correction.
-func (c *Clock) Machine() time.Time { return c.machine() }
+// MachineTime is the time of the source alone, without offset and correction.
+func (c *Clock) MachineTime() time.Time { return c.machine() }
 
-// Correct sets how far the database's clock is ahead of the machine's. A difference of up to tolerance is taken
+// CorrectDrift sets how far the database's clock is ahead of the machine's. A difference of up to tolerance is taken
 // for an error of the measurement and changes nothing. It reports whether the clock was changed.
-func (c *Clock) Correct(drift, tolerance time.Duration) bool {
+func (c *Clock) CorrectDrift(drift, tolerance time.Duration) bool {
 	if (drift - time.Duration(c.drift.Load())).Abs() <= tolerance {
 		return false
 	}
@@ -52,8 +52,8 @@ func (c *Clock) Correct(drift, tolerance time.Duration) bool {
 // Time is a moment in microseconds since 1970, UTC.
 type Time int64
 
-// Of converts a standard time.
-func Of(t time.Time) Time { return Time(t.UnixMicro()) }
+// FromStd converts a standard time.
+func FromStd(t time.Time) Time { return Time(t.UnixMicro()) }
 
 // Std converts to a standard time in UTC.
 func (t Time) Std() time.Time { return time.UnixMicro(int64(t)).UTC() }
@@ -64,15 +64,15 @@ func (t Time) Add(d time.Duration) Time { return t + Time(d.Microseconds()) }
 // Sub returns the time since u. It is at most 292 years, the longest Duration.
 func (t Time) Sub(u Time) time.Duration { return t.Std().Sub(u.Std()) }
 
-const layout = "2006-01-02T15:04:05.000Z"
+const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // String is the moment as callers see it.
-func (t Time) String() string { return t.Std().Format(layout) }
+func (t Time) String() string { return t.Std().Format(timeLayout) }
 
 // MarshalJSONTo writes the moment as RFC 3339 with milliseconds.
 func (t Time) MarshalJSONTo(e *jsontext.Encoder) error {
 	b := append(e.AvailableBuffer(), '"')
-	b = t.Std().AppendFormat(b, layout)
+	b = t.Std().AppendFormat(b, timeLayout)
 	return e.WriteValue(append(b, '"'))
 }
 
@@ -85,13 +85,13 @@ func (t *Time) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if tok.Kind() != '"' {
 		return errors.New("clock: a time is a string")
 	}
-	*t, err = Parse(tok.String())
+	*t, err = ParseTime(tok.String())
 	return err
 }
 
-// Parse reads an RFC 3339 time. Years other than 1 to 9999, in UTC, are refused, because they could not be written
+// ParseTime reads an RFC 3339 time. Years other than 1 to 9999, in UTC, are refused, because they could not be written
 // back.
-func Parse(s string) (Time, error) {
+func ParseTime(s string) (Time, error) {
 	v, err := time.Parse(time.RFC3339, s)
 	if err != nil {
 		return 0, err
@@ -99,7 +99,7 @@ func Parse(s string) (Time, error) {
 	if v = v.UTC(); v.Year() < 1 || v.Year() > 9999 {
 		return 0, errors.New("clock: year out of range")
 	}
-	return Of(v), nil
+	return FromStd(v), nil
 }
 
 // Date is a calendar day, "2006-01-02". The empty value is no day.

@@ -9,7 +9,7 @@ import (
 // Centuries lie between two moments at most, and never the wrong way round.
 func TestSub(t *testing.T) {
 	at := func(s string) Time {
-		v, err := Parse(s)
+		v, err := ParseTime(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 // can reach an address in it from outside.
 var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
 
-// settleAddresses refuses entries of --public-addresses that are no IP addresses.
-func (s *Settings) settleAddresses() error {
+// validateAddresses refuses entries of --public-addresses that are no IP addresses.
+func (s *Settings) validateAddresses() error {
 	for _, text := range s.PublicAddresses {
 		if _, err := netip.ParseAddr(text); err != nil {
 			return fmt.Errorf("--public-addresses: %q is not an IP address", text)

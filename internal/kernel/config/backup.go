@@ -20,9 +20,9 @@ type Backup struct {
 	SecretKey string        `help:"Secret key; better set in the environment or file."`
 }
 
-// Bucket is the bucket that backups go to and the prefix of their names in it, which is empty or ends in a
+// BucketAndPrefix is the bucket that backups go to and the prefix of their names in it, which is empty or ends in a
 // slash. ok is false when they go to a folder.
-func (b Backup) Bucket() (bucket, prefix string, ok bool) {
+func (b Backup) BucketAndPrefix() (bucket, prefix string, ok bool) {
 	rest, ok := strings.CutPrefix(b.To, "s3://")
 	bucket, prefix, _ = strings.Cut(rest, "/")
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
@@ -31,9 +31,9 @@ func (b Backup) Bucket() (bucket, prefix string, ok bool) {
 	return bucket, prefix, ok
 }
 
-// settle refuses invalid settings of the backups.
-func (b *Backup) settle() error {
-	bucket, _, isBucket := b.Bucket()
+// validate refuses invalid settings of the backups.
+func (b *Backup) validate() error {
+	bucket, _, isBucket := b.BucketAndPrefix()
 	switch {
 	case b.To == "":
 		if b.Recipient != "" {
@@ -52,5 +52,5 @@ func (b *Backup) settle() error {
 	case b.Keep < 1 || b.Keep > 1000:
 		return errors.New("--backup-keep: must be between 1 and 1000")
 	}
-	return checkStore("backup", b.Endpoint, b.AccessKey, b.SecretKey)
+	return checkS3Store("backup", b.Endpoint, b.AccessKey, b.SecretKey)
 }

@@ -85,13 +85,13 @@ type RateLimit struct {
 	Public       int `help:"Requests per minute and address that need no key, like access links." default:"120"`
 }
 
-// ByPlan is the limits by the name of the plan.
-func (r RateLimit) ByPlan() map[string]int {
-	return byPlan(r.Free, r.Starter, r.Professional, r.Enterprise)
+// LimitsByPlan is the limits by the name of the plan.
+func (r RateLimit) LimitsByPlan() map[string]int {
+	return limitsByPlan(r.Free, r.Starter, r.Professional, r.Enterprise)
 }
 
-// byPlan names the plans, in one place for all limits.
-func byPlan[N int | int64](free, starter, professional, enterprise N) map[string]N {
+// limitsByPlan names the plans, in one place for all limits.
+func limitsByPlan[N int | int64](free, starter, professional, enterprise N) map[string]N {
 	return map[string]N{"free": free, "starter": starter, "professional": professional, "enterprise": enterprise}
 }
 
@@ -150,9 +150,9 @@ type AgentLimit struct {
 	Transport    int `help:"Requests to the agent connection per minute, for each user and client." default:"600"`
 }
 
-// ByPlan is the limits by the name of the plan.
-func (l AgentLimit) ByPlan() map[string]int {
-	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
+// LimitsByPlan is the limits by the name of the plan.
+func (l AgentLimit) LimitsByPlan() map[string]int {
+	return limitsByPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
 
 // AutomationLimit is the number of automation executions per minute by plan.
@@ -163,9 +163,9 @@ type AutomationLimit struct {
 	Enterprise   int `help:"… on enterprise." default:"3000"`
 }
 
-// ByPlan is the limits by the name of the plan.
-func (l AutomationLimit) ByPlan() map[string]int {
-	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
+// LimitsByPlan is the limits by the name of the plan.
+func (l AutomationLimit) LimitsByPlan() map[string]int {
+	return limitsByPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
 
 // StorageLimit is the bytes of files and mail per organization, by plan.
@@ -176,9 +176,9 @@ type StorageLimit struct {
 	Enterprise   int64 `help:"… on enterprise." default:"1073741824000"`
 }
 
-// ByPlan is the limits by the name of the plan.
-func (l StorageLimit) ByPlan() map[string]int64 {
-	return byPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
+// LimitsByPlan is the limits by the name of the plan.
+func (l StorageLimit) LimitsByPlan() map[string]int64 {
+	return limitsByPlan(l.Free, l.Starter, l.Professional, l.Enterprise)
 }
 
 // OAuth is the authorization server of the agent connection.
@@ -205,8 +205,8 @@ type Retention struct {
 	Executions  time.Duration `help:"How long automation executions are kept; at least 1h." default:"2160h"`
 }
 
-// settle refuses times so short that rows would be deleted while something still uses them.
-func (r Retention) settle() error {
+// validate refuses times so short that rows would be deleted while something still uses them.
+func (r Retention) validate() error {
 	for _, v := range []struct {
 		name         string
 		given, least time.Duration
@@ -232,21 +232,21 @@ type Log struct {
 	Format string `help:"text or json." default:"text" enum:"text,json"`
 }
 
-// Settle fills in the settings that follow from others and refuses invalid ones. demo is serve --demo, which
+// FillAndValidate fills in the settings that follow from others and refuses invalid ones. demo is serve --demo, which
 // has a data folder of its own and may not use real providers. The order matters: --domain sets the addresses that the
 // rest uses.
-func (s *Settings) Settle(demo bool) error {
+func (s *Settings) FillAndValidate(demo bool) error {
 	if s.Data == "" {
 		s.Data = "data"
 		if demo {
 			s.Data = filepath.Join("data", "demo")
 		}
 	}
-	err := s.settleTLS()
+	err := s.fillFromDomain()
 	if err != nil {
 		return err
 	}
-	if s.BaseURL, err = address("listen", s.Listen, "base-url", s.BaseURL); err != nil {
+	if s.BaseURL, err = publicURL("listen", s.Listen, "base-url", s.BaseURL); err != nil {
 		return err
 	}
 	if u, err := url.Parse(s.BaseURL); err != nil || u.Path != "" {
@@ -257,14 +257,14 @@ func (s *Settings) Settle(demo bool) error {
 		s.MCPURL = s.BaseURL
 	}
 	if s.MCPListen != "" {
-		if s.MCPURL, err = address("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {
+		if s.MCPURL, err = publicURL("mcp-listen", s.MCPListen, "mcp-url", s.MCPURL); err != nil {
 			return err
 		}
 	}
-	if err := s.settleAddresses(); err != nil {
+	if err := s.validateAddresses(); err != nil {
 		return err
 	}
-	if _, err := peer.Parse(s.TrustedProxies); err != nil {
+	if _, err := peer.ParseProxies(s.TrustedProxies); err != nil {
 		return fmt.Errorf("--trusted-proxies: %w", err)
 	}
 	for name, n := range map[string]int{"agent-limit-free": s.AgentLimit.Free,
@@ -276,19 +276,19 @@ func (s *Settings) Settle(demo bool) error {
 			return fmt.Errorf("--%s: must be between 1 and 60000000", name)
 		}
 	}
-	for plan, n := range s.AutomationLimit.ByPlan() {
+	for plan, n := range s.AutomationLimit.LimitsByPlan() {
 		if n < 1 || n > 60_000_000 {
 			return fmt.Errorf("--automation-limit-%s: must be between 1 and 60000000", plan)
 		}
 	}
-	for plan, n := range s.RateLimit.ByPlan() {
+	for plan, n := range s.RateLimit.LimitsByPlan() {
 		if n < 1 || n > 60_000_000 {
 			return fmt.Errorf("--rate-limit-%s: must be between 1 and 60000000", plan)
 		}
 	}
-	for plan, n := range s.StorageLimit.ByPlan() {
-		if n < 1 || n > maxStorage {
-			return fmt.Errorf("--storage-limit-%s: must be between 1 and %d bytes", plan, int64(maxStorage))
+	for plan, n := range s.StorageLimit.LimitsByPlan() {
+		if n < 1 || n > maxStorageBytes {
+			return fmt.Errorf("--storage-limit-%s: must be between 1 and %d bytes", plan, int64(maxStorageBytes))
 		}
 	}
 	if s.StorageReserve < 0 || s.StorageReserve > 90 {
@@ -297,28 +297,28 @@ func (s *Settings) Settle(demo bool) error {
 	if n := s.RateLimit.Public; n < 1 || n > 60_000_000 {
 		return errors.New("--rate-limit-public: must be between 1 and 60000000")
 	}
-	if err := s.Retention.settle(); err != nil {
+	if err := s.Retention.validate(); err != nil {
 		return err
 	}
 	if s.Workers < 1 || s.Workers > 1000 {
 		return errors.New("--workers: must be between 1 and 1000")
 	}
-	if err := errors.Join(s.Files.settle(), s.Backup.settle()); err != nil {
+	if err := errors.Join(s.Files.validate(), s.Backup.validate()); err != nil {
 		return err
 	}
-	if err := s.Providers.settle(demo, s.ClockOffset); err != nil {
+	if err := s.Providers.fillAndValidate(demo, s.ClockOffset); err != nil {
 		return err
 	}
-	if err := s.settleDNS(); err != nil {
+	if err := s.fillAndValidateDNS(); err != nil {
 		return err
 	}
-	if err := s.settleMail(); err != nil {
+	if err := s.fillAndValidateMail(); err != nil {
 		return err
 	}
-	if err := s.MailServer.settle(); err != nil {
+	if err := s.MailServer.validate(); err != nil {
 		return err
 	}
-	if err := s.OIDC.settle(); err != nil {
+	if err := s.OIDC.validate(); err != nil {
 		return err
 	}
 	if s.Agreement.Business == "" || s.Agreement.Domain == "" {
@@ -327,10 +327,10 @@ func (s *Settings) Settle(demo bool) error {
 	return nil
 }
 
-// settleMail fills in the SPF mechanism and refuses invalid settings of outgoing mail.
-func (s *Settings) settleMail() error {
+// fillAndValidateMail fills in the SPF mechanism and refuses invalid settings of outgoing mail.
+func (s *Settings) fillAndValidateMail() error {
 	s.Mail.Domain = strings.ToLower(s.Mail.Domain)
-	if d := s.Mail.Domain; !hostName.MatchString(d) || len(d) > 200 {
+	if d := s.Mail.Domain; !hostNamePattern.MatchString(d) || len(d) > 200 {
 		return fmt.Errorf("--mail-domain: %q is not a domain like mail.example.com", d)
 	}
 	if s.Mail.SPF == "" {
@@ -355,8 +355,8 @@ func (s *Settings) settleMail() error {
 	return nil
 }
 
-// settle refuses invalid settings of the mail server; without an address there is none.
-func (m *MailServer) settle() error {
+// validate refuses invalid settings of the mail server; without an address there is none.
+func (m *MailServer) validate() error {
 	if m.Listen == "" {
 		return nil
 	}
@@ -370,8 +370,8 @@ func (m *MailServer) settle() error {
 		return fmt.Errorf("--smtp-max-bytes: must be between %d and %d", 64<<10, 1<<30)
 	case m.Limit < 1 || m.Limit > 60_000_000:
 		return errors.New("--smtp-limit: must be between 1 and 60000000")
-	case m.LimitBytes < m.MaxBytes || m.LimitBytes > maxStorage:
-		return fmt.Errorf("--smtp-limit-bytes: must be between --smtp-max-bytes and %d", int64(maxStorage))
+	case m.LimitBytes < m.MaxBytes || m.LimitBytes > maxStorageBytes:
+		return fmt.Errorf("--smtp-limit-bytes: must be between --smtp-max-bytes and %d", int64(maxStorageBytes))
 	case m.Connections < 1 || m.Connections > 100_000:
 		return errors.New("--smtp-connections: must be between 1 and 100000")
 	}
@@ -383,18 +383,18 @@ func (m *MailServer) settle() error {
 var spfMechanisms = regexp.MustCompile(`^(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+)( ` +
 	`(a|mx|((a|mx|include|exists):|ip4:|ip6:)[!-~]+))*$`)
 
-// hostName matches an ASCII domain with a dot in it.
-var hostName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+// hostNamePattern matches an ASCII domain with a dot in it.
+var hostNamePattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 const (
-	maxFile    = 32 << 30 // bytes; S3 takes at most 10,000 parts, which have 5 MiB here
-	maxStorage = 1 << 50  // bytes
+	maxFileBytes    = 32 << 30 // bytes; S3 takes at most 10,000 parts, which have 5 MiB here
+	maxStorageBytes = 1 << 50  // bytes
 )
 
-// settle refuses invalid settings of the files.
-func (f *Files) settle() error {
-	if f.MaxBytes < 1 || f.MaxBytes > maxFile {
-		return fmt.Errorf("--files-max-bytes: must be between 1 and %d", int64(maxFile))
+// validate refuses invalid settings of the files.
+func (f *Files) validate() error {
+	if f.MaxBytes < 1 || f.MaxBytes > maxFileBytes {
+		return fmt.Errorf("--files-max-bytes: must be between 1 and %d", int64(maxFileBytes))
 	}
 	if f.S3.Bucket == "" {
 		if f.S3.Endpoint != "" || f.S3.AccessKey != "" || f.S3.SecretKey != "" {
@@ -402,23 +402,23 @@ func (f *Files) settle() error {
 		}
 		return nil
 	}
-	return checkStore("files-s3", f.S3.Endpoint, f.S3.AccessKey, f.S3.SecretKey)
+	return checkS3Store("files-s3", f.S3.Endpoint, f.S3.AccessKey, f.S3.SecretKey)
 }
 
-// checkStore refuses invalid settings of an S3-compatible store. flag is the beginning of their names.
-func checkStore(flag, endpoint, accessKey, secretKey string) error {
+// checkS3Store refuses invalid settings of an S3-compatible store. flag is the beginning of their names.
+func checkS3Store(flag, endpoint, accessKey, secretKey string) error {
 	if (accessKey == "") != (secretKey == "") {
 		return fmt.Errorf("--%[1]s-access-key and --%[1]s-secret-key: give both or neither", flag)
 	}
 	if endpoint == "" {
 		return nil
 	}
-	return isURL(flag+"-endpoint", endpoint)
+	return checkURL(flag+"-endpoint", endpoint)
 }
 
-// address returns the URL at which callers reach a listener: the given one or, without it, one made from the address
+// publicURL returns the URL at which callers reach a listener: the given one or, without it, one made from the address
 // it listens on. The names of both flags are for errors.
-func address(listenFlag, listen, urlFlag, given string) (string, error) {
+func publicURL(listenFlag, listen, urlFlag, given string) (string, error) {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return "", fmt.Errorf("--%s: %q is not host:port", listenFlag, listen)
@@ -446,8 +446,8 @@ func (s *Settings) FilesPath() string { return filepath.Join(s.Data, "files") }
 // SpoolPath is the folder for mail while it is received. The files in it have no names, and vanish with the process.
 func (s *Settings) SpoolPath() string { return filepath.Join(s.Data, "spool") }
 
-// KeyPath is the file of the keys that seal secrets, outside the database.
-func (s *Settings) KeyPath() string { return filepath.Join(s.Data, "sealing.key") }
+// SealingKeyPath is the file of the keys that seal secrets, outside the database.
+func (s *Settings) SealingKeyPath() string { return filepath.Join(s.Data, "sealing.key") }
 
 // SocketPath is the Unix socket by which the admin command reaches a running server.
 func (s *Settings) SocketPath() string { return filepath.Join(s.Data, "admin.sock") }

@@ -28,11 +28,11 @@ type PowerDNS struct {
 // embedded is the DNS provider that is this service itself.
 const embedded = "embedded"
 
-// serverName matches the name of a name server, with a dot in it.
-var serverName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
+// serverNamePattern matches the name of a name server, with a dot in it.
+var serverNamePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
 
-// settleDNS fills in the name servers, ns1 below the host of --base-url, and refuses invalid settings.
-func (s *Settings) settleDNS() error {
+// fillAndValidateDNS fills in the name servers, ns1 below the host of --base-url, and refuses invalid settings.
+func (s *Settings) fillAndValidateDNS() error {
 	d := &s.DNS
 	if d.Provider == "" {
 		d.Provider = embedded
@@ -56,7 +56,7 @@ func (s *Settings) settleDNS() error {
 	}
 	for i, name := range d.Nameservers {
 		name = strings.TrimSuffix(strings.ToLower(name), ".")
-		if !serverName.MatchString(name) || len(name) > 253 {
+		if !serverNamePattern.MatchString(name) || len(name) > 253 {
 			return fmt.Errorf("--dns-nameservers: %q is not a host name", name)
 		}
 		d.Nameservers[i] = name
@@ -69,12 +69,12 @@ func (s *Settings) settleDNS() error {
 		if s.PowerDNS.APIKey == "" {
 			return errors.New("--powerdns-url and --powerdns-api-key are required with --dns-provider powerdns")
 		}
-		return isURL("powerdns-url", s.PowerDNS.URL)
+		return checkURL("powerdns-url", s.PowerDNS.URL)
 	case "dnsimple":
 		if s.DNSimple.Token == "" || s.DNSimple.Account == "" {
 			return errors.New("--dnsimple-token and --dnsimple-account are required with --dns-provider dnsimple")
 		}
-		return isURL("dnsimple-url", s.DNSimple.URL)
+		return checkURL("dnsimple-url", s.DNSimple.URL)
 	}
 	return nil
 }

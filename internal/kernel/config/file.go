@@ -22,43 +22,43 @@ func FromFile(path string) (kong.Resolver, error) {
 	if err := toml.Unmarshal(text, &tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f := &file{path: path, values: map[string]any{}}
-	flatten("", tree, f.values)
+	f := &settingsFile{path: path, values: map[string]any{}}
+	flattenTables("", tree, f.values)
 	return f, nil
 }
 
-// flatten joins the names of tables and keys with _, so that all keys are on one level.
-func flatten(prefix string, tree, into map[string]any) {
+// flattenTables joins the names of tables and keys with _, so that all keys are on one level.
+func flattenTables(prefix string, tree, into map[string]any) {
 	for k, v := range tree {
 		if t, ok := v.(map[string]any); ok {
-			flatten(prefix+k+"_", t, into)
+			flattenTables(prefix+k+"_", t, into)
 			continue
 		}
 		into[prefix+k] = v
 	}
 }
 
-// file is a settings file as a kong.Resolver.
-type file struct {
+// settingsFile is a settings file as a kong.Resolver.
+type settingsFile struct {
 	path   string
 	values map[string]any
 }
 
-// key is the name of a flag as the file has it.
-func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+// fileKey is the name of a flag as the file has it.
+func fileKey(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 // Validate refuses keys that no flag has, because a typo would otherwise be ignored. kong calls it.
-func (f *file) Validate(app *kong.Application) error {
+func (f *settingsFile) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	for _, flags := range app.AllFlags(false) {
 		for _, fl := range flags {
-			known[key(fl.Name)] = true
+			known[fileKey(fl.Name)] = true
 		}
 	}
 	for _, sub := range app.Leaves(false) {
 		for _, flags := range sub.AllFlags(false) {
 			for _, fl := range flags {
-				known[key(fl.Name)] = true
+				known[fileKey(fl.Name)] = true
 			}
 		}
 	}
@@ -77,13 +77,13 @@ func (f *file) Validate(app *kong.Application) error {
 
 // Resolve gives a flag its value from the file, unless the environment has one. kong calls it for flags that are not on
 // the command line.
-func (f *file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+func (f *settingsFile) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	for _, env := range flag.Envs {
 		if _, ok := os.LookupEnv(env); ok {
 			return nil, nil
 		}
 	}
-	v, ok := f.values[key(flag.Name)]
+	v, ok := f.values[fileKey(flag.Name)]
 	if !ok {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ func TestSPF(t *testing.T) {
 		"redirect=other.example": "!", "a " + strings.Repeat("a ", 100) + "a": "!"} {
 		s := validSettings()
 		s.Mail.SPF = in
-		err := s.Settle(false)
+		err := s.FillAndValidate(false)
 		if want == "!" && (err == nil || !strings.Contains(err.Error(), "--mail-spf")) || want != "!" &&
 			(err != nil || s.Mail.SPF != want) {
 			t.Errorf("%q: %q, %v", in, s.Mail.SPF, err)

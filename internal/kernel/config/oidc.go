@@ -38,10 +38,10 @@ func (o *OIDC) RoleByGroup() map[string]string {
 	return out
 }
 
-var uuidText = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var uuidPattern = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// settle refuses invalid settings of the identity provider.
-func (o *OIDC) settle() error {
+// validate refuses invalid settings of the identity provider.
+func (o *OIDC) validate() error {
 	if o.Issuer == "" {
 		if o.ClientID != "" || o.ClientSecret != "" || len(o.Roles) > 0 || o.Organization != "" || o.Create || o.Only ||
 			o.TrustMFA {
@@ -66,7 +66,7 @@ func (o *OIDC) settle() error {
 	if (len(o.Roles) > 0 || o.Create) && o.Organization == "" {
 		return errors.New("--oidc-organization: say which organization --oidc-roles and --oidc-create are about")
 	}
-	if o.Organization != "" && !uuidText.MatchString(o.Organization) {
+	if o.Organization != "" && !uuidPattern.MatchString(o.Organization) {
 		return fmt.Errorf("--oidc-organization: %q is not the id of an organization", o.Organization)
 	}
 	return nil

@@ -33,7 +33,7 @@ func TestOIDC(t *testing.T) {
 	} {
 		s := validSettings()
 		s.OIDC = c.oidc
-		err := s.Settle(false)
+		err := s.FillAndValidate(false)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want %q", c.oidc, err, c.want)
 		}

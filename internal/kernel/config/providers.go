@@ -38,9 +38,9 @@ type DNSimple struct {
 // sandbox is the provider that only pretends.
 const sandbox = "sandbox"
 
-// settle fills in the sandboxes and refuses providers that are unknown, incomplete or too real: for the demo,
+// fillAndValidate fills in the sandboxes and refuses providers that are unknown, incomplete or too real: for the demo,
 // and for a shifted clock.
-func (p *Providers) settle(demo bool, offset time.Duration) error {
+func (p *Providers) fillAndValidate(demo bool, offset time.Duration) error {
 	for value, choice := range map[*string][]string{&p.PaymentsProvider: {"payments-provider", "stripe"},
 		&p.RegistrarProvider: {"registrar-provider", "dnsimple"}} {
 		if *value == "" {
@@ -59,8 +59,8 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 		if p.Stripe.SecretKey == "" {
 			return errors.New("--stripe-secret-key is required with --payments-provider stripe")
 		}
-		if err := errors.Join(isURL("stripe-url", p.Stripe.URL),
-			isURL("stripe-checkout-url", p.Stripe.CheckoutURL)); err != nil {
+		if err := errors.Join(checkURL("stripe-url", p.Stripe.URL),
+			checkURL("stripe-checkout-url", p.Stripe.CheckoutURL)); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 			return errors.New("--dnsimple-token, --dnsimple-account and --dnsimple-endings are required with " +
 				"--registrar-provider dnsimple")
 		}
-		if err := isURL("dnsimple-url", p.DNSimple.URL); err != nil {
+		if err := checkURL("dnsimple-url", p.DNSimple.URL); err != nil {
 			return err
 		}
 	}
@@ -84,8 +84,8 @@ func (p *Providers) settle(demo bool, offset time.Duration) error {
 	return nil
 }
 
-// isURL refuses a setting that is no http or https URL.
-func isURL(flag, s string) error {
+// checkURL refuses a setting that is no http or https URL.
+func checkURL(flag, s string) error {
 	if u, err := url.Parse(s); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("--%s: %q is not an http or https address", flag, s)
 	}

@@ -40,7 +40,7 @@ func TestProviders(t *testing.T) {
 	} {
 		s := validSettings()
 		s.ClockOffset, s.Providers = c.offset, c.providers
-		err := s.Settle(c.demo)
+		err := s.FillAndValidate(c.demo)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want %q", c, err, c.want)
 		}
@@ -77,7 +77,7 @@ func TestImpossible(t *testing.T) {
 	} {
 		s := validSettings()
 		change(&s)
-		if err := s.Settle(false); err == nil || !strings.Contains(err.Error(), want) {
+		if err := s.FillAndValidate(false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

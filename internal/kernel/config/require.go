@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// Require panics when one of the named fields of a service's Config struct is zero, so that a missing part is
+// RequireFields panics when one of the named fields of a service's Config struct is zero, so that a missing part is
 // noticed at start and not at the first request that needs it.
-func Require(c any, fields ...string) {
+func RequireFields(c any, fields ...string) {
 	v := reflect.ValueOf(c)
 	for _, name := range fields {
 		if v.FieldByName(name).IsZero() {

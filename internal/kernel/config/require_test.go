@@ -11,11 +11,11 @@ func TestRequire(t *testing.T) {
 		Name  string
 		Other *int
 	}
-	config.Require(parts{Name: "a"}, "Name")
+	config.RequireFields(parts{Name: "a"}, "Name")
 	defer func() {
 		if got := recover(); got != "config_test.parts: Other is required" {
 			t.Errorf("panic %v", got)
 		}
 	}()
-	config.Require(parts{Name: "a"}, "Name", "Other")
+	config.RequireFields(parts{Name: "a"}, "Name", "Other")
 }

@@ -28,16 +28,16 @@ type ACME struct {
 
 // The defaults of --acme-directory and --acme-check, to recognize whether an operator has changed them.
 const (
-	LetsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
-	CheckEvery  = 10 * time.Minute
+	LetsEncryptDirectory = "https://acme-v02.api.letsencrypt.org/directory"
+	ACMECheckEvery       = 10 * time.Minute
 )
 
 // defaultMailDomain is the default of --mail-domain, by which settings that nobody changed are recognized.
 const defaultMailDomain = "frontdesk.example"
 
-// settleTLS derives other settings from --domain: one name for the console, the API and the agent connection, on
+// fillFromDomain derives other settings from --domain: one name for the console, the API and the agent connection, on
 // one listener. Without --domain it does nothing.
-func (s *Settings) settleTLS() error {
+func (s *Settings) fillFromDomain() error {
 	t := &s.TLS
 	if s.Domain == "" {
 		if t.Cert != "" || t.Key != "" {
@@ -46,7 +46,8 @@ func (s *Settings) settleTLS() error {
 		return nil
 	}
 	s.Domain = strings.TrimSuffix(strings.ToLower(s.Domain), ".")
-	if _, err := netip.ParseAddr(s.Domain); err == nil || !hostName.MatchString(s.Domain) || len(s.Domain) > 200 {
+	if _, err := netip.ParseAddr(s.Domain); err == nil || !hostNamePattern.MatchString(s.Domain) ||
+		len(s.Domain) > 200 {
 		return fmt.Errorf("--domain: %q is not a name like desk.example.com", s.Domain)
 	}
 	if (t.Cert == "") != (t.Key == "") {
@@ -61,7 +62,7 @@ func (s *Settings) settleTLS() error {
 		}
 	}
 	if t.Cert == "" {
-		if err := isURL("acme-directory", s.ACME.Directory); err != nil {
+		if err := checkURL("acme-directory", s.ACME.Directory); err != nil {
 			return err
 		}
 		if s.ACME.Check < time.Second {

@@ -22,7 +22,7 @@ func withDomain(change func(*config.Settings)) config.Settings {
 // One name gives the addresses of everything.
 func TestDomain(t *testing.T) {
 	s := withDomain(nil)
-	if err := s.Settle(false); err != nil {
+	if err := s.FillAndValidate(false); err != nil {
 		t.Fatal(err)
 	}
 	if s.Domain != "desk.example.com" || s.BaseURL != "https://desk.example.com" || s.MCPURL != s.BaseURL ||
@@ -33,7 +33,7 @@ func TestDomain(t *testing.T) {
 		s.MCPListen, s.Mail.Domain, s.BaseURL = "", "mail.example.com", "https://desk.example.com:8443"
 		s.TLS.Cert, s.TLS.Key = "a", "b"
 	})
-	if err := s.Settle(false); err != nil || s.SharesListener() || s.Mail.Domain != "mail.example.com" ||
+	if err := s.FillAndValidate(false); err != nil || s.SharesListener() || s.Mail.Domain != "mail.example.com" ||
 		s.BaseURL != "https://desk.example.com:8443" || s.ObtainsCertificate() {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -52,7 +52,7 @@ func TestDomain(t *testing.T) {
 		"--mcp-url":               func(s *config.Settings) { s.MCPURL = "http://desk.example.com" },
 	} {
 		s := withDomain(change)
-		if err := s.Settle(false); err == nil || !strings.Contains(err.Error(), want) {
+		if err := s.FillAndValidate(false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -62,7 +62,7 @@ func TestDomain(t *testing.T) {
 func TestSharedListener(t *testing.T) {
 	s := validSettings()
 	s.Listen, s.MCPListen, s.BaseURL = "127.0.0.1:8080", "127.0.0.1:8080", "https://desk.example.com"
-	if err := s.Settle(false); err != nil || !s.SharesListener() || s.MCPURL != "https://desk.example.com" {
+	if err := s.FillAndValidate(false); err != nil || !s.SharesListener() || s.MCPURL != "https://desk.example.com" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -14,56 +14,56 @@ import (
 	"time"
 )
 
-// thread is RUSAGE_THREAD of getrusage(2). Package syscall does not have it, and only Linux knows it.
-const thread = 1
+// rusageThread is RUSAGE_THREAD of getrusage(2). Package syscall does not have it, and only Linux knows it.
+const rusageThread = 1
 
-// Spent is the CPU time that the calling thread has used so far. The caller must have locked its goroutine to
+// ThreadCPUTime is the CPU time that the calling thread has used so far. The caller must have locked its goroutine to
 // the thread. It skips the test on systems that do not know this.
-func Spent(t testing.TB) time.Duration {
+func ThreadCPUTime(t testing.TB) time.Duration {
 	var r syscall.Rusage
-	if err := syscall.Getrusage(thread, &r); err != nil {
+	if err := syscall.Getrusage(rusageThread, &r); err != nil {
 		t.Skipf("this system does not tell a thread's CPU time: %v", err)
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// Of returns the CPU time that a function takes.
-func Of(t testing.TB, fn func()) time.Duration {
+// CPUTimeOf returns the CPU time that a function takes.
+func CPUTimeOf(t testing.TB, fn func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	before := Spent(t)
+	before := ThreadCPUTime(t)
 	fn()
-	return Spent(t) - before
+	return ThreadCPUTime(t) - before
 }
 
 // slack is how much slower than expected a machine may be, because others use its caches too. An attack that works
 // takes many times longer.
 const slack = 2
 
-// Limit is the CPU time above which a test fails: the target, and slack.
-func Limit(n int) time.Duration { return slack * Bound(n) }
+// MaxCPUTime is the CPU time above which a test fails: the target, and slack.
+func MaxCPUTime(n int) time.Duration { return slack * TargetCPUTime(n) }
 
-// Bound is how much CPU time a text of n bytes may take.
-func Bound(n int) time.Duration {
+// TargetCPUTime is how much CPU time a text of n bytes may take.
+func TargetCPUTime(n int) time.Duration {
 	const small, large = 50 * time.Millisecond, 2 * time.Second
 	return small + time.Duration(float64(large-small)*float64(max(n-1<<10, 0))/(1<<20-1<<10))
 }
 
-// Within fails a test when reading a text of n bytes takes longer than MaxCPUTime three times in a row. The first
+// CheckWithin fails a test when reading a text of n bytes takes longer than MaxCPUTime three times in a row. The first
 // time also pays for what later ones share, such as compiled expressions. More than a third of the limit is logged.
-func Within(t testing.TB, n int, read func()) {
+func CheckWithin(t testing.TB, n int, read func()) {
 	t.Helper()
-	took := Of(t, read)
+	took := CPUTimeOf(t, read)
 	for range 2 {
-		if took > Limit(n) {
-			took = min(took, Of(t, read))
+		if took > MaxCPUTime(n) {
+			took = min(took, CPUTimeOf(t, read))
 		}
 	}
-	if took > Limit(n)/3 {
-		t.Logf("%d bytes took %s of CPU; the limit is %s", n, took, Limit(n))
+	if took > MaxCPUTime(n)/3 {
+		t.Logf("%d bytes took %s of CPU; the limit is %s", n, took, MaxCPUTime(n))
 	}
-	if took > Limit(n) {
-		t.Errorf("%d bytes took %s of CPU; the limit is %s", n, took, Limit(n))
+	if took > MaxCPUTime(n) {
+		t.Errorf("%d bytes took %s of CPU; the limit is %s", n, took, MaxCPUTime(n))
 	}
 }
 
@@ -79,13 +79,13 @@ func (s Shape) Text(n int) string {
 // Sizes are the sizes for which the target is defined, 1 KB and 1 MB.
 var Sizes = []int{1 << 10, 1 << 20}
 
-// Each reads every shape in both sizes, and fails for those that take too long.
-func Each(t *testing.T, shapes []Shape, read func(t testing.TB, text string)) {
+// CheckShapes reads every shape in both sizes, and fails for those that take too long.
+func CheckShapes(t *testing.T, shapes []Shape, read func(t testing.TB, text string)) {
 	for _, s := range shapes {
 		t.Run(s.Name, func(t *testing.T) {
 			for _, n := range Sizes {
 				text := s.Text(n)
-				Within(t, n, func() { read(t, text) })
+				CheckWithin(t, n, func() { read(t, text) })
 			}
 		})
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// plain reduces an argument to nil, string, int64, float64, bool or []byte,
+// bindableValue reduces an argument to nil, string, int64, float64, bool or []byte,
 // the values that both engines bind. Whatever has another shape is bound as JSON.
 // The first switch has the common types and needs no reflection.
-func plain(arg any) (any, error) {
+func bindableValue(arg any) (any, error) {
 	switch v := arg.(type) {
 	case nil, string, int64, bool, []byte, float64:
 		return v, nil
@@ -50,8 +50,8 @@ func plain(arg any) (any, error) {
 			return nil, nil
 		}
 		// A pointer to a struct is JSON as a whole.
-		if k, _ := kindOf(v.Type()); k != kJSON {
-			return plain(v.Elem().Interface())
+		if k, _ := columnKindOf(v.Type()); k != kindJSON {
+			return bindableValue(v.Elem().Interface())
 		}
 	}
 	switch v.Kind() {
@@ -73,9 +73,9 @@ func plain(arg any) (any, error) {
 	return string(b), nil
 }
 
-// texts is an argument of = ANY($n), a list of strings or of a string type, as
+// textList is an argument of = ANY($n), a list of strings or of a string type, as
 // plain strings. It reports false for everything else.
-func texts(arg any) ([]string, bool) {
+func textList(arg any) ([]string, bool) {
 	switch v := arg.(type) {
 	case []string:
 		return v, true

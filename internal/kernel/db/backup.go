@@ -67,22 +67,24 @@ type Summary struct {
 	Seconds   float64   `json:"seconds"`
 }
 
-// Say receives the progress of long work, a line at a time. It may be nil.
-type Say func(line string)
+// ProgressFunc receives the progress of long work, a line at a time. It may be nil.
+type ProgressFunc func(line string)
 
 // progress counts rows, and tells of them every two seconds.
 type progress struct {
-	say  Say
+	say  ProgressFunc
 	next time.Time
 	rows int64
 }
 
 const progressEvery = 2 * time.Second
 
-func newProgress(say Say) *progress { return &progress{say: say, next: time.Now().Add(progressEvery)} }
+func newProgress(say ProgressFunc) *progress {
+	return &progress{say: say, next: time.Now().Add(progressEvery)}
+}
 
-// row counts one row. It looks at the clock only now and then.
-func (p *progress) row(verb, table string) {
+// countRow counts one row. It looks at the clock only now and then.
+func (p *progress) countRow(verb, table string) {
 	p.rows++
 	if p.rows%1024 != 0 || p.say == nil {
 		return
@@ -94,14 +96,14 @@ func (p *progress) row(verb, table string) {
 }
 
 // Backup writes a consistent copy to a new file while the database is in use.
-func (d *DB) Backup(ctx context.Context, path string, say Say) (*Summary, error) {
-	refuseInside(ctx, "Backup")
-	return backup(ctx, d.opts, path, say)
+func (d *DB) Backup(ctx context.Context, path string, say ProgressFunc) (*Summary, error) {
+	panicInTransaction(ctx, "Backup")
+	return writeBackup(ctx, d.opts, path, say)
 }
 
 // Backup copies a database that no process has open, or returns ErrOwned. The
 // schema stays as it is.
-func Backup(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
+func Backup(ctx context.Context, o Options, path string, say ProgressFunc) (*Summary, error) {
 	if o.URL == "" {
 		if _, err := os.Stat(o.Path); err != nil {
 			return nil, fmt.Errorf("there is no database to back up: %w", err)
@@ -112,33 +114,33 @@ func Backup(ctx context.Context, o Options, path string, say Say) (*Summary, err
 		}
 		defer lock.Close()
 	}
-	return backup(ctx, o, path, say)
+	return writeBackup(ctx, o, path, say)
 }
 
-// backup writes a snapshot of the database to a new file.
-func backup(ctx context.Context, o Options, path string, say Say) (*Summary, error) {
+// writeBackup writes a snapshot of the database to a new file.
+func writeBackup(ctx context.Context, o Options, path string, say ProgressFunc) (*Summary, error) {
 	began := time.Now()
 	s, err := openSnapshot(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer s.source.release()
+	defer s.source.releaseView()
 	if s.Schema == 0 {
 		return nil, errors.New("the database is empty; there is nothing to back up")
 	}
 	out := &Summary{File: path, Engine: s.Engine, Schema: s.Schema, CreatedAt: began.UTC().Truncate(time.Millisecond),
 		Tables: len(s.Tables)}
-	out.Bytes, err = newFile(path, func(w io.Writer) (err error) {
-		out.Rows, err = s.write(ctx, w, out.CreatedAt, newProgress(say))
+	out.Bytes, err = createFileDurably(path, func(w io.Writer) (err error) {
+		out.Rows, err = s.writeBackupTo(ctx, w, out.CreatedAt, newProgress(say))
 		return err
 	})
 	out.Seconds = time.Since(began).Seconds()
 	return out, err
 }
 
-// newFile creates a file that exists completely and durably or not at all, and
+// createFileDurably creates a file that exists completely and durably or not at all, and
 // never replaces another.
-func newFile(path string, fill func(io.Writer) error) (size int64, err error) {
+func createFileDurably(path string, fill func(io.Writer) error) (size int64, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return 0, fmt.Errorf("%s already exists; a backup does not overwrite", path)
 	}
@@ -190,25 +192,25 @@ type lineWriter struct {
 	sum hash.Hash
 }
 
-// line writes one line and its end.
-func (w *lineWriter) line(b []byte) error {
+// writeLine writes one line and its end.
+func (w *lineWriter) writeLine(b []byte) error {
 	b = append(b, '\n')
 	w.sum.Write(b)
 	_, err := w.buf.Write(b)
 	return err
 }
 
-// json writes a value as one line.
-func (w *lineWriter) json(v any) error {
+// writeJSON writes a value as one line.
+func (w *lineWriter) writeJSON(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return w.line(b)
+	return w.writeLine(b)
 }
 
-// write writes all tables of the snapshot, and returns how many rows.
-func (s *Snapshot) write(ctx context.Context, out io.Writer, at time.Time, p *progress) (int64, error) {
+// writeBackupTo writes all tables of the snapshot, and returns how many rows.
+func (s *Snapshot) writeBackupTo(ctx context.Context, out io.Writer, at time.Time, p *progress) (int64, error) {
 	// The fastest level: the data is mostly text, and a person or a busy server
 	// waits for it.
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
@@ -216,42 +218,42 @@ func (s *Snapshot) write(ctx context.Context, out io.Writer, at time.Time, p *pr
 		return 0, err
 	}
 	w := &lineWriter{zip, bufio.NewWriterSize(zip, 256<<10), sha256.New()}
-	if err := w.json(backupHead{"backup", backupFormat, s.Engine, s.Schema, at}); err != nil {
+	if err := w.writeJSON(backupHead{"backup", backupFormat, s.Engine, s.Schema, at}); err != nil {
 		return 0, err
 	}
 	var b []byte
 	for i := range s.Tables {
 		r := &s.Tables[i]
-		last, err := s.source.last(ctx, r)
+		last, err := s.source.lastNumber(ctx, r)
 		if err != nil {
 			return 0, err
 		}
-		if err := w.json(backupTable{*r, last}); err != nil {
+		if err := w.writeJSON(backupTable{*r, last}); err != nil {
 			return 0, err
 		}
-		err = s.Rows(ctx, r, "", nil, func(cells []Cell) (err error) {
+		err = s.EachRow(ctx, r, "", nil, func(cells []Cell) (err error) {
 			b = append(b[:0], '[')
 			for i, c := range cells {
 				if i > 0 {
 					b = append(b, ',')
 				}
 				t := r.Columns[i].Type
-				if t == WordJSON {
-					t = WordText // byte by byte, because a JSON null is not a missing value
+				if t == TypeJSON {
+					t = TypeText // byte by byte, because a JSON null is not a missing value
 				}
 				if b, err = c.AppendJSON(b, t); err != nil {
 					return fmt.Errorf("%s, row %d: %s: %w", r.Name, cells[0].Int, r.Columns[i].Name, err)
 				}
 			}
-			p.row("copying", r.Name)
-			return w.line(append(b, ']'))
+			p.countRow("copying", r.Name)
+			return w.writeLine(append(b, ']'))
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
 	end := backupEnd{true, len(s.Tables), p.rows, hex.EncodeToString(w.sum.Sum(nil))}
-	if err := w.json(end); err != nil {
+	if err := w.writeJSON(end); err != nil {
 		return 0, err
 	}
 	if err := w.buf.Flush(); err != nil {

@@ -123,7 +123,7 @@ func lines(t *testing.T, path string) string {
 }
 
 func TestBackupIsTheSameOnBothEngines(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, from db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, from db.Engine) {
 		d := dbtest.Open(t, from, first)
 		fillThings(t, d)
 		path := filepath.Join(t.TempDir(), "backups", "monday")
@@ -137,12 +137,12 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 		if _, err := d.Backup(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "already exists") {
 			t.Errorf("a second backup over the first: %v", err)
 		}
-		dbtest.Each(t, func(t *testing.T, to db.Engine) {
+		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
 			// A newer version restores an older one's backup and then migrates.
 			o := dbtest.Options(t, to)
 			o.Migrations = []fs.FS{first, second}
 			if to == db.Postgres {
-				o.URL = dbtest.Direct(t, o.URL) // through a pooler a restore cannot see who is connected
+				o.URL = dbtest.DirectURL(t, o.URL) // through a pooler a restore cannot see who is connected
 			}
 			if _, err := db.Restore(t.Context(), o, path, nil, nil); err != nil {
 				t.Fatal(err)
@@ -159,12 +159,12 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = e.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				colours, err := db.All[string](ctx, tx, "SELECT id FROM things WHERE colour = 'red' ORDER BY seq")
+				colours, err := db.QueryAll[string](ctx, tx, "SELECT id FROM things WHERE colour = 'red' ORDER BY seq")
 				if len(colours) != 2 || err != nil {
 					t.Errorf("migrated after: %v %v", colours, err)
 				}
 				if to == db.SQLite {
-					found, err := db.All[int64](ctx, tx, `
+					found, err := db.QueryAll[int64](ctx, tx, `
 						SELECT rowid
 						FROM things_search
 						WHERE things_search MATCH '"lovelace"'`)
@@ -173,11 +173,11 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 					}
 				}
 				// No number comes twice, not even that of a row that is gone.
-				n, err := db.One[int64](ctx, tx, "INSERT INTO numbers (note) VALUES ('new') RETURNING id")
+				n, err := db.QueryOne[int64](ctx, tx, "INSERT INTO numbers (note) VALUES ('new') RETURNING id")
 				if n != 4 || err != nil {
 					t.Errorf("the next number is %d, %v", n, err)
 				}
-				seq, err := db.One[int64](ctx, tx, `
+				seq, err := db.QueryOne[int64](ctx, tx, `
 					INSERT INTO things (id, organization_id, ok, search)
 					VALUES ('00000000-0000-4000-8000-000000000005', $1, TRUE, '')
 					RETURNING seq`, org)
@@ -225,7 +225,7 @@ func TestRestoreFindsAServerThatStartedMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := dbtest.Options(t, db.Postgres)
-			o.URL = dbtest.Direct(t, o.URL) // a pooler keeps the connections of a server that left
+			o.URL = dbtest.DirectURL(t, o.URL) // a pooler keeps the connections of a server that left
 			o.Migrations = []fs.FS{first}
 			if c.application != "" {
 				o.URL += "?application_name=" + c.application
@@ -259,7 +259,7 @@ func TestRestoreFindsAServerThatStartedMeanwhile(t *testing.T) {
 			}
 			defer e.Close()
 			err = e.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				there, err := db.All[string](ctx, tx, "SELECT id FROM organizations")
+				there, err := db.QueryAll[string](ctx, tx, "SELECT id FROM organizations")
 				if len(there) != 1 || there[0] != theirs {
 					t.Errorf("there are %v", there)
 				}
@@ -336,7 +336,7 @@ func TestDamagedBackup(t *testing.T) {
 
 // The tables read out of the migrations are those that the engines have.
 func TestRelations(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d := dbtest.Open(t, e, migrations.FS)
 		var want []string
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
@@ -348,7 +348,7 @@ func TestRelations(t *testing.T) {
 					SELECT table_name || '.' || column_name FROM information_schema.columns
 					WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%'`
 			}
-			want, err = db.All[string](ctx, tx, text)
+			want, err = db.QueryAll[string](ctx, tx, text)
 			return err
 		})
 		if err != nil {

@@ -40,21 +40,21 @@ func openBackup(path string) (*backupReader, error) {
 		return nil, err
 	}
 	r := &backupReader{file: f, sum: sha256.New()}
-	if err := r.begin(); err != nil {
+	if err := r.readHead(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return r, nil
 }
 
-// begin reads the first line, and refuses what is no backup, or one of another
+// readHead reads the first line, and refuses what is no backup, or one of another
 // format.
-func (r *backupReader) begin() error {
+func (r *backupReader) readHead() error {
 	zip, err := gzip.NewReader(bufio.NewReaderSize(r.file, 256<<10))
 	if err != nil {
 		return errors.New("this is not a backup that frontdesk made")
 	}
 	r.buf = bufio.NewReaderSize(zip, 256<<10)
-	if err := r.read(); err != nil {
+	if err := r.readLine(); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(r.line, &r.head); err != nil || r.head.Frontdesk != "backup" {
@@ -68,13 +68,13 @@ func (r *backupReader) begin() error {
 	return nil
 }
 
-func (r *backupReader) release() { r.file.Close() } //nolint:errcheck // it was read
+func (r *backupReader) closeFile() { r.file.Close() } //nolint:errcheck // it was read
 
-// damaged is the error for a file that is not what was written.
-func damaged(why any) error { return fmt.Errorf("the backup is damaged or cut off: %v", why) }
+// damagedError is the error for a file that is not what was written.
+func damagedError(why any) error { return fmt.Errorf("the backup is damaged or cut off: %v", why) }
 
-// read takes the next line, its end included.
-func (r *backupReader) read() error {
+// readLine takes the next line, its end included.
+func (r *backupReader) readLine() error {
 	r.line = r.line[:0]
 	for {
 		part, err := r.buf.ReadSlice('\n')
@@ -83,25 +83,25 @@ func (r *backupReader) read() error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return damaged(err)
+			return damagedError(err)
 		case len(r.line) > maxBackupLine:
-			return damaged("a line has no end")
+			return damagedError("a line has no end")
 		}
 	}
 }
 
-// next reads the next line. more says that it is a row of the current table;
+// nextLine reads the next line. more says that it is a row of the current table;
 // otherwise it began another table. At the end it returns errEnd, if everything
 // read matches the checksum.
-func (r *backupReader) next() (more bool, err error) {
-	if err := r.read(); err != nil {
+func (r *backupReader) nextLine() (more bool, err error) {
+	if err := r.readLine(); err != nil {
 		return false, err
 	}
 	if r.line[0] == '[' {
 		r.sum.Write(r.line)
 		r.count.Rows++
 		if r.table == nil {
-			return false, damaged("a row without a table")
+			return false, damagedError("a row without a table")
 		}
 		return true, nil
 	}
@@ -110,10 +110,10 @@ func (r *backupReader) next() (more bool, err error) {
 		backupEnd
 	}
 	if err := json.Unmarshal(r.line, &mark); err != nil {
-		return false, damaged(err)
+		return false, damagedError(err)
 	}
 	if mark.End {
-		return false, r.end(mark.backupEnd)
+		return false, r.checkEnd(mark.backupEnd)
 	}
 	r.sum.Write(r.line)
 	r.table = &mark.backupTable
@@ -124,31 +124,31 @@ func (r *backupReader) next() (more bool, err error) {
 // errEnd says that the whole backup was read and is intact.
 var errEnd = errors.New("db: the end of the backup")
 
-// end compares what was read with the last line, and returns errEnd if it is right.
-func (r *backupReader) end(said backupEnd) error {
+// checkEnd compares what was read with the last line, and returns errEnd if it is right.
+func (r *backupReader) checkEnd(said backupEnd) error {
 	switch {
 	case said.SHA256 != hex.EncodeToString(r.sum.Sum(nil)):
-		return damaged("its checksum does not match")
+		return damagedError("its checksum does not match")
 	case said.Rows != r.count.Rows || said.Tables != r.count.Tables:
-		return damaged("it does not hold as many rows as it says")
+		return damagedError("it does not hold as many rows as it says")
 	}
 	if _, err := r.buf.ReadByte(); !errors.Is(err, io.EOF) {
-		return damaged("there is data after its end")
+		return damagedError("there is data after its end")
 	}
 	return errEnd
 }
 
-// values reads the current row, one value per column of the table, as the engine
+// rowValues reads the current row, one value per column of the table, as the engine
 // binds it.
-func (r *backupReader) values(into []any) error {
+func (r *backupReader) rowValues(into []any) error {
 	r.dec.Reset(bytes.NewReader(r.line))
 	if _, err := r.dec.ReadToken(); err != nil {
-		return damaged(err)
+		return damagedError(err)
 	}
 	for i, c := range r.table.Columns {
 		tok, err := r.dec.ReadToken()
 		if err != nil {
-			return damaged(err)
+			return damagedError(err)
 		}
 		into[i] = nil
 		switch tok.Kind() {
@@ -160,35 +160,35 @@ func (r *backupReader) values(into []any) error {
 		case '"':
 			s := tok.String()
 			into[i] = s
-			if c.Type == WordBytes {
+			if c.Type == TypeBytes {
 				b, err := base64.StdEncoding.DecodeString(s)
 				if err != nil {
-					return damaged(err)
+					return damagedError(err)
 				}
 				into[i] = b
 			}
 		default:
-			return damaged("a row has an unexpected value")
+			return damagedError("a row has an unexpected value")
 		}
 	}
 	if tok, err := r.dec.ReadToken(); err != nil || tok.Kind() != ']' {
-		return damaged("a row has the wrong length")
+		return damagedError("a row has the wrong length")
 	}
 	return nil
 }
 
-// BackupRows passes each row of one table to fn, by the names of its columns. It
+// EachBackupRow passes each row of one table to fn, by the names of its columns. It
 // reads the whole backup and returns an error if it is damaged, but only after fn
 // has seen the rows. The map is reused for the next row.
-func BackupRows(path, table string, fn func(row map[string]any) error) error {
+func EachBackupRow(path, table string, fn func(row map[string]any) error) error {
 	r, err := openBackup(path)
 	if err != nil {
 		return err
 	}
-	defer r.release()
+	defer r.closeFile()
 	row := map[string]any{}
 	for {
-		more, err := r.next()
+		more, err := r.nextLine()
 		switch {
 		case errors.Is(err, errEnd):
 			return nil
@@ -198,7 +198,7 @@ func BackupRows(path, table string, fn func(row map[string]any) error) error {
 			continue
 		}
 		values := make([]any, len(r.table.Columns))
-		if err := r.values(values); err != nil {
+		if err := r.rowValues(values); err != nil {
 			return err
 		}
 		for i, c := range r.table.Columns {
@@ -216,9 +216,9 @@ func CheckBackup(path string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.release()
+	defer r.closeFile()
 	for err == nil {
-		_, err = r.next()
+		_, err = r.nextLine()
 	}
 	if !errors.Is(err, errEnd) {
 		return nil, err
@@ -231,22 +231,22 @@ func CheckBackup(path string) (*Summary, error) {
 		Tables: r.count.Tables, Rows: r.count.Rows, Bytes: info.Size()}, nil
 }
 
-// SameRows returns where two backups differ, or nil. What they say about
+// CompareBackups returns where two backups differ, or nil. What they say about
 // themselves, such as their time and engine, does not count.
-func SameRows(a, b string) error {
+func CompareBackups(a, b string) error {
 	one, err := openBackup(a)
 	if err != nil {
 		return err
 	}
-	defer one.release()
+	defer one.closeFile()
 	two, err := openBackup(b)
 	if err != nil {
 		return err
 	}
-	defer two.release()
+	defer two.closeFile()
 	for {
-		more, err := one.next()
-		other, err2 := two.next()
+		more, err := one.nextLine()
+		other, err2 := two.nextLine()
 		switch {
 		case errors.Is(err, errEnd) && errors.Is(err2, errEnd):
 			return nil

@@ -36,14 +36,14 @@ import (
 
 // Options say where the data is, and how patiently to use it.
 type Options struct {
-	Path        string        // the SQLite file, when URL is empty
-	URL         string        // a PostgreSQL connection string
-	MaxConns    int           // PostgreSQL connections, and SQLite readers; 0 picks a default
-	Wait        time.Duration // how long a transaction waits for a free connection; 10 seconds when zero
-	Migrations  []fs.FS       // folders of NNNN_name.sql, merged in order of their numbers
-	Log         *slog.Logger
-	Fatal       func(error) // called when the file cannot be trusted after a failed sync; else it logs and exits
-	ExtraPragma []string    // SQLite only, for tests: "max_page_count(100)"
+	Path           string        // the SQLite file, when URL is empty
+	URL            string        // a PostgreSQL connection string
+	MaxConns       int           // PostgreSQL connections, and SQLite readers; 0 picks a default
+	ConnectionWait time.Duration // how long a transaction waits for a free connection; 10 seconds when zero
+	Migrations     []fs.FS       // folders of NNNN_name.sql, merged in order of their numbers
+	Log            *slog.Logger
+	OnFatal        func(error) // called when the file cannot be trusted after a failed sync; else it logs and exits
+	ExtraPragma    []string    // SQLite only, for tests: "max_page_count(100)"
 }
 
 // Engine names the database that holds the data.
@@ -57,22 +57,22 @@ const (
 
 // DB is an open database. Its methods may be called from any goroutine.
 type DB struct {
-	engine engine
-	opts   Options
-	stats  Stats
-	lives  walk
-	full   atomic.Bool // a write has failed on a full disk; CheckReady then tries to write
-	folded atomic.Bool // no search text of an old version is left; see RefoldSearchTexts
+	engine         engine
+	opts           Options
+	stats          Stats
+	lifeGraph      lifeGraph
+	diskFull       atomic.Bool // a write has failed on a full disk; CheckReady then tries to write
+	searchRefolded atomic.Bool // no search text of an old version is left; see RefoldSearchTexts
 }
 
 // engine is what SQLite and PostgreSQL each provide, in sqlite.go and in
 // postgres.go.
 type engine interface {
-	name() Engine
-	read(ctx context.Context, fn Func) error
-	write(ctx context.Context, fn Func) error
-	gauges() Gauges
-	ready(ctx context.Context) error
+	engineName() Engine
+	runRead(ctx context.Context, fn Func) error
+	runWrite(ctx context.Context, fn Func) error
+	readGauges() Gauges
+	checkReady(ctx context.Context) error
 	shutDown() error
 }
 
@@ -80,12 +80,12 @@ type engine interface {
 type session interface {
 	// query fills one value per row. next returns the place for a row, or an
 	// invalid value when no more rows are wanted.
-	query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error
+	queryRows(ctx context.Context, sql string, args []any, p *rowMapping, next func() reflect.Value) error
 	// exec returns how many rows changed.
-	exec(ctx context.Context, sql string, args []any) (int64, error)
+	execStatement(ctx context.Context, sql string, args []any) (int64, error)
 	// insert adds one row and returns its seq, or ErrNoRow when ON CONFLICT kept
 	// the table as it was.
-	insert(ctx context.Context, sql string, args []any) (int64, error)
+	insertReturningSeq(ctx context.Context, sql string, args []any) (int64, error)
 }
 
 // Func is the work of one transaction. A write may run more than once, so it
@@ -98,19 +98,19 @@ type Func = func(ctx context.Context, tx *Tx) error
 // returns.
 type Tx struct {
 	session
-	db       *DB
-	writable bool
-	after    []func()   // see OnCommit
-	index    []indexRow // changes for SQLite's search index, applied with the commit
-	former   []former   // the rows that were locked, as they were
-	latest   clock.Time // the newest updated_at of the rows that were locked
-	guard    *guard     // a check that runs when its row is locked; see Guard
-	author   Author     // who words what is written; see external.go
-	trace    *Trace     // what the transaction did so far; nil unless somebody wants to know
+	db           *DB
+	writable     bool
+	afterCommit  []func()      // see OnCommit
+	indexChanges []indexChange // changes for SQLite's search index, applied with the commit
+	rowsBefore   []rowBefore   // the rows that were locked, as they were
+	lastChange   clock.Time    // the newest updated_at of the rows that were locked
+	guard        *rowGuard     // a check that runs when its row is locked; see Guard
+	author       Author        // who words what is written; see external.go
+	trace        *Trace        // what the transaction did so far; nil unless somebody wants to know
 }
 
-// ErrNone says that no row matched.
-var ErrNone = errors.New("db: no row")
+// ErrNoRow says that no row matched.
+var ErrNoRow = errors.New("db: no row")
 
 // ErrLostCommit says that the connection broke while committing: the change
 // may or may not be there, and only reading the data again tells.
@@ -121,8 +121,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if o.Wait == 0 {
-		o.Wait = 10 * time.Second
+	if o.ConnectionWait == 0 {
+		o.ConnectionWait = 10 * time.Second
 	}
 	d := &DB{opts: o}
 	open := d.openSQLite
@@ -140,32 +140,32 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 // Close waits for the running transactions and closes the database.
 func (d *DB) Close() error { return d.engine.shutDown() }
 
-// Ready returns why the database cannot be read and written now, or nil. After a
+// CheckReady returns why the database cannot be read and written now, or nil. After a
 // write has met a full disk it writes something itself: reads still work then, and
 // say nothing.
-func (d *DB) Ready(ctx context.Context) error {
-	if err := d.engine.ready(ctx); err != nil || !d.full.Load() {
+func (d *DB) CheckReady(ctx context.Context) error {
+	if err := d.engine.checkReady(ctx); err != nil || !d.diskFull.Load() {
 		return err
 	}
-	return d.tryWrite(ctx)
+	return d.probeDiskSpace(ctx)
 }
 
 // Engine tells which engine holds the data.
-func (d *DB) Engine() Engine { return d.engine.name() }
+func (d *DB) Engine() Engine { return d.engine.engineName() }
 
 // Read runs fn on one read-only snapshot: whatever fn reads belongs together.
 func (d *DB) Read(ctx context.Context, fn Func) error {
-	refuseInside(ctx, "Read")
-	return d.engine.read(ctx, fn)
+	panicInTransaction(ctx, "Read")
+	return d.engine.runRead(ctx, fn)
 }
 
 // Write runs fn in one transaction and returns after it is on disk. An error, or
 // a panic, undoes everything that fn did.
 func (d *DB) Write(ctx context.Context, fn Func) error {
-	refuseInside(ctx, "Write")
-	err := d.engine.write(ctx, fn)
-	if err != nil && isFull(err) {
-		d.full.Store(true)
+	panicInTransaction(ctx, "Write")
+	err := d.engine.runWrite(ctx, fn)
+	if err != nil && isDiskFull(err) {
+		d.diskFull.Store(true)
 	}
 	return err
 }
@@ -173,32 +173,32 @@ func (d *DB) Write(ctx context.Context, fn Func) error {
 // OnCommit runs fn after the transaction is durable and before its caller learns
 // of it. fn must be quick and must not fail: on SQLite the next commit waits for
 // it.
-func (tx *Tx) OnCommit(fn func()) { tx.after = append(tx.after, fn) }
+func (tx *Tx) OnCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) }
 
 // Engine tells which engine the transaction runs on, for the few statements
 // that differ.
-func (tx *Tx) Engine() Engine { return tx.db.engine.name() }
+func (tx *Tx) Engine() Engine { return tx.db.engine.engineName() }
 
-// insideKey marks the context of an open transaction.
-type insideKey struct{}
+// inTransactionKey marks the context of an open transaction.
+type inTransactionKey struct{}
 
-// inside returns the context that a transaction's Func gets.
-func inside(ctx context.Context) context.Context {
-	return context.WithValue(ctx, insideKey{}, true)
+// markInTransaction returns the context that a transaction's Func gets.
+func markInTransaction(ctx context.Context) context.Context {
+	return context.WithValue(ctx, inTransactionKey{}, true)
 }
 
-// Inside reports whether ctx belongs to an open transaction. Whatever uses the
+// InTransaction reports whether ctx belongs to an open transaction. Whatever uses the
 // network asks first, and refuses.
-func Inside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
+func InTransaction(ctx context.Context) bool { return ctx.Value(inTransactionKey{}) != nil }
 
-// Outside panics in a transaction. Whatever uses the network calls it: a slow
+// RequireNoTransaction panics in a transaction. Whatever uses the network calls it: a slow
 // answer would keep locks, and on SQLite all other writes, waiting.
-func Outside(ctx context.Context) { refuseInside(ctx, "the network") }
+func RequireNoTransaction(ctx context.Context) { panicInTransaction(ctx, "the network") }
 
-// refuseInside panics and not only fails: the caller has a bug, and waiting for
+// panicInTransaction panics and not only fails: the caller has a bug, and waiting for
 // the one writer inside a write would never end.
-func refuseInside(ctx context.Context, what string) {
-	if Inside(ctx) {
+func panicInTransaction(ctx context.Context, what string) {
+	if InTransaction(ctx) {
 		panic("db: " + what + " inside a transaction")
 	}
 }
@@ -211,9 +211,9 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// call runs fn and turns a panic into an error, so that the transaction is rolled
+// callRecovering runs fn and turns a panic into an error, so that the transaction is rolled
 // back and, on SQLite, the writer lives on.
-func call(ctx context.Context, fn Func, tx *Tx) (err error) {
+func callRecovering(ctx context.Context, fn Func, tx *Tx) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{v, debug.Stack()}
@@ -222,12 +222,12 @@ func call(ctx context.Context, fn Func, tx *Tx) (err error) {
 	return fn(ctx, tx)
 }
 
-// One returns the first row of a query, or ErrNoRow. T is a scalar or a struct
+// QueryOne returns the first row of a query, or ErrNoRow. T is a scalar or a struct
 // with a field for each column, in their order (see structFields).
-func One[T any](ctx context.Context, tx *Tx, sql string, args ...any) (T, error) {
+func QueryOne[T any](ctx context.Context, tx *Tx, sql string, args ...any) (T, error) {
 	var out T
 	found := false
-	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
+	err := tx.queryRows(ctx, sql, args, rowMappingOf[T](), func() reflect.Value {
 		if found {
 			return reflect.Value{}
 		}
@@ -235,20 +235,20 @@ func One[T any](ctx context.Context, tx *Tx, sql string, args ...any) (T, error)
 		return reflect.ValueOf(&out).Elem()
 	})
 	if err == nil && !found {
-		err = ErrNone
+		err = ErrNoRow
 	}
 	return out, err
 }
 
-// All returns every row of a query; no rows is an empty slice.
-func All[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, error) {
-	return AllOf[T](ctx, tx, 0, sql, args...)
+// QueryAll returns every row of a query; no rows is an empty slice.
+func QueryAll[T any](ctx context.Context, tx *Tx, sql string, args ...any) ([]T, error) {
+	return QueryAllSized[T](ctx, tx, 0, sql, args...)
 }
 
-// AllOf is QueryAll for a query whose number of rows is roughly known.
-func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...any) ([]T, error) {
+// QueryAllSized is QueryAll for a query whose number of rows is roughly known.
+func QueryAllSized[T any](ctx context.Context, tx *Tx, about int, sql string, args ...any) ([]T, error) {
 	out := make([]T, 0, about)
-	err := tx.query(ctx, sql, args, planOf[T](), func() reflect.Value {
+	err := tx.queryRows(ctx, sql, args, rowMappingOf[T](), func() reflect.Value {
 		var zero T
 		out = append(out, zero)
 		return reflect.ValueOf(&out[len(out)-1]).Elem()
@@ -258,24 +258,24 @@ func AllOf[T any](ctx context.Context, tx *Tx, about int, sql string, args ...an
 
 // Exec runs a statement and returns how many rows it changed.
 func Exec(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
-	return tx.exec(ctx, sql, args)
+	return tx.execStatement(ctx, sql, args)
 }
 
-// Insert adds one row to a table that has a seq, and returns the seq. It returns
+// InsertReturningSeq adds one row to a table that has a seq, and returns the seq. It returns
 // ErrNoRow when an ON CONFLICT left the table unchanged.
-func Insert(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
-	return tx.insert(ctx, sql, args)
+func InsertReturningSeq(ctx context.Context, tx *Tx, sql string, args ...any) (int64, error) {
+	return tx.insertReturningSeq(ctx, sql, args)
 }
 
-// busy is the 503 for a caller who got no connection in time.
-func busy() error {
+// overloadedError is the 503 for a caller who got no connection in time.
+func overloadedError() error {
 	return fault.Unavailable.Say("Too many requests are waiting for the database. Retry in a moment.")
 }
 
-// Missing turns ErrNoRow into a 404 that names what was looked for. Other errors
+// AsNotFound turns ErrNoRow into a 404 that names what was looked for. Other errors
 // stay as they are.
-func Missing(err error, noun string) error {
-	if errors.Is(err, ErrNone) {
+func AsNotFound(err error, noun string) error {
+	if errors.Is(err, ErrNoRow) {
 		return fault.NotFound.Say("There is no such %s.", noun)
 	}
 	return err

@@ -14,7 +14,7 @@ import (
 // an erasure finds by them the rows about a person who was deleted before. So they
 // are kept as long as events are.
 var _ = Declare("cleared_references", Life{
-	Refs:   []Ref{To("row_id", "", Keeps), To("target_id", "", Keeps)},
+	Refs:   []Ref{RefTo("row_id", "", Keeps), RefTo("target_id", "", Keeps)},
 	Expire: Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
 })
 
@@ -22,23 +22,23 @@ var _ = Declare("cleared_references", Life{
 // and clears the references to it.
 func deleteDependents(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
 	for _, r := range tx.db.referrers(table) {
-		if r.ref.Fate != Ends || !tx.db.relation(r.table).Has("deleted_at") {
+		if r.ref.Fate != Ends || !tx.db.relation(r.table).HasColumn("deleted_at") {
 			continue
 		}
-		if err := deleteUnder(ctx, tx, r, org, row, now); err != nil {
+		if err := deleteChildren(ctx, tx, r, org, row, now); err != nil {
 			return err
 		}
 	}
-	return clearRefs(ctx, tx, table, org, row, now)
+	return clearReferences(ctx, tx, table, org, row, now)
 }
 
-// deleteUnder deletes the rows of one table that belong to a deleted row, and what
+// deleteChildren deletes the rows of one table that belong to a deleted row, and what
 // belongs to them in turn. All get the same deleted_at, by which Undelete knows
 // what ended together. Rows that nothing refers to need only one statement.
-func deleteUnder(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now clock.Time) error {
+func deleteChildren(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now clock.Time) error {
 	text := "UPDATE " + r.table + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND " +
 		r.ref.Column + " = $2 AND deleted_at IS NULL"
-	if len(tx.db.referrers(r.table)) == 0 && !searchable(tx, r.table) {
+	if len(tx.db.referrers(r.table)) == 0 && !isSearchable(tx, r.table) {
 		_, err := Exec(ctx, tx, text, org, row, now)
 		return err
 	}
@@ -46,13 +46,13 @@ func deleteUnder(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now cl
 		Seq int64 `db:"seq"`
 		ID  id.ID `db:"id"`
 	}
-	rows, err := All[ended](ctx, tx, text+" RETURNING seq, id", org, row, now)
+	rows, err := QueryAll[ended](ctx, tx, text+" RETURNING seq, id", org, row, now)
 	if err != nil {
 		return err
 	}
 	for _, v := range rows {
-		if searchable(tx, r.table) {
-			Index(tx, r.table, v.Seq, "")
+		if isSearchable(tx, r.table) {
+			UpdateSearchIndex(tx, r.table, v.Seq, "")
 		}
 		if err := deleteDependents(ctx, tx, r.table, org, v.ID, now); err != nil {
 			return err
@@ -61,15 +61,15 @@ func deleteUnder(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now cl
 	return nil
 }
 
-// searchable reports whether a table's rows can be searched for.
-func searchable(tx *Tx, table string) bool {
-	return tx.db.relation(table).Has("search")
+// isSearchable reports whether a table's rows can be searched for.
+func isSearchable(tx *Tx, table string) bool {
+	return tx.db.relation(table).HasColumn("search")
 }
 
-// clearRefs clears the visible references to a deleted row. One statement records
+// clearReferences clears the visible references to a deleted row. One statement records
 // them all and says which tables had any; most rows have none, and then it is the
 // only statement.
-func clearRefs(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
+func clearReferences(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
 	var notes []string
 	for _, r := range tx.db.referrers(table) {
 		if r.ref.Fate == Clears {
@@ -84,7 +84,7 @@ func clearRefs(ctx context.Context, tx *Tx, table string, org, row id.ID, now cl
 		Table  string `db:"table_name"`
 		Column string `db:"column_name"`
 	}
-	rows, err := All[noted](ctx, tx, `
+	rows, err := QueryAll[noted](ctx, tx, `
 		INSERT INTO cleared_references (organization_id, created_at, table_name, column_name, row_id, target_id)
 		`+strings.Join(notes, "\n\t\tUNION ALL ")+`
 		RETURNING table_name, column_name`, org, row, now)

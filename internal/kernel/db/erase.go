@@ -16,45 +16,45 @@ import (
 // row that belongs to a removed row is removed with it, a row that only refers to
 // one loses the reference, and all others stay as they are.
 type Erase struct {
-	whole bool   // remove the row
-	set   string // the SET of an UPDATE
-	end   func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)
+	wholeRow  bool   // remove the row
+	setClause string // the SET of an UPDATE
+	eraseRows func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)
 
-	of   string // only rows found by this reference
-	only string // only rows that meet this condition
-	find func(ctx context.Context, tx *Tx, e *Erasure) error
+	refColumn string // only rows found by this reference
+	where     string // only rows that meet this condition
+	findMore  func(ctx context.Context, tx *Tx, e *Erasure) error
 }
 
 // WholeRow removes the row.
-var WholeRow = Erase{whole: true}
+var WholeRow = Erase{wholeRow: true}
 
-// Blank keeps the row but clears its content: set is the SET of an UPDATE, without
+// BlankColumns keeps the row but clears its content: set is the SET of an UPDATE, without
 // updated_at. References to the person are cleared too.
-func Blank(set string) Erase { return Erase{set: set} }
+func BlankColumns(set string) Erase { return Erase{setClause: set} }
 
-// EraseBy leaves the rows to a function, which gets their seq numbers and returns
+// EraseByFunc leaves the rows to a function, which gets their seq numbers and returns
 // how many it changed.
-func EraseBy(fn func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)) Erase {
-	return Erase{end: fn}
+func EraseByFunc(fn func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)) Erase {
+	return Erase{eraseRows: fn}
 }
 
-// Of limits it to rows found by one of their references.
-func (e Erase) Of(column string) Erase { e.of = column; return e }
+// FoundBy limits it to rows found by one of their references.
+func (e Erase) FoundBy(column string) Erase { e.refColumn = column; return e }
 
-// Only limits it to rows that meet a condition. Other rows that were found stay as
+// OnlyWhere limits it to rows that meet a condition. Other rows that were found stay as
 // they are.
-func (e Erase) Only(condition string) Erase { e.only = condition; return e }
+func (e Erase) OnlyWhere(condition string) Erase { e.where = condition; return e }
 
-// Find adds a function that looks for more rows and adds them to the erasure, as
+// AlsoFind adds a function that looks for more rows and adds them to the erasure, as
 // those that only mention an address. It may run several times, until nothing new
 // is found.
-func (e Erase) Find(fn func(ctx context.Context, tx *Tx, e *Erasure) error) Erase {
-	e.find = fn
+func (e Erase) AlsoFind(fn func(ctx context.Context, tx *Tx, e *Erasure) error) Erase {
+	e.findMore = fn
 	return e
 }
 
-// declared reports whether a table says itself what happens to its rows.
-func (e Erase) declared() bool { return e.whole || e.set != "" || e.end != nil }
+// isDeclared reports whether a table says itself what happens to its rows.
+func (e Erase) isDeclared() bool { return e.wholeRow || e.setClause != "" || e.eraseRows != nil }
 
 // Erasure removes one person from the tables of an organization. It first finds
 // every row about them, by the references that the tables declare and by the
@@ -67,130 +67,130 @@ type Erasure struct {
 	Addresses    []string // the person's email addresses, folded
 	Now          clock.Time
 
-	names    []id.ID                     // the ids that stand for the person: what contains one is about them
-	rows     map[string]map[int64]bool   // the rows about the person by their numbers, by table
-	ids      map[string]map[id.ID]bool   // the ids of these rows, by table
-	mentions map[string]map[id.ID]bool   // rows that stay, but whose traces in events go, by what events call them
-	clears   map[referrer]map[id.ID]bool // references to rows that are removed
-	scans    map[string]*scan            // by table and name
-	preview  bool                        // Preview runs: remember what was searched for
-	found    int                         // counts everything added, to notice a round that adds nothing
+	personIDs  []id.ID                     // the ids that stand for the person: what contains one is about them
+	rows       map[string]map[int64]bool   // the rows about the person by their numbers, by table
+	ids        map[string]map[id.ID]bool   // the ids of these rows, by table
+	traced     map[string]map[id.ID]bool   // rows that stay, but whose traces in events go, by what events call them
+	clears     map[referrer]map[id.ID]bool // references to rows that are removed
+	scans      map[string]*tableScan       // by table and name
+	preview    bool                        // Preview runs: remember what was searched for
+	foundCount int                         // counts everything added, to notice a round that adds nothing
 }
 
-// scan is a search that reads a whole table, because no index helps. It remembers
+// tableScan is a search that reads a whole table, because no index helps. It remembers
 // what the preview found, so that the transaction reads only newer rows.
-type scan struct {
-	rows  map[int64]bool  // what was found
-	asked map[string]bool // the values that the preview searched for
-	done  map[string]bool // the values that this pass has searched for
-	upTo  int64           // the rows up to here were read in the preview
+type tableScan struct {
+	rows        map[int64]bool  // what was found
+	previewed   map[string]bool // the values that the preview searched for
+	done        map[string]bool // the values that this pass has searched for
+	previewedTo int64           // the rows up to here were read in the preview
 }
 
-// reset begins a pass. Only the scans remember what the preview found.
-func (e *Erasure) reset() {
-	e.names = []id.ID{e.Person}
-	e.rows, e.ids, e.mentions = map[string]map[int64]bool{}, map[string]map[id.ID]bool{}, map[string]map[id.ID]bool{}
+// startPass begins a pass. Only the scans remember what the preview found.
+func (e *Erasure) startPass() {
+	e.personIDs = []id.ID{e.Person}
+	e.rows, e.ids, e.traced = map[string]map[int64]bool{}, map[string]map[id.ID]bool{}, map[string]map[id.ID]bool{}
 	e.clears = map[referrer]map[id.ID]bool{}
-	e.found = 0
+	e.foundCount = 0
 	for _, s := range e.scans {
 		s.done = map[string]bool{}
 	}
-	e.mention(e.mentions, lives[e.Table].singular(), e.Person)
-	e.mention(e.ids, e.Table, e.Person)
+	e.noteIDs(e.traced, declaredLives[e.Table].eventName(), e.Person)
+	e.noteIDs(e.ids, e.Table, e.Person)
 }
 
-// mention adds ids to a set, and counts those that are new.
-func (e *Erasure) mention(in map[string]map[id.ID]bool, key string, ids ...id.ID) {
+// noteIDs adds ids to a set, and counts those that are new.
+func (e *Erasure) noteIDs(in map[string]map[id.ID]bool, key string, ids ...id.ID) {
 	if in[key] == nil {
 		in[key] = map[id.ID]bool{}
 	}
 	for _, v := range ids {
 		if !in[key][v] {
 			in[key][v] = true
-			e.found++
+			e.foundCount++
 		}
 	}
 }
 
-// Names are the ids that stand for the person: whatever contains one of them is
+// PersonIDs are the ids that stand for the person: whatever contains one of them is
 // about the person.
-func (e *Erasure) Names() []string {
-	names, _ := texts(e.names)
+func (e *Erasure) PersonIDs() []string {
+	names, _ := textList(e.personIDs)
 	return names
 }
 
-// AlsoNamed adds ids that stand for the person.
-func (e *Erasure) AlsoNamed(ids ...id.ID) {
+// AddPersonIDs adds ids that stand for the person.
+func (e *Erasure) AddPersonIDs(ids ...id.ID) {
 	for _, v := range ids {
-		if !slices.Contains(e.names, v) {
-			e.names = append(e.names, v)
-			e.found++
+		if !slices.Contains(e.personIDs, v) {
+			e.personIDs = append(e.personIDs, v)
+			e.foundCount++
 		}
 	}
 }
 
-// Mention adds rows that stay as they are, but whose traces in events and stored
+// AddTraced adds rows that stay as they are, but whose traces in events and stored
 // answers go. kind is what events call them.
-func (e *Erasure) Mention(kind string, ids ...id.ID) { e.mention(e.mentions, kind, ids...) }
+func (e *Erasure) AddTraced(kind string, ids ...id.ID) { e.noteIDs(e.traced, kind, ids...) }
 
-// IDs lists the ids of a table's rows about the person.
-func (e *Erasure) IDs(table string) []id.ID { return slices.Sorted(maps.Keys(e.ids[table])) }
+// RowIDs lists the ids of a table's rows about the person.
+func (e *Erasure) RowIDs(table string) []id.ID { return slices.Sorted(maps.Keys(e.ids[table])) }
 
-// Kinds lists what events call the rows, not nested in others, that can be about a
+// EventKinds lists what events call the rows, not nested in others, that can be about a
 // person.
-func (e *Erasure) Kinds() (out []string) {
-	for _, table := range Declared() {
-		l := lives[table]
-		if l.Noun != "" && l.Parent.Table == "" && (l.Erase.declared() || table == e.Table) {
-			out = append(out, l.singular())
+func (e *Erasure) EventKinds() (out []string) {
+	for _, table := range DeclaredTables() {
+		l := declaredLives[table]
+		if l.Noun != "" && l.Parent.Table == "" && (l.Erase.isDeclared() || table == e.Table) {
+			out = append(out, l.eventName())
 		}
 	}
 	return out
 }
 
-// Mentioned lists the ids of all rows of a kind whose traces go, whether the rows
+// TracedOfKind lists the ids of all rows of a kind whose traces go, whether the rows
 // are erased or stay.
-func (e *Erasure) Mentioned(kind string) []id.ID {
-	all := maps.Clone(e.mentions[kind])
+func (e *Erasure) TracedOfKind(kind string) []id.ID {
+	all := maps.Clone(e.traced[kind])
 	if all == nil {
 		all = map[id.ID]bool{}
 	}
 	for table, ids := range e.ids {
-		if lives[table].singular() == kind {
+		if declaredLives[table].eventName() == kind {
 			maps.Copy(all, ids)
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Tables lists the tables with rows about the person, without those whose rows
+// TopLevelTables lists the tables with rows about the person, without those whose rows
 // belong to other rows.
-func (e *Erasure) Tables() (out []string) {
+func (e *Erasure) TopLevelTables() (out []string) {
 	for _, table := range slices.Sorted(maps.Keys(e.ids)) {
-		if lives[table].Noun != "" && lives[table].Parent.Table == "" {
+		if declaredLives[table].Noun != "" && declaredLives[table].Parent.Table == "" {
 			out = append(out, table)
 		}
 	}
 	return out
 }
 
-// Traced lists the ids of all rows whose traces go, of any kind.
-func (e *Erasure) Traced() []id.ID {
+// TracedIDs lists the ids of all rows whose traces go, of any kind.
+func (e *Erasure) TracedIDs() []id.ID {
 	all := map[id.ID]bool{}
 	for table, ids := range e.ids {
-		if lives[table].Noun != "" {
+		if declaredLives[table].Noun != "" {
 			maps.Copy(all, ids)
 		}
 	}
-	for _, ids := range e.mentions {
+	for _, ids := range e.traced {
 		maps.Copy(all, ids)
 	}
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Add adds rows of a table by their seq numbers, and looks up their ids, by which
+// AddRows adds rows of a table by their seq numbers, and looks up their ids, by which
 // other rows refer to them.
-func (e *Erasure) Add(ctx context.Context, tx *Tx, table string, rows ...int64) error {
+func (e *Erasure) AddRows(ctx context.Context, tx *Tx, table string, rows ...int64) error {
 	if e.rows[table] == nil {
 		e.rows[table] = map[int64]bool{}
 	}
@@ -201,36 +201,36 @@ func (e *Erasure) Add(ctx context.Context, tx *Tx, table string, rows ...int64) 
 			fresh = append(fresh, seq)
 		}
 	}
-	e.found += len(fresh)
+	e.foundCount += len(fresh)
 	r := tx.db.relation(table)
-	if len(fresh) == 0 || !r.Has("id") || r.key() == "id" {
+	if len(fresh) == 0 || !r.HasColumn("id") || r.numberColumn() == "id" {
 		return nil
 	}
-	ids, err := All[id.ID](ctx, tx, "SELECT id FROM "+table+" WHERE seq = ANY($1)", fresh)
-	e.mention(e.ids, table, ids...)
+	ids, err := QueryAll[id.ID](ctx, tx, "SELECT id FROM "+table+" WHERE seq = ANY($1)", fresh)
+	e.noteIDs(e.ids, table, ids...)
 	return err
 }
 
-// AddIDs adds rows of a table by their ids.
-func (e *Erasure) AddIDs(ctx context.Context, tx *Tx, table string, ids []id.ID) error {
-	rows, err := All[int64](ctx, tx, "SELECT seq FROM "+table+" WHERE organization_id = $1 AND id = ANY($2)",
+// AddRowsByID adds rows of a table by their ids.
+func (e *Erasure) AddRowsByID(ctx context.Context, tx *Tx, table string, ids []id.ID) error {
+	rows, err := QueryAll[int64](ctx, tx, "SELECT seq FROM "+table+" WHERE organization_id = $1 AND id = ANY($2)",
 		e.Organization, ids)
 	if err != nil {
 		return err
 	}
-	return e.Add(ctx, tx, table, rows...)
+	return e.AddRows(ctx, tx, table, rows...)
 }
 
-// Rows lists the seq numbers of the rows found in a table.
-func (e *Erasure) Rows(table string) []int64 { return slices.Sorted(maps.Keys(e.rows[table])) }
+// RowNumbers lists the seq numbers of the rows found in a table.
+func (e *Erasure) RowNumbers(table string) []int64 { return slices.Sorted(maps.Keys(e.rows[table])) }
 
-// Each searches a table for each of the values and adds the rows that it finds. In
+// ScanEach searches a table for each of the values and adds the rows that it finds. In
 // where, $1 is the organization and $2 the value. See ScanWith for what it costs.
-func (e *Erasure) Each(ctx context.Context, tx *Tx, table, where string, values []string) error {
-	return e.Scan(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
+func (e *Erasure) ScanEach(ctx context.Context, tx *Tx, table, where string, values []string) error {
+	return e.ScanWith(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
 		var out []int64
 		for _, v := range values {
-			rows, err := All[int64](ctx, tx, scanText(tx, table, where, after), e.Organization, v)
+			rows, err := QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, v)
 			if err != nil {
 				return nil, err
 			}
@@ -240,47 +240,47 @@ func (e *Erasure) Each(ctx context.Context, tx *Tx, table, where string, values 
 	})
 }
 
-// Any searches a table for all ids at once: $2 is their list.
-func (e *Erasure) Any(ctx context.Context, tx *Tx, table, where string, ids []id.ID) error {
-	values, _ := texts(ids)
-	return e.Scan(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
-		return All[int64](ctx, tx, scanText(tx, table, where, after), e.Organization, values)
+// ScanAny searches a table for all ids at once: $2 is their list.
+func (e *Erasure) ScanAny(ctx context.Context, tx *Tx, table, where string, ids []id.ID) error {
+	values, _ := textList(ids)
+	return e.ScanWith(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
+		return QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, values)
 	})
 }
 
-// Mentions is the condition that a column of text or JSON contains the text $2.
-func (tx *Tx) Mentions(column string) string {
+// ContainsSQL is the condition that a column of text or JSON contains the text $2.
+func (tx *Tx) ContainsSQL(column string) string {
 	if tx.Engine() == Postgres {
 		return "strpos(CAST(" + column + " AS text), $2) > 0"
 	}
 	return "instr(" + column + ", $2) > 0"
 }
 
-// MentionsInBytes is the condition that a column of bytes contains the text $2.
-func (tx *Tx) MentionsInBytes(column string) string {
+// BytesContainSQL is the condition that a column of bytes contains the text $2.
+func (tx *Tx) BytesContainSQL(column string) string {
 	if tx.Engine() == Postgres {
 		return "position(convert_to($2, 'UTF8') IN " + column + ") > 0"
 	}
 	return "instr(" + column + ", CAST($2 AS BLOB)) > 0"
 }
 
-// scanText is the query for the rows of a table behind a number that meet a
+// scanSQL is the query for the rows of a table behind a number that meet a
 // condition.
-func scanText(tx *Tx, table, where string, after int64) string {
-	key, from := tx.db.relation(table).key(), table
+func scanSQL(tx *Tx, table, where string, after int64) string {
+	key, from := tx.db.relation(table).numberColumn(), table
 	if after > 0 {
 		from += " NOT INDEXED" // only by rowid: SQLite would read the whole organization for a few new rows
 	}
 	return "SELECT " + key + " FROM " + from + " WHERE " + where + " AND " + key + " > " + strconv.FormatInt(after, 10)
 }
 
-// Scan searches a table for values and adds the rows that search finds behind a
+// ScanWith searches a table for values and adds the rows that search finds behind a
 // number. Each pass searches for a value once. Rows that the preview read are not
 // read again for the values that it searched for. name tells scans of a table
 // apart.
-func (e *Erasure) Scan(ctx context.Context, tx *Tx, table, name string, values []string,
+func (e *Erasure) ScanWith(ctx context.Context, tx *Tx, table, name string, values []string,
 	search func(after int64, values []string) ([]int64, error)) error {
-	s, err := e.scanNamed(ctx, tx, table, name)
+	s, err := e.scanState(ctx, tx, table, name)
 	if err != nil {
 		return err
 	}
@@ -288,20 +288,20 @@ func (e *Erasure) Scan(ctx context.Context, tx *Tx, table, name string, values [
 	for _, v := range values {
 		switch {
 		case s.done[v]:
-		case s.asked[v]:
+		case s.previewed[v]:
 			known = append(known, v)
 		default:
 			fresh = append(fresh, v)
 		}
 		s.done[v] = true
-		s.asked[v] = s.asked[v] || e.preview
+		s.previewed[v] = s.previewed[v] || e.preview
 	}
 	// Values that the preview knew are searched for in the newer rows only, others in
 	// the whole table.
 	for _, part := range []struct {
 		after  int64
 		values []string
-	}{{s.upTo, known}, {0, fresh}} {
+	}{{s.previewedTo, known}, {0, fresh}} {
 		if len(part.values) == 0 {
 			continue
 		}
@@ -313,70 +313,71 @@ func (e *Erasure) Scan(ctx context.Context, tx *Tx, table, name string, values [
 			s.rows[seq] = true
 		}
 	}
-	return e.Add(ctx, tx, table, slices.Sorted(maps.Keys(s.rows))...)
+	return e.AddRows(ctx, tx, table, slices.Sorted(maps.Keys(s.rows))...)
 }
 
-// scanNamed is what is known of a scan. In the preview it notes first how far the
+// scanState is what is known of a scan. In the preview it notes first how far the
 // table reaches: rows that come later are left for the transaction.
-func (e *Erasure) scanNamed(ctx context.Context, tx *Tx, table, name string) (*scan, error) {
+func (e *Erasure) scanState(ctx context.Context, tx *Tx, table, name string) (*tableScan, error) {
 	key := table + "\n" + name
 	if s := e.scans[key]; s != nil {
 		return s, nil
 	}
-	s := &scan{rows: map[int64]bool{}, asked: map[string]bool{}, done: map[string]bool{}}
+	s := &tableScan{rows: map[int64]bool{}, previewed: map[string]bool{}, done: map[string]bool{}}
 	if e.preview {
-		last, err := One[int64](ctx, tx, "SELECT coalesce(max("+tx.db.relation(table).key()+"), 0) FROM "+table)
+		last, err := QueryOne[int64](ctx, tx,
+			"SELECT coalesce(max("+tx.db.relation(table).numberColumn()+"), 0) FROM "+table)
 		if err != nil {
 			return nil, err
 		}
-		s.upTo = last
+		s.previewedTo = last
 	}
 	e.scans[key] = s
 	return s, nil
 }
 
-// Look does the slow searches on a snapshot beforehand. On SQLite all writes wait
+// Preview does the slow searches on a snapshot beforehand. On SQLite all writes wait
 // for a transaction, and rows appear in the order of their numbers, so the
 // transaction only has to read the newer ones. On PostgreSQL nobody waits, and a
 // lower number may be committed later, so there it does nothing.
-func (e *Erasure) Look(ctx context.Context, tx *Tx) error {
-	e.scans = map[string]*scan{}
+func (e *Erasure) Preview(ctx context.Context, tx *Tx) error {
+	e.scans = map[string]*tableScan{}
 	if tx.Engine() == Postgres {
 		return nil
 	}
 	e.preview = true
 	defer func() { e.preview = false }()
-	return e.findAll(ctx, tx)
+	return e.findAllRows(ctx, tx)
 }
 
-// rounds bounds how often the tables are searched again because one of them found
+// maxEraseRounds bounds how often the tables are searched again because one of them found
 // something new. Each round follows references one table further, so a person who
 // needs more of them points to a mistake in the lives.
-const rounds = 12
+const maxEraseRounds = 12
 
-// findAll searches all tables until a round finds nothing new.
-func (e *Erasure) findAll(ctx context.Context, tx *Tx) error {
-	e.reset()
-	for range rounds {
-		before := e.found
-		for _, table := range tx.db.inOrder() {
-			if err := e.findIn(ctx, tx, table); err != nil {
+// findAllRows searches all tables until a round finds nothing new.
+func (e *Erasure) findAllRows(ctx context.Context, tx *Tx) error {
+	e.startPass()
+	for range maxEraseRounds {
+		before := e.foundCount
+		for _, table := range tx.db.tablesReferrersFirst() {
+			if err := e.findRowsIn(ctx, tx, table); err != nil {
 				return fmt.Errorf("erase: %s: %w", table, err)
 			}
 		}
-		if e.found == before {
+		if e.foundCount == before {
 			return nil
 		}
 	}
 	return fmt.Errorf("erase: the traces of %s do not end", e.Person)
 }
 
-// whole reports whether the found rows of a table are removed.
-func (e *Erasure) whole(table string) bool {
-	if table == e.Table || lives[table].Erase.whole {
+// removesWholeRows reports whether the found rows of a table are removed.
+func (e *Erasure) removesWholeRows(table string) bool {
+	if table == e.Table || declaredLives[table].Erase.wholeRow {
 		return true
 	}
-	for _, r := range lives[table].AllRefs() {
+	for _, r := range declaredLives[table].AllReferences() {
 		if e.endsWithParent(table, r) {
 			return true
 		}
@@ -387,69 +388,70 @@ func (e *Erasure) whole(table string) bool {
 // endsWithParent reports whether the rows of a table are removed because those that
 // they belong to are. It is not for a table that says itself what happens.
 func (e *Erasure) endsWithParent(table string, r Ref) bool {
-	if lives[table].Erase.declared() || r.Table == table || r.Fate != Ends && r.Fate != EndsAtPurge {
+	if declaredLives[table].Erase.isDeclared() || r.Table == table || r.Fate != Ends && r.Fate != EndsAtPurge {
 		return false
 	}
-	return lives[r.Table] != nil && len(e.ids[r.Table]) > 0 && e.whole(r.Table)
+	return declaredLives[r.Table] != nil && len(e.ids[r.Table]) > 0 && e.removesWholeRows(r.Table)
 }
 
-// findIn finds the rows of a table that refer to rows about the person, or the
+// findRowsIn finds the rows of a table that refer to rows about the person, or the
 // references in them to clear.
-func (e *Erasure) findIn(ctx context.Context, tx *Tx, table string) error {
-	l := lives[table]
+func (e *Erasure) findRowsIn(ctx context.Context, tx *Tx, table string) error {
+	l := declaredLives[table]
 	if table == e.Table {
-		if err := e.byRef(ctx, tx, table, To("id", table), []id.ID{e.Person}); err != nil {
+		if err := e.addReferringRows(ctx, tx, table, RefTo("id", table), []id.ID{e.Person}); err != nil {
 			return err
 		}
 	}
-	for _, r := range l.AllRefs() {
-		ids := e.IDs(r.Table)
-		if len(ids) == 0 || r.Fate == Keeps || r.Table == table || l.Erase.of != "" && l.Erase.of != r.Column {
+	for _, r := range l.AllReferences() {
+		ids := e.RowIDs(r.Table)
+		if len(ids) == 0 || r.Fate == Keeps || r.Table == table || l.Erase.refColumn != "" &&
+			l.Erase.refColumn != r.Column {
 			continue
 		}
 		switch {
-		case l.Erase.declared(), e.endsWithParent(table, r):
-			if err := e.byRef(ctx, tx, table, r, ids); err != nil {
+		case l.Erase.isDeclared(), e.endsWithParent(table, r):
+			if err := e.addReferringRows(ctx, tx, table, r, ids); err != nil {
 				return err
 			}
-		case e.whole(r.Table) && (r.Fate == Clears || r.Fate == ClearsAtPurge):
+		case e.removesWholeRows(r.Table) && (r.Fate == Clears || r.Fate == ClearsAtPurge):
 			e.clears[referrer{table, r}] = e.ids[r.Table]
 		}
 	}
-	if l.Erase.find == nil {
+	if l.Erase.findMore == nil {
 		return nil
 	}
-	return l.Erase.find(ctx, tx, e)
+	return l.Erase.findMore(ctx, tx, e)
 }
 
-// byRef adds the rows that refer to some rows, or did until those were deleted and
+// addReferringRows adds the rows that refer to some rows, or did until those were deleted and
 // the reference was cleared.
-func (e *Erasure) byRef(ctx context.Context, tx *Tx, table string, r Ref, ids []id.ID) error {
+func (e *Erasure) addReferringRows(ctx context.Context, tx *Tx, table string, r Ref, ids []id.ID) error {
 	text := "SELECT seq FROM " + table + " WHERE organization_id = $1 AND " + r.Column + " = ANY($2)"
 	if tx.Engine() == Postgres && tx.writable {
 		text += " FOR UPDATE"
 	}
-	rows, err := All[int64](ctx, tx, text, e.Organization, ids)
+	rows, err := QueryAll[int64](ctx, tx, text, e.Organization, ids)
 	if err != nil {
 		return err
 	}
-	if err := e.Add(ctx, tx, table, rows...); err != nil || r.Fate != Clears {
+	if err := e.AddRows(ctx, tx, table, rows...); err != nil || r.Fate != Clears {
 		return err
 	}
-	rows, err = All[int64](ctx, tx, "SELECT t.seq FROM cleared_references c JOIN "+table+` t
+	rows, err = QueryAll[int64](ctx, tx, "SELECT t.seq FROM cleared_references c JOIN "+table+` t
 		ON t.organization_id = c.organization_id AND t.id = c.row_id
 		WHERE c.organization_id = $1 AND c.target_id = ANY($2) AND c.table_name = $3 AND c.column_name = $4`,
 		e.Organization, ids, table, r.Column)
 	if err != nil {
 		return err
 	}
-	return e.Add(ctx, tx, table, rows...)
+	return e.AddRows(ctx, tx, table, rows...)
 }
 
 // Run removes the person, and returns how many rows of each table it changed.
 func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]int64, error) {
 	e.Now = now
-	if err := e.findAll(ctx, tx); err != nil {
+	if err := e.findAllRows(ctx, tx); err != nil {
 		return nil, err
 	}
 	done := map[string]int64{}
@@ -463,8 +465,8 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 		}
 		done[r.table] += n
 	}
-	for _, table := range tx.db.inOrder() {
-		n, err := e.eraseIn(ctx, tx, table)
+	for _, table := range tx.db.tablesReferrersFirst() {
+		n, err := e.eraseRowsIn(ctx, tx, table)
 		if err != nil {
 			return nil, fmt.Errorf("erase: %s: %w", table, err)
 		}
@@ -477,35 +479,35 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 	return done, err
 }
 
-// eraseIn erases the rows that were found in a table, and returns how many.
-func (e *Erasure) eraseIn(ctx context.Context, tx *Tx, table string) (int64, error) {
-	rows := e.Rows(table)
+// eraseRowsIn erases the rows that were found in a table, and returns how many.
+func (e *Erasure) eraseRowsIn(ctx context.Context, tx *Tx, table string) (int64, error) {
+	rows := e.RowNumbers(table)
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	l, r := lives[table].Erase, tx.db.relation(table)
-	if l.end != nil {
-		return l.end(ctx, tx, e, rows)
+	l, r := declaredLives[table].Erase, tx.db.relation(table)
+	if l.eraseRows != nil {
+		return l.eraseRows(ctx, tx, e, rows)
 	}
-	where, args := " WHERE "+r.key()+" = ANY($1)", []any{rows}
-	if l.only != "" {
-		where += " AND (" + l.only + ")"
+	where, args := " WHERE "+r.numberColumn()+" = ANY($1)", []any{rows}
+	if l.where != "" {
+		where += " AND (" + l.where + ")"
 	}
 	text := "DELETE FROM " + table + where
-	if l.set != "" {
-		set := l.set
-		if r.Has("updated_at") {
+	if l.setClause != "" {
+		set := l.setClause
+		if r.HasColumn("updated_at") {
 			set += ", updated_at = $2"
 			args = append(args, e.Now)
 		}
-		for _, ref := range lives[table].AllRefs() {
+		for _, ref := range declaredLives[table].AllReferences() {
 			if ref.Table == e.Table && (ref.Fate == Clears || ref.Fate == ClearsAtPurge) {
 				set += ", " + ref.Column + " = NULL"
 			}
 		}
 		text = "UPDATE " + table + " SET " + set + where
 	}
-	if !r.Has("search") {
+	if !r.HasColumn("search") {
 		return Exec(ctx, tx, text, args...)
 	}
 	// The search index must follow: RETURNING says which rows changed, and what text
@@ -514,13 +516,13 @@ func (e *Erasure) eraseIn(ctx context.Context, tx *Tx, table string) (int64, err
 		Seq  int64  `db:"seq"`
 		Text string `db:"text"`
 	}
-	ended, err := All[found](ctx, tx, text+" RETURNING seq, CASE WHEN deleted_at IS NULL THEN search ELSE '' END",
+	ended, err := QueryAll[found](ctx, tx, text+" RETURNING seq, CASE WHEN deleted_at IS NULL THEN search ELSE '' END",
 		args...)
 	for _, v := range ended {
-		if l.set == "" {
+		if l.setClause == "" {
 			v.Text = ""
 		}
-		Index(tx, table, v.Seq, v.Text)
+		UpdateSearchIndex(tx, table, v.Seq, v.Text)
 	}
 	return int64(len(ended)), err
 }

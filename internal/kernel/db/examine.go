@@ -10,18 +10,18 @@ import (
 
 // Condition is the state of a database as seen from outside, for the doctor.
 type Condition struct {
-	Engine   Engine
-	Version  string        // of the engine
-	Missing  bool          // there is no file yet
-	Owned    bool          // another process has the SQLite file
-	Schema   int64         // the newest migration that was applied
-	Wanted   int64         // the newest migration that this version has
-	Bytes    int64         // its size
-	Problems []string      // what is broken
-	Lacks    []string      // extensions that are neither installed nor available
-	Denied   bool          // there are migrations to apply, and the database's user may not
-	Ahead    time.Duration // how far the server's clock is ahead of ours
-	Clients  int           // the connections of servers
+	Engine            Engine
+	Version           string        // of the engine
+	Missing           bool          // there is no file yet
+	Owned             bool          // another process has the SQLite file
+	Schema            int64         // the newest migration that was applied
+	KnownSchema       int64         // the newest migration that this version has
+	Bytes             int64         // its size
+	Problems          []string      // what is broken
+	LackedExtensions  []string      // extensions that are neither installed nor available
+	MayNotMigrate     bool          // there are migrations to apply, and the database's user may not
+	ClockAhead        time.Duration // how far the server's clock is ahead of ours
+	ServerConnections int           // the connections of servers
 }
 
 // oldestPostgres is version 15, as server_version_num has it.
@@ -31,20 +31,20 @@ const oldestPostgres = 150000
 // whole SQLite file only when no other process has it open.
 func Examine(ctx context.Context, o Options) (*Condition, error) {
 	c := &Condition{Engine: SQLite}
-	_, last, err := relations(o.Migrations, newest)
+	_, last, err := readRelations(o.Migrations, newestVersion)
 	if err != nil {
 		return nil, err
 	}
-	c.Wanted = last
+	c.KnownSchema = last
 	if o.URL != "" {
 		c.Engine = Postgres
-		return c, c.postgres(ctx, o)
+		return c, c.examinePostgres(ctx, o)
 	}
-	return c, c.sqlite(ctx, o)
+	return c, c.examineSQLite(ctx, o)
 }
 
-// sqlite examines a file. One that a server has open is not read through.
-func (c *Condition) sqlite(ctx context.Context, o Options) error {
+// examineSQLite examines a file. One that a server has open is not read through.
+func (c *Condition) examineSQLite(ctx context.Context, o Options) error {
 	info, err := os.Stat(o.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		c.Missing = true
@@ -63,13 +63,13 @@ func (c *Condition) sqlite(ctx context.Context, o Options) error {
 	default:
 		defer lock.Close()
 	}
-	view, err := liteView(ctx, o)
+	view, err := openSQLiteView(ctx, o)
 	if err != nil {
 		return err
 	}
 	s := &Snapshot{Engine: SQLite, source: view}
-	defer view.release()
-	if c.Schema, err = s.version(ctx); err != nil {
+	defer view.releaseView()
+	if c.Schema, err = s.schemaVersion(ctx); err != nil {
 		return err
 	}
 	versions, err := view.firstColumn("SELECT sqlite_version()")
@@ -97,15 +97,15 @@ func (c *Condition) sqlite(ctx context.Context, o Options) error {
 	return err
 }
 
-// postgres examines a server's database.
-func (c *Condition) postgres(ctx context.Context, o Options) error {
-	view, err := pgView(ctx, o)
+// examinePostgres examines a server's database.
+func (c *Condition) examinePostgres(ctx context.Context, o Options) error {
+	view, err := openPostgresView(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer view.release()
+	defer view.releaseView()
 	s := &Snapshot{Engine: Postgres, source: view}
-	if c.Schema, err = s.version(ctx); err != nil {
+	if c.Schema, err = s.schemaVersion(ctx); err != nil {
 		return err
 	}
 	var number, micros int64
@@ -114,13 +114,13 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 		SELECT current_setting('server_version'), current_setting('server_version_num')::bigint,
 			pg_database_size(current_database()),
 			(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, (`+countServers+`)`, serverName(o.URL)).
-		Scan(&c.Version, &number, &c.Bytes, &micros, &c.Clients)
+		Scan(&c.Version, &number, &c.Bytes, &micros, &c.ServerConnections)
 	if err != nil {
 		return err
 	}
 	// The server answered somewhere between the question and its arrival here.
 	middle := before.Add(time.Since(before) / 2)
-	c.Ahead = time.UnixMicro(micros).Sub(middle)
+	c.ClockAhead = time.UnixMicro(micros).Sub(middle)
 	if number < oldestPostgres {
 		c.Problems = append(c.Problems, "PostgreSQL "+c.Version+" is too old; version 15 or newer is required")
 	}
@@ -140,32 +140,32 @@ func (c *Condition) postgres(ctx context.Context, o Options) error {
 			return err
 		}
 		if !ok {
-			c.Lacks = append(c.Lacks, name)
+			c.LackedExtensions = append(c.LackedExtensions, name)
 		}
 	}
-	if c.Schema == c.Wanted {
+	if c.Schema == c.KnownSchema {
 		return nil
 	}
 	return view.tx.QueryRow(ctx, `
 		SELECT NOT coalesce(has_schema_privilege(current_schema(), 'CREATE')
 			AND (has_database_privilege(current_database(), 'CREATE')
 			OR (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'btree_gin')) = 2), FALSE)`).
-		Scan(&c.Denied)
+		Scan(&c.MayNotMigrate)
 }
 
-// View runs fn on a snapshot of a database. The schema stays as it is, so it also
+// ViewSnapshot runs fn on a snapshot of a database. The schema stays as it is, so it also
 // works before a migration.
-func View(ctx context.Context, o Options, fn func(*Snapshot) error) error {
+func ViewSnapshot(ctx context.Context, o Options, fn func(*Snapshot) error) error {
 	s, err := openSnapshot(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer s.source.release()
+	defer s.source.releaseView()
 	return fn(s)
 }
 
-// Table finds a table by its name, or nil.
-func (s *Snapshot) Table(name string) *Relation {
+// FindTable finds a table by its name, or nil.
+func (s *Snapshot) FindTable(name string) *Relation {
 	for i := range s.Tables {
 		if s.Tables[i].Name == name {
 			return &s.Tables[i]

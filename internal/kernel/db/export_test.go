@@ -9,9 +9,9 @@ import (
 
 // SetPatience says how long the end of a transaction is waited for, until undone.
 func SetPatience(d time.Duration) (undo func()) {
-	before := patience
-	patience = d
-	return func() { patience = before }
+	before := endWait
+	endWait = d
+	return func() { endWait = before }
 }
 
 // Explain is the engine's plan for List.
@@ -19,9 +19,9 @@ func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (strin
 	if _, err := w.chooseLeader(ctx, tx, t.name); err != nil {
 		return "", err
 	}
-	from := t.live(tx, w)
+	from := t.liveRowsSQL(tx, w)
 	if tx.Engine() == Postgres {
-		lines, err := All[string](ctx, tx, "EXPLAIN SELECT seq FROM "+from+
+		lines, err := QueryAll[string](ctx, tx, "EXPLAIN SELECT seq FROM "+from+
 			" ORDER BY created_at DESC, seq DESC LIMIT 10",
 			w.args...)
 		return strings.Join(lines, "\n"), err
@@ -32,7 +32,7 @@ func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (strin
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	steps, err := All[step](ctx, tx,
+	steps, err := QueryAll[step](ctx, tx,
 		"EXPLAIN QUERY PLAN SELECT seq FROM "+from+" ORDER BY created_at DESC, seq DESC LIMIT 10", w.args...)
 	var plan strings.Builder
 	for _, s := range steps {
@@ -44,21 +44,21 @@ func (t *Table[T]) Explain(ctx context.Context, tx *Tx, w *Where, p Page) (strin
 // OutcomeAfter commits work on PostgreSQL, and tells what is said of the commit
 // after something else happened.
 func OutcomeAfter(ctx context.Context, d *DB, work Func, then func()) error {
-	var m mark
+	var m commitMark
 	err := d.Write(ctx, func(ctx context.Context, tx *Tx) error {
 		err := work(ctx, tx)
-		m = tx.session.(*pgSession).mark
+		m = tx.session.(*postgresSession).mark
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	then()
-	return d.engine.(*pg).outcome(ctx, m, io.EOF)
+	return d.engine.(*postgresEngine).findOutcome(ctx, m, io.EOF)
 }
 
 // Uncertain is uncertain.
-var Uncertain = commitUncertain
+var Uncertain = isCommitUncertain
 
 // OldText is a search text as it was before Refold.
-func OldText(s string) string { return " " + oldWords(s) }
+func OldText(s string) string { return " " + foldOldStyle(s) }

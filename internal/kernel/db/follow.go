@@ -15,50 +15,51 @@ import (
 // rows that are indexed are applied by their own transaction. A row that is deleted
 // leaves an empty text, because the last one of the index must stay.
 const (
-	followAfter = 250 * time.Millisecond // how long a new row waits for others
-	followRows  = 500                    // rows in one transaction
-	followBytes = 256 << 10              // and about how much text
-	farBehind   = 2000                   // waiting rows, after which writes wait for the index
+	indexDelay      = 250 * time.Millisecond // how long a new row waits for others
+	indexBatchRows  = 500                    // rows in one transaction
+	indexBatchBytes = 256 << 10              // and about how much text
+	maxWaitingRows  = 2000                   // waiting rows, after which writes wait for the index
 )
 
-// lastIndexed is SQL for the number of the last row in a table's index.
-const lastIndexed = "coalesce((SELECT rowid FROM %[1]s_search ORDER BY rowid DESC LIMIT 1), 0)"
+// lastIndexedSQL is SQL for the number of the last row in a table's index.
+const lastIndexedSQL = "coalesce((SELECT rowid FROM %[1]s_search ORDER BY rowid DESC LIMIT 1), 0)"
 
-// follower is what the writer knows about the search indexes. Only the writer's
+// indexFollower is what the writer knows about the search indexes. Only the writer's
 // goroutine uses it.
-type follower struct {
-	last    map[string]int64 // the last row of each index, by table; filled when needed
-	waiting map[string]bool  // tables with rows that wait, perhaps
-	rows    int              // how many wait, about
-	due     *time.Timer      // when catchUpIndex runs next
+type indexFollower struct {
+	lastIndexed   map[string]int64 // the last row of each index, by table; filled when needed
+	waitingTables map[string]bool  // tables with rows that wait, perhaps
+	waitingRows   int              // how many wait, about
+	due           *time.Timer      // when catchUpIndex runs next
 }
 
-// follow finds the tables with an index and has all of them looked at soon: a crash
+// findWaitingTables finds the tables with an index and has all of them looked at soon: a crash
 // may have left rows waiting.
-func (w *writer) follow() error {
-	w.follower = follower{last: map[string]int64{}, waiting: map[string]bool{}, due: time.NewTimer(0)}
+func (w *writer) findWaitingTables() error {
+	w.indexFollower = indexFollower{lastIndexed: map[string]int64{}, waitingTables: map[string]bool{},
+		due: time.NewTimer(0)}
 	indexes, err := w.conn.firstColumn("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%fts5%'")
 	for _, name := range indexes {
-		w.waiting[strings.TrimSuffix(name, "_search")] = true
+		w.waitingTables[strings.TrimSuffix(name, "_search")] = true
 	}
 	return err
 }
 
-// applyIndex indexes what the requests of a commit changed, inside its transaction,
+// applyIndexChanges indexes what the requests of a commit changed, inside its transaction,
 // and leaves new rows for later.
-func (w *writer) applyIndex(ran []*request) error {
+func (w *writer) applyIndexChanges(ran []*writeRequest) error {
 	for _, r := range ran {
 		if r.err != nil {
 			continue
 		}
-		for _, row := range r.tx.index {
-			last, err := w.lastRow(r.ctx, row.Table)
+		for _, row := range r.tx.indexChanges {
+			last, err := w.lastIndexedRow(r.ctx, row.Table)
 			if err != nil {
 				return err
 			}
 			if row.Seq > last {
-				w.wait(row.Table)
-			} else if err := w.indexRow(r.ctx, row); err != nil {
+				w.noteWaitingRow(row.Table)
+			} else if err := w.writeIndexRow(r.ctx, row); err != nil {
 				return err
 			}
 		}
@@ -66,99 +67,99 @@ func (w *writer) applyIndex(ran []*request) error {
 	return nil
 }
 
-// wait notes that a table has one more row that waits.
-func (w *writer) wait(table string) {
-	w.rows++
-	if len(w.waiting) == 0 {
-		w.due.Reset(followAfter)
+// noteWaitingRow notes that a table has one more row that waits.
+func (w *writer) noteWaitingRow(table string) {
+	w.waitingRows++
+	if len(w.waitingTables) == 0 {
+		w.due.Reset(indexDelay)
 	}
-	w.waiting[table] = true
+	w.waitingTables[table] = true
 }
 
-// lastRow is the number of the last row in a table's index.
-func (w *writer) lastRow(ctx context.Context, table string) (int64, error) {
-	if last, ok := w.last[table]; ok {
+// lastIndexedRow is the number of the last row in a table's index.
+func (w *writer) lastIndexedRow(ctx context.Context, table string) (int64, error) {
+	if last, ok := w.lastIndexed[table]; ok {
 		return last, nil
 	}
-	last, err := One[int64](ctx, w.tx(), fmt.Sprintf("SELECT "+lastIndexed, table))
+	last, err := QueryOne[int64](ctx, w.newWriteTx(), fmt.Sprintf("SELECT "+lastIndexedSQL, table))
 	if err != nil {
 		return 0, fmt.Errorf("db: search index: %w", err)
 	}
-	w.last[table] = last
+	w.lastIndexed[table] = last
 	return last, nil
 }
 
-// indexRow writes a row's text into the index, with its organization's code before
+// writeIndexRow writes a row's text into the index, with its organization's code before
 // it (see ftsQuery). A deleted row keeps an empty text.
-func (w *writer) indexRow(ctx context.Context, row indexRow) error {
+func (w *writer) writeIndexRow(ctx context.Context, row indexChange) error {
 	code := "search_code((SELECT organization_id FROM " + row.Table + " WHERE seq = $1)) || "
 	if row.Text == "" {
 		code = ""
 	}
 	// INSERT … SELECT would be a savepoint, at which FTS5 flushes.
-	_, err := w.conn.exec(ctx, "INSERT OR REPLACE INTO "+row.Table+"_search (rowid, search) VALUES ($1, "+code+"$2)",
-		[]any{row.Seq, row.Text})
+	_, err := w.conn.execStatement(ctx,
+		"INSERT OR REPLACE INTO "+row.Table+"_search (rowid, search) VALUES ($1, "+code+"$2)", []any{row.Seq, row.Text})
 	if err != nil {
 		return fmt.Errorf("db: search index: %w", err)
 	}
 	return nil
 }
 
-// catchUp indexes some of the rows that wait, in a transaction of its own. On an
+// catchUpIndex indexes some of the rows that wait, in a transaction of its own. On an
 // error it tries again after a second; searches then read the waiting rows.
-func (w *writer) catchUp() {
-	if len(w.waiting) == 0 {
+func (w *writer) catchUpIndex() {
+	if len(w.waitingTables) == 0 {
 		return
 	}
 	ctx := context.Background()
-	err := w.conn.do("BEGIN IMMEDIATE")
+	err := w.conn.execSimple("BEGIN IMMEDIATE")
 	if err == nil {
-		if err = w.indexWaiting(ctx); err == nil {
-			err = w.commit(nil)
-		} else if undo := w.conn.do("ROLLBACK"); undo != nil && !w.conn.AutocommitEnabled() {
-			w.fatal(fmt.Errorf("db: cannot roll back: %w", undo))
+		if err = w.indexWaitingRows(ctx); err == nil {
+			err = w.commitRequests(nil)
+		} else if undo := w.conn.execSimple("ROLLBACK"); undo != nil && !w.conn.AutocommitEnabled() {
+			w.failFatally(fmt.Errorf("db: cannot roll back: %w", undo))
 		}
 	}
 	switch {
 	case err != nil:
 		w.db.opts.Log.Warn("the search index has to wait", "err", err)
-		clear(w.last) // some of it may have been undone
-		w.rows = 0
+		clear(w.lastIndexed) // some of it may have been undone
+		w.waitingRows = 0
 		w.due.Reset(time.Second)
-	case len(w.waiting) > 0:
+	case len(w.waitingTables) > 0:
 		w.due.Reset(0)
 	default:
-		w.rows = 0
+		w.waitingRows = 0
 	}
 }
 
-// indexWaiting indexes one batch of rows, and forgets the tables that have no
+// indexWaitingRows indexes one batch of rows, and forgets the tables that have no
 // others. A full batch leaves its table for the next one.
-func (w *writer) indexWaiting(ctx context.Context) error {
+func (w *writer) indexWaitingRows(ctx context.Context) error {
 	rows, bytes := 0, 0
-	for table := range w.waiting {
-		last, err := w.lastRow(ctx, table)
+	for table := range w.waitingTables {
+		last, err := w.lastIndexedRow(ctx, table)
 		if err != nil {
 			return err
 		}
-		next, err := All[indexRow](ctx, w.tx(), "SELECT '"+table+"' AS table_name, seq, "+
+		next, err := QueryAll[indexChange](ctx, w.newWriteTx(), "SELECT '"+table+"' AS table_name, seq, "+
 			"CASE WHEN deleted_at IS NULL THEN search ELSE '' END AS text FROM "+table+
-			" WHERE seq > $1 ORDER BY seq LIMIT $2", last, followRows)
+			" WHERE seq > $1 ORDER BY seq LIMIT $2", last, indexBatchRows)
 		if err != nil {
 			return err
 		}
 		for _, row := range next {
-			if err := w.indexRow(ctx, row); err != nil {
+			if err := w.writeIndexRow(ctx, row); err != nil {
 				return err
 			}
-			w.last[table] = row.Seq
+			w.lastIndexed[table] = row.Seq
 			rows, bytes = rows+1, bytes+len(row.Text)
-			if rows >= followRows || bytes >= followBytes {
-				w.rows = max(0, w.rows-rows)
+			if rows >= indexBatchRows || bytes >= indexBatchBytes {
+				w.waitingRows = max(0, w.waitingRows-rows)
 				return nil
 			}
 		}
-		delete(w.waiting, table)
+		delete(w.waitingTables, table)
 	}
 	return nil
 }

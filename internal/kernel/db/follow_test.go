@@ -22,7 +22,7 @@ func caughtUp(t *testing.T, d *db.DB) {
 	for wait := time.Now(); time.Since(wait) < time.Minute; time.Sleep(10 * time.Millisecond) {
 		var behind int64
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			behind, err = db.One[int64](ctx, tx, "SELECT count(*) FROM papers WHERE seq > "+
+			behind, err = db.QueryOne[int64](ctx, tx, "SELECT count(*) FROM papers WHERE seq > "+
 				"coalesce((SELECT rowid FROM papers_search ORDER BY rowid DESC LIMIT 1), 0)")
 			return err
 		})
@@ -84,14 +84,14 @@ func TestIndexFollows(t *testing.T) {
 				if err := paperTable.Insert(ctx, tx, v); err != nil {
 					return err
 				}
-				db.Index(tx, "papers", v.Seq, text)
+				db.UpdateSearchIndex(tx, "papers", v.Seq, text)
 				return nil
 			})
 			live, number = append(live, v), number+1
 		case n < 7:
 			v := live[random.IntN(len(live))]
 			write(func(ctx context.Context, tx *db.Tx) error {
-				db.Index(tx, "papers", v.Seq, text)
+				db.UpdateSearchIndex(tx, "papers", v.Seq, text)
 				_, err := db.Exec(ctx, tx, "UPDATE papers SET search = $2 WHERE seq = $1", v.Seq, text)
 				return err
 			})
@@ -103,7 +103,7 @@ func TestIndexFollows(t *testing.T) {
 			}
 			row := live[i].ID
 			write(func(ctx context.Context, tx *db.Tx) error {
-				_, err := paperTable.Remove(ctx, tx, org, row, clock.Time(number))
+				_, err := paperTable.SoftDelete(ctx, tx, org, row, clock.Time(number))
 				return err
 			})
 			live = slices.Delete(live, i, i+1)
@@ -127,7 +127,7 @@ func TestIndexFollows(t *testing.T) {
 		if err := paperTable.Insert(ctx, tx, v); err != nil {
 			return err
 		}
-		db.Index(tx, "papers", v.Seq, v.Search)
+		db.UpdateSearchIndex(tx, "papers", v.Seq, v.Search)
 		return nil
 	})
 	live = append(live, v)

@@ -11,17 +11,17 @@ import (
 // new rows wait outside a search index for autovacuum, and each search reads all
 // that wait.
 const (
-	GrowthEvery = time.Second // how often MaintainGrownTables should run
+	GrowthInterval = time.Second // how often MaintainGrownTables should run
 
-	grownFrom = 500       // with fewer rows, any plan is quick
-	grownTo   = 1_000_000 // a table this large doubles too slowly to outrun autovacuum
+	minGrownRows = 500       // with fewer rows, any plan is quick
+	maxGrownRows = 1_000_000 // a table this large doubles too slowly to outrun autovacuum
 )
 
-// FollowGrowth has PostgreSQL move waiting rows into its search indexes, and analyze
+// MaintainGrownTables has PostgreSQL move waiting rows into its search indexes, and analyze
 // the tables that have doubled since it last did. It returns the names of those: as
 // a table grows it is among them some ten times. Tables whose rows are changed, or
 // come and go, are left to autovacuum.
-func (d *DB) FollowGrowth(ctx context.Context) (grown []string, err error) {
+func (d *DB) MaintainGrownTables(ctx context.Context) (grown []string, err error) {
 	if d.Engine() == SQLite {
 		return nil, nil
 	}
@@ -32,11 +32,11 @@ func (d *DB) FollowGrowth(ctx context.Context) (grown []string, err error) {
 			return err
 		})
 	}
-	if err := run(indexText); err != nil {
+	if err := run(flushIndexesQuery); err != nil {
 		return nil, err
 	}
 	err = d.Read(ctx, func(ctx context.Context, tx *Tx) (err error) {
-		grown, err = All[string](ctx, tx, grownText, grownFrom, grownTo)
+		grown, err = QueryAll[string](ctx, tx, grownTablesQuery, minGrownRows, maxGrownRows)
 		return err
 	})
 	for i, table := range grown {
@@ -50,13 +50,13 @@ func (d *DB) FollowGrowth(ctx context.Context) (grown []string, err error) {
 }
 
 const (
-	indexText = `
+	flushIndexesQuery = `
 		SELECT gin_clean_pending_list(i.indexrelid)
 		FROM pg_index i
 		JOIN pg_class c ON c.oid = i.indexrelid
 		JOIN pg_am m ON m.oid = c.relam
 		WHERE m.amname = 'gin' AND i.indisvalid AND c.relnamespace = current_schema()::regnamespace`
-	grownText = `
+	grownTablesQuery = `
 		SELECT quote_ident(s.relname)
 		FROM pg_stat_user_tables s
 		JOIN pg_class c ON c.oid = s.relid

@@ -14,7 +14,7 @@ import (
 
 // PostgreSQL looks at a table that has grown from empty, once, and not at small ones.
 func TestFollowGrowth(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d := dbtest.Open(t, e, table)
 		write := func(fn db.Func) {
 			t.Helper()
@@ -41,7 +41,7 @@ func TestFollowGrowth(t *testing.T) {
 					return err
 				})
 			}
-			grown, err := d.FollowGrowth(t.Context())
+			grown, err := d.MaintainGrownTables(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,12 +86,12 @@ func TestFollowGrowth(t *testing.T) {
 func TestVacuum(t *testing.T) {
 	d := dbtest.Open(t, db.Postgres, table)
 	count := func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+		_, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t")
 		return err
 	}
-	look := func() (v db.Vacuum) {
+	look := func() (v db.VacuumState) {
 		t.Helper()
-		v, err := d.Vacuum(t.Context())
+		v, err := d.ReadVacuumState(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ type Life struct {
 	Refs []Ref
 	// Yields are for rows that cannot move as they are when two rows that they name
 	// are merged into one: see RepointReferences.
-	Yields []Yield
+	MergeRules []MergeRule
 
 	// Permanent is for tables whose rows are never deleted, or whose deleted rows
 	// stay as a record. They end with their parent, by Expire, or never.
@@ -44,16 +44,16 @@ type Life struct {
 	// Somebody says that a row is a person or company that the organization deals
 	// with, or a conversation with them. What is written about one of them is not
 	// meant for another.
-	Somebody bool
+	Counterparty bool
 
 	// Strangers are the columns that people outside the organization can fill, and
 	// its own people too: the subject of a mail, the name of its attachment. A row
 	// type with the column external must have them, NoExternalText where there are
 	// none.
-	Strangers []string
+	ExternalText []string
 	// Answered are the columns that only outsiders fill: what another server
 	// answered.
-	Answered []string
+	ExternalOnly []string
 
 	// Erase is what erasing a person does to a row that names them.
 	Erase Erase
@@ -62,14 +62,14 @@ type Life struct {
 	Sealed []Sealed
 
 	// Bytes is the column that counts towards the organization's storage.
-	Bytes string
+	StorageColumn string
 
 	// Unexported lists the columns that an export leaves out: secrets and internal
 	// state. An export always leaves out bytes and search.
 	Unexported []string
 	// Belongs is the SQL condition under which a row belongs to the organization
 	// $1, for a table without organization_id. Without it nothing is exported.
-	Belongs string
+	BelongsWhere string
 }
 
 // Ref is a column that names a row of another table.
@@ -78,9 +78,9 @@ type Ref struct {
 	Fate          Fate
 }
 
-// To declares the reference of a column to a table. Without a fate the row is
+// RefTo declares the reference of a column to a table. Without a fate the row is
 // deleted with its parent (Ends), and any other reference is cleared (Clears).
-func To(column, table string, fate ...Fate) Ref {
+func RefTo(column, table string, fate ...Fate) Ref {
 	r := Ref{Column: column, Table: table}
 	if len(fate) > 0 {
 		r.Fate = fate[0]
@@ -104,21 +104,21 @@ const (
 // Expiry is how long rows are kept after they were created.
 type Expiry struct {
 	After func(config.Retention) time.Duration
-	Only  string // a further condition of the rows that end; empty for none
+	Where string // a further condition of the rows that end; empty for none
 }
 
 // Sealed is a column of bytes that are encrypted with the sealing key.
 type Sealed struct {
 	Column string
 	Place  string // SQL for the place that the bytes are bound to: sealed bytes from another row do not open
-	Only   string // a condition of the rows that are sealed; the column is not null by default
+	Where  string // a condition of the rows that are sealed; the column is not null by default
 }
 
-func (s Sealed) only() string { return cmp.Or(s.Only, s.Column+" IS NOT NULL") }
+func (s Sealed) condition() string { return cmp.Or(s.Where, s.Column+" IS NOT NULL") }
 
 // SealedColumn is a sealed column with its table.
 type SealedColumn struct {
-	Table, Column, Place, Only string
+	Table, Column, Place, Where string
 }
 
 // StoredBytes returns the SQL for how much an organization stores: the sum of the
@@ -126,41 +126,41 @@ type SealedColumn struct {
 // organization is SQL too, a parameter or a column.
 func StoredBytes(organization string) string {
 	var sums []string
-	for _, table := range Declared() {
-		if l := lives[table]; l.Bytes != "" {
+	for _, table := range DeclaredTables() {
+		if l := declaredLives[table]; l.StorageColumn != "" {
 			sums = append(sums,
-				"(SELECT coalesce(sum("+l.Bytes+"), 0) FROM "+table+" WHERE organization_id = "+organization+")")
+				"(SELECT coalesce(sum("+l.StorageColumn+"), 0) FROM "+table+" WHERE organization_id = "+organization+")")
 		}
 	}
 	return "CAST(" + strings.Join(sums, " + ") + " AS bigint)"
 }
 
-// Owner finds the organization of a row, deleted or not, by what people call the
+// OrganizationOf finds the organization of a row, deleted or not, by what people call the
 // row and its id. ErrNoRow means that there is no such row, or no such noun.
-func Owner(ctx context.Context, tx *Tx, noun string, row id.ID) (id.ID, error) {
-	for _, table := range tx.db.inOrder() {
-		if lives[table].Noun == noun && tx.db.relation(table).Has("organization_id") {
-			return One[id.ID](ctx, tx, "SELECT organization_id FROM "+table+" WHERE id = $1", row)
+func OrganizationOf(ctx context.Context, tx *Tx, noun string, row id.ID) (id.ID, error) {
+	for _, table := range tx.db.tablesReferrersFirst() {
+		if declaredLives[table].Noun == noun && tx.db.relation(table).HasColumn("organization_id") {
+			return QueryOne[id.ID](ctx, tx, "SELECT organization_id FROM "+table+" WHERE id = $1", row)
 		}
 	}
-	return "", ErrNone
+	return "", ErrNoRow
 }
 
-// Exports reports whether an export contains a column. It leaves out bytes, which
+// ExportsColumn reports whether an export contains a column. It leaves out bytes, which
 // are hashes, fingerprints, sealed text, or mail whose message is exported, and
 // seq and search, which only this database needs.
-func (l *Life) Exports(c Column) bool {
-	return c.Type != WordBytes && c.Name != "seq" && c.Name != "search" && !slices.Contains(l.Unexported, c.Name)
+func (l *Life) ExportsColumn(c Column) bool {
+	return c.Type != TypeBytes && c.Name != "seq" && c.Name != "search" && !slices.Contains(l.Unexported, c.Name)
 }
 
-// lives are the declared lives by table. Packages fill it while they are
+// declaredLives are the declared lives by table. Packages fill it while they are
 // initialized; it never changes afterwards, so it needs no lock.
-var lives = map[string]*Life{}
+var declaredLives = map[string]*Life{}
 
 // Declare gives a table its life and returns its name. NewTable does so for the
 // tables with a row type. tables_test.go finds such calls by their text.
 func Declare(table string, l Life) string {
-	if lives[table] != nil {
+	if declaredLives[table] != nil {
 		panic("db: table " + table + " is declared twice")
 	}
 	if l.Parent.Table != "" && l.Parent.Fate == defaultFate {
@@ -172,29 +172,29 @@ func Declare(table string, l Life) string {
 			l.Refs[i].Fate = Clears
 		}
 	}
-	lives[table] = &l
+	declaredLives[table] = &l
 	return table
 }
 
-// AllRefs lists every reference of a row, its parent first.
-func (l *Life) AllRefs() []Ref {
+// AllReferences lists every reference of a row, its parent first.
+func (l *Life) AllReferences() []Ref {
 	if l.Parent.Table == "" {
 		return l.Refs
 	}
 	return append([]Ref{l.Parent}, l.Refs...)
 }
 
-// LifeOf returns the declared life of a table, or nil.
-func LifeOf(table string) *Life { return lives[table] }
+// LifeOfTable returns the declared life of a table, or nil.
+func LifeOfTable(table string) *Life { return declaredLives[table] }
 
-// Declared lists the tables that have a life, by name.
-func Declared() []string { return slices.Sorted(maps.Keys(lives)) }
+// DeclaredTables lists the tables that have a life, by name.
+func DeclaredTables() []string { return slices.Sorted(maps.Keys(declaredLives)) }
 
 // SealedColumns lists the sealed columns of all tables.
 func SealedColumns() (out []SealedColumn) {
-	for _, table := range Declared() {
-		for _, s := range lives[table].Sealed {
-			out = append(out, SealedColumn{table, s.Column, s.Place, s.only()})
+	for _, table := range DeclaredTables() {
+		for _, s := range declaredLives[table].Sealed {
+			out = append(out, SealedColumn{table, s.Column, s.Place, s.condition()})
 		}
 	}
 	return out
@@ -208,36 +208,36 @@ type referrer struct {
 
 // referrers lists the references to rows of a table, without those that stay when
 // the row goes (Keeps).
-func (d *DB) referrers(table string) []referrer { return d.walk().referrers[table] }
+func (d *DB) referrers(table string) []referrer { return d.readLifeGraph().referrers[table] }
 
 // Referrers lists the references to the rows of a table, of tables whose rows have
 // ids. The Table of such a Ref is the one that refers.
 func (tx *Tx) Referrers(table string) (out []Ref) {
 	for _, r := range tx.db.referrers(table) {
-		if tx.db.relation(r.table).Has("id") {
+		if tx.db.relation(r.table).HasColumn("id") {
 			out = append(out, Ref{Column: r.ref.Column, Table: r.table})
 		}
 	}
 	return out
 }
 
-// TableOf is the table whose rows events call name, such as contact, or empty.
-func TableOf(name string) string {
-	for _, table := range Declared() {
-		if l := lives[table]; l.Noun != "" && l.singular() == name {
+// TableOfEventName is the table whose rows events call name, such as contact, or empty.
+func TableOfEventName(name string) string {
+	for _, table := range DeclaredTables() {
+		if l := declaredLives[table]; l.Noun != "" && l.eventName() == name {
 			return table
 		}
 	}
 	return ""
 }
 
-// inOrder lists the tables so that a table comes after those that refer to it. A
+// tablesReferrersFirst lists the tables so that a table comes after those that refer to it. A
 // purge in this order removes rows before those that they belong to.
-func (d *DB) inOrder() []string { return d.walk().order }
+func (d *DB) tablesReferrersFirst() []string { return d.readLifeGraph().order }
 
-// walk is the graph of this database's tables and their references, made when it
+// lifeGraph is the graph of this database's tables and their references, made when it
 // is first needed. A test's database may have fewer tables than are declared.
-type walk struct {
+type lifeGraph struct {
 	once      sync.Once
 	tables    map[string]*Relation
 	referrers map[string][]referrer // by the table that they name, in an order that never changes
@@ -247,25 +247,25 @@ type walk struct {
 	purges    []PurgeStep
 }
 
-// walk reads the graph: the tables that the migrations have, and the lives that
+// readLifeGraph reads the graph: the tables that the migrations have, and the lives that
 // are declared for them. It panics if the migrations, which Open has read before,
 // cannot be read.
-func (d *DB) walk() *walk {
-	w := &d.lives
+func (d *DB) readLifeGraph() *lifeGraph {
+	w := &d.lifeGraph
 	w.once.Do(func() {
-		all, _, err := relations(d.opts.Migrations, math.MaxInt64)
+		all, _, err := readRelations(d.opts.Migrations, math.MaxInt64)
 		if err != nil {
 			panic(fmt.Sprintf("db: cannot read the migrations again: %v", err))
 		}
 		w.tables, w.referrers = map[string]*Relation{}, map[string][]referrer{}
 		for i := range all {
-			if lives[all[i].Name] != nil {
+			if declaredLives[all[i].Name] != nil {
 				w.tables[all[i].Name] = &all[i]
 			}
 		}
 		names := slices.Sorted(maps.Keys(w.tables))
 		for _, name := range names {
-			for _, r := range lives[name].AllRefs() {
+			for _, r := range declaredLives[name].AllReferences() {
 				if r.Fate != Keeps {
 					w.referrers[r.Table] = append(w.referrers[r.Table], referrer{name, r})
 				}
@@ -293,12 +293,12 @@ func (d *DB) walk() *walk {
 }
 
 // relation is a declared table as the schema has it, or nil.
-func (d *DB) relation(table string) *Relation { return d.walk().tables[table] }
+func (d *DB) relation(table string) *Relation { return d.readLifeGraph().tables[table] }
 
 // EventName is what events call a row: "email opt-in" is email_opt_in.
 func EventName(noun string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(noun))
 }
 
-// singular is what events call a row of the table.
-func (l *Life) singular() string { return EventName(l.Noun) }
+// eventName is what events call a row of the table.
+func (l *Life) eventName() string { return EventName(l.Noun) }

@@ -17,53 +17,53 @@ import (
 // ErrNoRow means that there is no such row. On SQLite, where writes run one at a
 // time, it only reads the row.
 func Lock(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
-	text := lockText(tx, table, "organization_id = $1 AND id = $2 AND deleted_at IS NULL")
-	if _, err := One[int64](ctx, tx, text, org, row); err != nil {
+	text := lockSQL(tx, table, "organization_id = $1 AND id = $2 AND deleted_at IS NULL")
+	if _, err := QueryOne[int64](ctx, tx, text, org, row); err != nil {
 		return err
 	}
-	return tx.locked(ctx, row)
+	return tx.checkGuard(ctx, row)
 }
 
 // LockOrganization locks the organization itself, the root of a rule over a whole
 // set: there is always one owner left.
 func LockOrganization(ctx context.Context, tx *Tx, org id.ID) error {
-	_, err := One[int64](ctx, tx, lockText(tx, "organizations", "id = $1"), org)
+	_, err := QueryOne[int64](ctx, tx, lockSQL(tx, "organizations", "id = $1"), org)
 	return err
 }
 
-// Share locks the live row that another row is about to refer to, so that it cannot
+// LockShared locks the live row that another row is about to refer to, so that it cannot
 // be deleted meanwhile. Others may refer to it at the same time.
-func Share(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
+func LockShared(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
 	text := "SELECT 1 FROM " + table + " WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL"
 	if tx.Engine() == Postgres {
 		text += " FOR SHARE"
 	}
-	_, err := One[int64](ctx, tx, text, org, row)
+	_, err := QueryOne[int64](ctx, tx, text, org, row)
 	return err
 }
 
-// Hold is Lock for a row that may be deleted, or gone.
-func Hold(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
-	_, err := All[int64](ctx, tx, lockText(tx, table, "organization_id = $1 AND id = $2"), org, row)
+// LockEvenIfDeleted is Lock for a row that may be deleted, or gone.
+func LockEvenIfDeleted(ctx context.Context, tx *Tx, table string, org, row id.ID) error {
+	_, err := QueryAll[int64](ctx, tx, lockSQL(tx, table, "organization_id = $1 AND id = $2"), org, row)
 	return err
 }
 
-// HoldAll is LockEvenIfDeleted for several rows, in the order of their ids: two
+// LockAllEvenIfDeleted is LockEvenIfDeleted for several rows, in the order of their ids: two
 // transactions that lock some of the same rows then cannot block each other.
 // Without a table, or on SQLite, where one writes at a time, it does nothing.
-func HoldAll(ctx context.Context, tx *Tx, table string, org id.ID, rows []id.ID) error {
+func LockAllEvenIfDeleted(ctx context.Context, tx *Tx, table string, org id.ID, rows []id.ID) error {
 	if table == "" || tx.Engine() != Postgres {
 		return nil
 	}
-	_, err := All[int64](ctx, tx, "SELECT 1 FROM "+table+
+	_, err := QueryAll[int64](ctx, tx, "SELECT 1 FROM "+table+
 		" WHERE organization_id = $1 AND id = ANY($2) ORDER BY id FOR NO KEY UPDATE", org, rows)
 	return err
 }
 
-// lockText is the statement that locks the rows that meet a condition.
-func lockText(tx *Tx, table, where string) string {
-	key := lockKey{table, where, tx.Engine() == Postgres}
-	if s, ok := lockTexts.Load(key); ok {
+// lockSQL is the statement that locks the rows that meet a condition.
+func lockSQL(tx *Tx, table, where string) string {
+	key := lockSQLKey{table, where, tx.Engine() == Postgres}
+	if s, ok := lockSQLs.Load(key); ok {
 		return s.(string)
 	}
 	s := "SELECT 1 FROM " + table + " WHERE " + where
@@ -71,29 +71,29 @@ func lockText(tx *Tx, table, where string) string {
 		// Not FOR UPDATE: ids never change, so an insert that refers to the row need not wait.
 		s += " FOR NO KEY UPDATE"
 	}
-	lockTexts.Store(key, s)
+	lockSQLs.Store(key, s)
 	return s
 }
 
-type lockKey struct {
+type lockSQLKey struct {
 	table, where string
 	pg           bool
 }
 
-var lockTexts sync.Map // lockSQLKey → SQL, so that the statement caches see one text
+var lockSQLs sync.Map // lockSQLKey → SQL, so that the statement caches see one text
 
-// Now reads the database's clock, which leases follow: processes may disagree
+// ReadClock reads the database's clock, which leases follow: processes may disagree
 // about their own time, but not about the database's. On SQLite, whose file one
 // process owns, it is the machine's clock.
-func Now(ctx context.Context, tx *Tx) (clock.Time, error) {
+func ReadClock(ctx context.Context, tx *Tx) (clock.Time, error) {
 	if tx.Engine() == SQLite {
-		return clock.Of(time.Now()), nil
+		return clock.FromStd(time.Now()), nil
 	}
-	return One[clock.Time](ctx, tx, nowText)
+	return QueryOne[clock.Time](ctx, tx, clockQuery)
 }
 
 // clock_timestamp, not now: that one stays at the beginning of the transaction.
-const nowText = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+const clockQuery = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 // FollowClock sets a process's clock by the database's, as exactly as the shortest
 // of three round trips allows, and returns by how much they differed. On SQLite
@@ -102,16 +102,17 @@ func (d *DB) FollowClock(ctx context.Context, c *clock.Clock) (drift time.Durati
 	if d.Engine() == SQLite {
 		return 0, nil
 	}
-	ctx = WithReserve(ctx)
+	ctx = WithReservedPool(ctx)
 	shortest := time.Hour
 	for range 3 {
 		err := d.Read(ctx, func(ctx context.Context, tx *Tx) error {
-			if _, err := One[int64](ctx, tx, "SELECT 1"); err != nil { // a transaction begins with its first statement
+			if _, err := QueryOne[int64](ctx, tx,
+				"SELECT 1"); err != nil { // a transaction begins with its first statement
 				return err
 			}
-			began := c.Machine()
-			now, err := Now(ctx, tx)
-			if trip := c.Machine().Sub(began); err == nil && trip < shortest {
+			began := c.MachineTime()
+			now, err := ReadClock(ctx, tx)
+			if trip := c.MachineTime().Sub(began); err == nil && trip < shortest {
 				shortest, drift = trip, now.Std().Sub(began.Add(trip/2))
 			}
 			return err
@@ -120,7 +121,7 @@ func (d *DB) FollowClock(ctx context.Context, c *clock.Clock) (drift time.Durati
 			return 0, err
 		}
 	}
-	if !c.Correct(drift, shortest) {
+	if !c.CorrectDrift(drift, shortest) {
 		return 0, nil
 	}
 	return drift, nil

@@ -19,7 +19,7 @@ import (
 // A version that does not know the newest migration does not open a database
 // that says nothing about older ones: it would write rows as they were before.
 func TestOlderVersionIsRefused(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e)
 		open := func(folders ...fs.FS) error {
 			o.Migrations = folders
@@ -53,7 +53,7 @@ func TestSchemaWindow(t *testing.T) {
 	added := migration("0003_added.sql", "-- expand\n-- concurrently\nALTER TABLE things ADD COLUMN colour TEXT;\n"+
 		"-- only postgres\nCREATE INDEX CONCURRENTLY IF NOT EXISTS things_colour ON things (colour);\n-- both\n")
 	removed := migration("0004_removed.sql", "-- contract\nALTER TABLE things DROP COLUMN colour;\n")
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e)
 		open := func(folders ...fs.FS) error {
 			o.Migrations = folders
@@ -88,7 +88,7 @@ func TestSchemaWindow(t *testing.T) {
 // gets the earlier one too.
 func TestMigrationsOutOfOrder(t *testing.T) {
 	later := fstest.MapFS{"0003_later.sql": {Data: []byte("-- expand\nCREATE TABLE more (\n  seq SEQ\n);\n")}}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e)
 		for _, folders := range [][]fs.FS{{first, later}, {first, second, later}, {first, later}} {
 			o.Migrations = folders
@@ -97,7 +97,7 @@ func TestMigrationsOutOfOrder(t *testing.T) {
 				t.Fatalf("with %d migrations: %v", len(folders), err)
 			}
 			err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				n, err := db.One[int](ctx, tx, "SELECT count(*) FROM goose_db_version WHERE version_id > 0")
+				n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM goose_db_version WHERE version_id > 0")
 				if err == nil && n < len(folders) {
 					t.Errorf("%d of %d migrations were applied", n, len(folders))
 				}
@@ -113,7 +113,7 @@ func TestMigrationsOutOfOrder(t *testing.T) {
 // A migration waits for a table that somebody has locked without holding up others
 // behind it, and processes that start at the same moment migrate once.
 func TestMigrationMeetsOthers(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		if e == db.SQLite {
 			return // one process owns the file
 		}

@@ -14,19 +14,19 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// mark identifies a transaction, so that another connection can ask what became of
+// commitMark identifies a transaction, so that another connection can ask what became of
 // it: its id, when its server started, and when it began. Another server, or one
 // that has recovered from a crash since, may have given the same id to another
 // transaction. A server that lost only one of its processes recovers without a
 // restart, but resets its statistics.
-type mark struct {
+type commitMark struct {
 	xid           string
 	server, began time.Time
 }
 
 const (
-	markText    = "SELECT pg_current_xact_id()::text, pg_postmaster_start_time(), clock_timestamp()"
-	outcomeText = `
+	markQuery    = "SELECT pg_current_xact_id()::text, pg_postmaster_start_time(), clock_timestamp()"
+	outcomeQuery = `
 		SELECT COALESCE(pg_xact_status($1::text::xid8), ''), pg_postmaster_start_time(),
 			COALESCE(pg_stat_get_bgwriter_stat_reset_time() >= $2, FALSE)`
 )
@@ -43,43 +43,43 @@ func WithoutOutcome(ctx context.Context) context.Context {
 
 type withReserve struct{}
 
-// WithReserve is for transactions that keep leases alive or take them over. On
+// WithReservedPool is for transactions that keep leases alive or take them over. On
 // PostgreSQL they have connections of their own, so that they do not wait behind a
 // burst of requests.
-func WithReserve(ctx context.Context) context.Context {
+func WithReservedPool(ctx context.Context) context.Context {
 	return context.WithValue(ctx, withReserve{}, true)
 }
 
 type oneStatement struct{}
 
-// WithOneStatement is for a Read of a single statement, which needs no snapshot to
+// WithSingleStatement is for a Read of a single statement, which needs no snapshot to
 // share with others. On PostgreSQL it has no transaction around it: one round trip
 // instead of two. A second statement fails.
-func WithOneStatement(ctx context.Context) context.Context {
+func WithSingleStatement(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oneStatement{}, true)
 }
 
-// Guess remembers whether a kind of read takes a single statement. Every kind, such
+// StatementGuess remembers whether a kind of read takes a single statement. Every kind, such
 // as an operation, has its own.
-type Guess struct{ singles atomic.Int32 }
+type StatementGuess struct{ singles atomic.Int32 }
 
 type guessKey struct{}
 
-// WithGuess is for a Read that may take a single statement, and that may be run
+// WithStatementGuess is for a Read that may take a single statement, and that may be run
 // again. Once several of its kind took one, the next is sent without a transaction
 // around it, which would take PostgreSQL a quarter as long again. When it asks for
 // a second statement after all, it runs again on a snapshot.
-func WithGuess(ctx context.Context, g *Guess) context.Context {
+func WithStatementGuess(ctx context.Context, g *StatementGuess) context.Context {
 	return context.WithValue(ctx, guessKey{}, g)
 }
 
 const guessAfter = 8 // reads in a row that took one statement
 
-// alone reports whether the next read is expected to take one statement.
-func (g *Guess) alone() bool { return g != nil && g.singles.Load() >= guessAfter }
+// expectsSingle reports whether the next read is expected to take one statement.
+func (g *StatementGuess) expectsSingle() bool { return g != nil && g.singles.Load() >= guessAfter }
 
-// saw notes how many statements a read took. A nil guess notes nothing.
-func (g *Guess) saw(statements int) {
+// recordStatements notes how many statements a read took. A nil guess notes nothing.
+func (g *StatementGuess) recordStatements(statements int) {
 	switch {
 	case g == nil:
 	case statements > 1:
@@ -97,18 +97,18 @@ func WithLockWait(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, lockWaitKey{}, d)
 }
 
-// Locked reports whether a Write gave up because another transaction has locked a
+// IsLockTimeout reports whether a Write gave up because another transaction has locked a
 // row that it needs: PostgreSQL's lock_not_available.
-func Locked(err error) bool {
+func IsLockTimeout(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "55P03"
 }
 
-// commitUncertain reports whether a failed COMMIT may have been carried out. If the
+// isCommitUncertain reports whether a failed COMMIT may have been carried out. If the
 // server refused it with an ERROR, it was not. A closed connection says nothing,
 // because it may close between the commit and its answer. Neither does
 // pgconn.SafeToRetry, which has been true for a commit that was carried out.
-func commitUncertain(err error) bool {
+func isCommitUncertain(err error) bool {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		return cmp.Or(refused.SeverityUnlocalized, refused.Severity) != "ERROR"
@@ -116,20 +116,20 @@ func commitUncertain(err error) bool {
 	return !errors.Is(err, pgx.ErrTxCommitRollback)
 }
 
-// certainty is how long the outcome of a commit is asked for.
-const certainty = 3 * time.Second
+// outcomeWait is how long the outcome of a commit is asked for.
+const outcomeWait = 3 * time.Second
 
-// outcome asks on another connection what became of a transaction: nil when it
+// findOutcome asks on another connection what became of a transaction: nil when it
 // was committed, Unavailable when it was not, and ErrLostCommit when nobody can
 // tell in time. The caller's own context may have ended; the answer matters still.
-func (e *pg) outcome(ctx context.Context, m mark, cause error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), certainty)
+func (e *postgresEngine) findOutcome(ctx context.Context, m commitMark, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeWait)
 	defer cancel()
 	for m.xid != "" && ctx.Err() == nil {
 		var status string
 		var server time.Time
 		var crashed bool
-		err := e.pool.QueryRow(ctx, outcomeText, m.xid, m.began).Scan(&status, &server, &crashed)
+		err := e.pool.QueryRow(ctx, outcomeQuery, m.xid, m.began).Scan(&status, &server, &crashed)
 		switch {
 		case err != nil || status == "in progress":
 			time.Sleep(20 * time.Millisecond) // the server is down, or still committing

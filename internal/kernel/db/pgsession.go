@@ -13,32 +13,32 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pgSession is one transaction on PostgreSQL. It begins together with its first
+// postgresSession is one transaction on PostgreSQL. It begins together with its first
 // statement, in one round trip, because the server may be far away.
-type pgSession struct {
-	conn       *pgxpool.Conn
-	release    func()        // gives the connection back, once
-	begin      string        // the BEGIN, with its isolation level
-	settings   string        // behind a pooler, the statement that sets the timeouts; else empty
-	lockWait   time.Duration // how long a statement waits for a lock; zero for the connection's own
-	asked      time.Time     // when the caller began to wait for the connection
-	begun      bool          // the first statement was sent
-	alone      bool          // no BEGIN: its only statement is a transaction by itself
-	statements int           // how many were asked for, refused ones too
-	beginErr   error         // why it could not begin, so that nothing may follow
-	wantsMark  bool          // it asks for its mark, to find its outcome after a lost commit
-	mark       mark
+type postgresSession struct {
+	conn            *pgxpool.Conn
+	release         func()        // gives the connection back, once
+	begin           string        // the BEGIN, with its isolation level
+	settings        string        // behind a pooler, the statement that sets the timeouts; else empty
+	lockWait        time.Duration // how long a statement waits for a lock; zero for the connection's own
+	requestedAt     time.Time     // when the caller began to wait for the connection
+	begun           bool          // the first statement was sent
+	singleStatement bool          // no BEGIN: its only statement is a transaction by itself
+	statements      int           // how many were asked for, refused ones too
+	beginErr        error         // why it could not begin, so that nothing may follow
+	wantsMark       bool          // it asks for its mark, to find its outcome after a lost commit
+	mark            commitMark
 }
 
-// errMore refuses a second statement without a transaction: it would see another
+// errSecondStatement refuses a second statement without a transaction: it would see another
 // snapshot.
-var errMore = errors.New("db: more than the one statement that was announced")
+var errSecondStatement = errors.New("db: more than the one statement that was announced")
 
-// idle reports whether no transaction is open.
-func (s *pgSession) idle() bool { return s.conn.Conn().PgConn().TxStatus() == 'I' }
+// isIdle reports whether no transaction is open.
+func (s *postgresSession) isIdle() bool { return s.conn.Conn().PgConn().TxStatus() == 'I' }
 
-// end commits or rolls back. Without any statement there is nothing to end.
-func (s *pgSession) end(ctx context.Context, how string) error {
+// endTransaction commits or rolls back. Without any statement there is nothing to end.
+func (s *postgresSession) endTransaction(ctx context.Context, how string) error {
 	if !s.begun || s.beginErr != nil {
 		return s.beginErr
 	}
@@ -49,9 +49,9 @@ func (s *pgSession) end(ctx context.Context, how string) error {
 	return err
 }
 
-// beginWith sends a statement together with the beginning of the transaction: the
+// beginWithStatement sends a statement together with the beginning of the transaction: the
 // BEGIN, the settings, the question for the mark and the statement in one batch.
-func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
+func (s *postgresSession) beginWithStatement(ctx context.Context, sql string, values []any) (pgx.BatchResults, error) {
 	s.begun = true
 	b := &pgx.Batch{}
 	prelude := []string{s.begin}
@@ -65,7 +65,7 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 		b.Queue(text)
 	}
 	if s.wantsMark {
-		b.Queue(markText)
+		b.Queue(markQuery)
 	}
 	b.Queue(sql, values...)
 	results := s.conn.SendBatch(ctx, b)
@@ -83,27 +83,28 @@ func (s *pgSession) beginWith(ctx context.Context, sql string, values []any) (pg
 	return results, s.beginErr
 }
 
-// query implements session.
-func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, next func() reflect.Value) error {
-	values, err := pgArgs(args)
+// queryRows implements session.
+func (s *postgresSession) queryRows(ctx context.Context, sql string, args []any, p *rowMapping,
+	next func() reflect.Value) error {
+	values, err := postgresArgs(args)
 	s.statements++
-	ctx, cancel := s.bounded(ctx)
+	ctx, cancel := s.withDeadline(ctx)
 	defer cancel()
 	switch {
 	case err != nil:
 	case s.beginErr != nil:
 		err = s.beginErr
-	case s.alone && s.begun:
-		err = errMore
-	case s.begun || s.alone:
+	case s.singleStatement && s.begun:
+		err = errSecondStatement
+	case s.begun || s.singleStatement:
 		s.begun = true
 		rows, _ := s.conn.Query(ctx, sql, values...) // the rows have its error
-		err = read(rows, p, next)
+		err = scanRows(rows, p, next)
 	default:
 		var results pgx.BatchResults
-		if results, err = s.beginWith(ctx, sql, values); err == nil {
+		if results, err = s.beginWithStatement(ctx, sql, values); err == nil {
 			rows, _ := results.Query() // as above
-			err = cmp.Or(read(rows, p, next), results.Close())
+			err = cmp.Or(scanRows(rows, p, next), results.Close())
 		}
 	}
 	if err != nil {
@@ -112,9 +113,9 @@ func (s *pgSession) query(ctx context.Context, sql string, args []any, p *plan, 
 	return nil
 }
 
-// read fills a value for each row. All rows are read, wanted or not, so that the
+// scanRows fills a value for each row. All rows are read, wanted or not, so that the
 // connection is free afterwards.
-func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
+func scanRows(rows pgx.Rows, p *rowMapping, next func() reflect.Value) error {
 	defer rows.Close()
 	dest := make([]any, len(p.fields))
 	for rows.Next() {
@@ -122,32 +123,32 @@ func read(rows pgx.Rows, p *plan, next func() reflect.Value) error {
 		if !v.IsValid() {
 			continue
 		}
-		if err := p.fromPostgres(rows, v, dest); err != nil {
+		if err := p.scanPostgresRow(rows, v, dest); err != nil {
 			return err
 		}
 	}
 	return rows.Err()
 }
 
-// exec implements session. It never goes without a transaction: a read that was
+// execStatement implements session. It never goes without a transaction: a read that was
 // expected to be a single query is refused here, and runs again on a snapshot if
 // that was a guess.
-func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, error) {
-	values, err := pgArgs(args)
-	ctx, cancel := s.bounded(ctx)
+func (s *postgresSession) execStatement(ctx context.Context, sql string, args []any) (int64, error) {
+	values, err := postgresArgs(args)
+	ctx, cancel := s.withDeadline(ctx)
 	defer cancel()
 	var tag pgconn.CommandTag
 	switch {
 	case err != nil:
-	case s.alone:
-		s.statements, err = 2, errMore
+	case s.singleStatement:
+		s.statements, err = 2, errSecondStatement
 	case s.beginErr != nil:
 		err = s.beginErr
 	case s.begun:
 		tag, err = s.conn.Exec(ctx, sql, values...)
 	default:
 		var results pgx.BatchResults
-		if results, err = s.beginWith(ctx, sql, values); err == nil {
+		if results, err = s.beginWithStatement(ctx, sql, values); err == nil {
 			tag, err = results.Exec()
 			err = cmp.Or(err, results.Close())
 		}
@@ -158,10 +159,10 @@ func (s *pgSession) exec(ctx context.Context, sql string, args []any) (int64, er
 	return tag.RowsAffected(), nil
 }
 
-// insert implements session.
-func (s *pgSession) insert(ctx context.Context, sql string, args []any) (int64, error) {
-	seq, err := int64(0), ErrNone
-	if e := s.query(ctx, sql+" RETURNING seq", args, planOf[int64](), func() reflect.Value {
+// insertReturningSeq implements session.
+func (s *postgresSession) insertReturningSeq(ctx context.Context, sql string, args []any) (int64, error) {
+	seq, err := int64(0), ErrNoRow
+	if e := s.queryRows(ctx, sql+" RETURNING seq", args, rowMappingOf[int64](), func() reflect.Value {
 		err = nil
 		return reflect.ValueOf(&seq).Elem()
 	}); e != nil {
@@ -170,11 +171,11 @@ func (s *pgSession) insert(ctx context.Context, sql string, args []any) (int64, 
 	return seq, err
 }
 
-// pgArgs turns arguments into values that pgx encodes.
-func pgArgs(args []any) ([]any, error) {
+// postgresArgs turns arguments into values that pgx encodes.
+func postgresArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {
-		if list, ok := texts(arg); ok {
+		if list, ok := textList(arg); ok {
 			out[i] = list
 			continue
 		}
@@ -182,7 +183,7 @@ func pgArgs(args []any) ([]any, error) {
 			out[i] = list
 			continue
 		}
-		v, err := plain(arg)
+		v, err := bindableValue(arg)
 		if err != nil {
 			return nil, err
 		}

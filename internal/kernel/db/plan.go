@@ -12,63 +12,63 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// plan says how the columns of a row fill a Go value: one column for a scalar,
+// rowMapping says how the columns of a row fill a Go value: one column for a scalar,
 // one per field for a struct, in the order of the fields.
-type plan struct {
+type rowMapping struct {
 	scalar bool
-	fields []field
+	fields []columnField
 }
 
-// field is one column and the Go field that it fills.
-type field struct {
+// columnField is one column and the Go field that it fills.
+type columnField struct {
 	index  []int // for reflect: the path through embedded structs
 	column string
-	kind   kind
+	kind   columnKind
 	ptr    bool // NULL is nil
 	typ    reflect.Type
 }
 
-// kind is how a column's value is read and bound.
-type kind uint8
+// columnKind is how a column's value is read and bound.
+type columnKind uint8
 
 const (
-	kText kind = iota
-	kInt
-	kBool
-	kFloat
-	kBytes
-	kJSON // anything else travels as JSON text
+	kindText columnKind = iota
+	kindInt
+	kindBool
+	kindFloat
+	kindBytes
+	kindJSON // anything else travels as JSON text
 )
 
 // JSON is a JSON text that is kept as it is.
 type JSON = jsontext.Value
 
-var plans sync.Map // reflect.Type → *plan
+var rowMappings sync.Map // reflect.Type → *plan
 
-// planOf returns the plan for a row type, made once per type. A struct without any
+// rowMappingOf returns the plan for a row type, made once per type. A struct without any
 // column has an empty one.
-func planOf[T any]() *plan { return planFor(reflect.TypeFor[T]()) }
+func rowMappingOf[T any]() *rowMapping { return rowMappingFor(reflect.TypeFor[T]()) }
 
-func planFor(t reflect.Type) *plan {
-	if p, ok := plans.Load(t); ok {
-		return p.(*plan)
+func rowMappingFor(t reflect.Type) *rowMapping {
+	if p, ok := rowMappings.Load(t); ok {
+		return p.(*rowMapping)
 	}
-	p := &plan{}
+	p := &rowMapping{}
 	if t.Kind() == reflect.Struct {
 		p.fields = structFields(t, nil)
 	} else {
-		f := field{typ: t}
-		f.kind, f.ptr = kindOf(t)
-		p.scalar, p.fields = true, []field{f}
+		f := columnField{typ: t}
+		f.kind, f.ptr = columnKindOf(t)
+		p.scalar, p.fields = true, []columnField{f}
 	}
-	plans.Store(t, p)
+	rowMappings.Store(t, p)
 	return p
 }
 
 // structFields lists the columns of a struct. A column is named by the tag
 // `db`, or by the JSON name in snake case; `db:"-"`, and a field that JSON
 // does not show, is no column.
-func structFields(t reflect.Type, at []int) (out []field) {
+func structFields(t reflect.Type, at []int) (out []columnField) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(append([]int(nil), at...), i)
@@ -79,41 +79,41 @@ func structFields(t reflect.Type, at []int) (out []field) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		column := f.Tag.Get("db")
 		if column == "" && name != "" && name != "-" {
-			column = snake(name)
+			column = toSnakeCase(name)
 		}
 		if !f.IsExported() || column == "" || column == "-" {
 			continue
 		}
-		c := field{index: index, column: column, typ: f.Type}
-		c.kind, c.ptr = kindOf(f.Type)
+		c := columnField{index: index, column: column, typ: f.Type}
+		c.kind, c.ptr = columnKindOf(f.Type)
 		out = append(out, c)
 	}
 	return out
 }
 
-// kindOf tells the kind of a Go type, and whether the type can hold NULL.
-func kindOf(t reflect.Type) (kind, bool) {
+// columnKindOf tells the kind of a Go type, and whether the type can hold NULL.
+func columnKindOf(t reflect.Type) (columnKind, bool) {
 	ptr := t.Kind() == reflect.Pointer
 	if ptr {
 		t = t.Elem()
 	}
 	switch {
 	case t == reflect.TypeFor[[]byte]():
-		return kBytes, true
+		return kindBytes, true
 	case t.Kind() == reflect.String:
-		return kText, ptr
+		return kindText, ptr
 	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
-		return kInt, ptr
+		return kindInt, ptr
 	case t.Kind() == reflect.Bool:
-		return kBool, ptr
+		return kindBool, ptr
 	case t.Kind() == reflect.Float64:
-		return kFloat, ptr
+		return kindFloat, ptr
 	}
-	return kJSON, true
+	return kindJSON, true
 }
 
-// snake turns a JSON name into a column name: createdAt is created_at.
-func snake(s string) string {
+// toSnakeCase turns a JSON name into a column name: createdAt is created_at.
+func toSnakeCase(s string) string {
 	b := make([]byte, 0, len(s)+4)
 	for i := range len(s) {
 		if c := s[i]; c >= 'A' && c <= 'Z' {
@@ -125,8 +125,8 @@ func snake(s string) string {
 	return string(b)
 }
 
-// place is the field of a row, for reading and for setting.
-func (p *plan) place(v reflect.Value, f *field) reflect.Value {
+// fieldValue is the field of a row, for reading and for setting.
+func (p *rowMapping) fieldValue(v reflect.Value, f *columnField) reflect.Value {
 	if p.scalar {
 		return v
 	}
@@ -136,40 +136,40 @@ func (p *plan) place(v reflect.Value, f *field) reflect.Value {
 	return v.FieldByIndex(f.index)
 }
 
-// fromSQLite fills v from the statement's current row.
-func (p *plan) fromSQLite(st *sqlite.Stmt, v reflect.Value) error {
+// scanSQLiteRow fills v from the statement's current row.
+func (p *rowMapping) scanSQLiteRow(st *sqlite.Stmt, v reflect.Value) error {
 	if n := st.ColumnCount(); n != len(p.fields) {
 		return fmt.Errorf("db: %d columns for %d fields", n, len(p.fields))
 	}
 	for i := range p.fields {
 		f := &p.fields[i]
-		dst := p.place(v, f)
+		dst := p.fieldValue(v, f)
 		if f.ptr {
 			if st.ColumnType(i) == sqlite.TypeNull {
 				dst.SetZero()
 				continue
 			}
-			if f.kind != kJSON && f.kind != kBytes {
+			if f.kind != kindJSON && f.kind != kindBytes {
 				n := reflect.New(f.typ.Elem())
 				dst.Set(n)
 				dst = n.Elem()
 			}
 		}
 		switch f.kind {
-		case kText:
+		case kindText:
 			dst.SetString(st.ColumnText(i))
-		case kInt:
+		case kindInt:
 			dst.SetInt(st.ColumnInt64(i))
-		case kBool:
+		case kindBool:
 			dst.SetBool(st.ColumnInt64(i) != 0)
-		case kFloat:
+		case kindFloat:
 			dst.SetFloat(st.ColumnFloat(i))
-		case kBytes:
+		case kindBytes:
 			b := make([]byte, st.ColumnLen(i))
 			st.ColumnBytes(i, b)
 			dst.SetBytes(b)
-		case kJSON:
-			if err := fromJSON([]byte(st.ColumnText(i)), dst); err != nil {
+		case kindJSON:
+			if err := decodeJSON([]byte(st.ColumnText(i)), dst); err != nil {
 				return fmt.Errorf("db: column %s: %w", f.column, err)
 			}
 		}
@@ -177,30 +177,30 @@ func (p *plan) fromSQLite(st *sqlite.Stmt, v reflect.Value) error {
 	return nil
 }
 
-// fromPostgres fills v from the current row. dest is reused for every row. pgx scans
+// scanPostgresRow fills v from the current row. dest is reused for every row. pgx scans
 // into the fields themselves, except for JSON, which arrives as text first.
-func (p *plan) fromPostgres(rows pgx.Rows, v reflect.Value, dest []any) error {
+func (p *rowMapping) scanPostgresRow(rows pgx.Rows, v reflect.Value, dest []any) error {
 	var texts [][]byte
 	for i := range p.fields {
 		f := &p.fields[i]
-		if f.kind == kJSON {
+		if f.kind == kindJSON {
 			if texts == nil {
 				texts = make([][]byte, len(p.fields))
 			}
 			dest[i] = &texts[i]
 			continue
 		}
-		dest[i] = p.place(v, f).Addr().Interface()
+		dest[i] = p.fieldValue(v, f).Addr().Interface()
 	}
 	if err := rows.Scan(dest...); err != nil {
 		return err
 	}
 	for i, text := range texts {
-		if f := &p.fields[i]; f.kind == kJSON {
-			dst := p.place(v, f)
+		if f := &p.fields[i]; f.kind == kindJSON {
+			dst := p.fieldValue(v, f)
 			if text == nil {
 				dst.SetZero()
-			} else if err := fromJSON(text, dst); err != nil {
+			} else if err := decodeJSON(text, dst); err != nil {
 				return fmt.Errorf("db: column %s: %w", f.column, err)
 			}
 		}
@@ -208,8 +208,8 @@ func (p *plan) fromPostgres(rows pgx.Rows, v reflect.Value, dest []any) error {
 	return nil
 }
 
-// fromJSON reads a JSON column into a field. The text itself is kept for type JSON.
-func fromJSON(text []byte, dst reflect.Value) error {
+// decodeJSON reads a JSON column into a field. The text itself is kept for type JSON.
+func decodeJSON(text []byte, dst reflect.Value) error {
 	if dst.Type() == reflect.TypeFor[JSON]() {
 		dst.SetBytes(text)
 		return nil
@@ -217,7 +217,7 @@ func fromJSON(text []byte, dst reflect.Value) error {
 	return json.Unmarshal(text, dst.Addr().Interface())
 }
 
-// value reads a field as a statement's argument.
-func (p *plan) value(v reflect.Value, f *field) any {
-	return p.place(v, f).Interface()
+// fieldArg reads a field as a statement's argument.
+func (p *rowMapping) fieldArg(v reflect.Value, f *columnField) any {
+	return p.fieldValue(v, f).Interface()
 }

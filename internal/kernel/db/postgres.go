@@ -19,11 +19,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// pg is the engine on PostgreSQL.
-type pg struct {
+// postgresEngine is the engine on PostgreSQL.
+type postgresEngine struct {
 	db       *DB
 	pool     *pgxpool.Pool
-	turns    turns         // who gets the pool's next connection
+	turns    turnQueue     // who gets the pool's next connection
 	reserve  *pgxpool.Pool // two connections for readiness and leases, which must not wait behind requests
 	settings string        // behind a pooler, the statement that sets each transaction's timeouts; else empty
 }
@@ -36,11 +36,11 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("db: the database URL: %w", err)
 	}
-	cfg.ConnConfig.DialFunc = dial
+	cfg.ConnConfig.DialFunc = dialWithTimeouts
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
-	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), d.opts.Migrations, newest); err != nil {
+	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), d.opts.Migrations, newestVersion); err != nil {
 		return nil, err
 	}
 	if d.opts.MaxConns > 0 {
@@ -48,8 +48,8 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	} else {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
-	e := &pg{db: d}
-	if e.pool, err = e.connect(ctx, cfg); err != nil {
+	e := &postgresEngine{db: d}
+	if e.pool, err = e.openPool(ctx, cfg); err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
 	e.turns.free = int(cfg.MaxConns)
@@ -70,11 +70,11 @@ var sessionSettings = []struct{ name, value string }{
 	{"idle_in_transaction_session_timeout", "10s"},
 }
 
-// connect opens the pool. A pooler such as PgBouncer, which lends a connection for
+// openPool opens the pool. A pooler such as PgBouncer, which lends a connection for
 // one transaction, refuses or ignores the settings of a session and knows nothing of
 // prepared statements. It is recognized by just that. Then each transaction brings
 // its settings, and statements are described once and parsed each time.
-func (e *pg) connect(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
+func (e *postgresEngine) openPool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
 	given := cfg.ConnConfig.RuntimeParams
 	if given["application_name"] == "" {
 		given["application_name"] = serverApplication
@@ -83,7 +83,7 @@ func (e *pg) connect(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, e
 	wanted := maps.Clone(given)
 	for _, s := range sessionSettings {
 		wanted[s.name] = cmp.Or(given[s.name], s.value)
-		local = append(local, fmt.Sprintf("set_config('%s', %s, true)", s.name, quoted(wanted[s.name])))
+		local = append(local, fmt.Sprintf("set_config('%s', %s, true)", s.name, quoteLiteral(wanted[s.name])))
 		delete(given, s.name)
 	}
 	pooled := cfg.Copy()
@@ -115,8 +115,8 @@ func (e *pg) connect(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, e
 	return pool, nil
 }
 
-// quoted is a text as an SQL literal.
-func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// quoteLiteral is a text as an SQL literal.
+func quoteLiteral(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // refusesSettings reports whether a pooler refused a connection for its settings.
 func refusesSettings(err error) bool {
@@ -143,16 +143,16 @@ func serverName(url string) string {
 	return cfg.RuntimeParams["application_name"]
 }
 
-func (e *pg) name() Engine { return Postgres }
+func (e *postgresEngine) engineName() Engine { return Postgres }
 
-func (e *pg) shutDown() error {
+func (e *postgresEngine) shutDown() error {
 	e.pool.Close()
 	e.reserve.Close()
 	return nil
 }
 
-// ready asks the server whether it accepts writes. A standby does not.
-func (e *pg) ready(ctx context.Context) error {
+// checkReady asks the server whether it accepts writes. A standby does not.
+func (e *postgresEngine) checkReady(ctx context.Context) error {
 	var readOnly string
 	ask := func() error { return e.reserve.QueryRow(ctx, "SHOW transaction_read_only").Scan(&readOnly) }
 	err := ask()
@@ -169,43 +169,43 @@ func (e *pg) ready(ctx context.Context) error {
 	return nil
 }
 
-// acquire takes a connection for one transaction, which begins with its first
+// acquireSession takes a connection for one transaction, which begins with its first
 // statement. The session's release gives it back.
-func (e *pg) acquire(ctx context.Context, begin string) (*pgSession, error) {
+func (e *postgresEngine) acquireSession(ctx context.Context, begin string) (*postgresSession, error) {
 	asked := time.Now()
-	pool, release := e.pool, e.turns.give
+	pool, release := e.pool, e.turns.giveTurn
 	var err error
 	if ctx.Value(withReserve{}) != nil {
 		pool, release = e.reserve, func() {}
 	} else {
-		err = e.turns.take(ctx, e.db.opts.Wait)
+		err = e.turns.takeTurn(ctx, e.db.opts.ConnectionWait)
 	}
-	if errors.Is(err, errNoneFree) {
-		return nil, busy()
+	if errors.Is(err, errNoFreeConnection) {
+		return nil, overloadedError()
 	}
 	if err != nil {
 		return nil, err
 	}
-	conn, err := acquireWithin(ctx, pool, e.db.opts.Wait)
-	if errors.Is(err, errNoneFree) && pool.Stat().AcquiredConns() < pool.Config().MaxConns {
-		conn, err = acquireWithin(ctx, pool, connecting) // not all are in use, so one is being opened
+	conn, err := acquireWithin(ctx, pool, e.db.opts.ConnectionWait)
+	if errors.Is(err, errNoFreeConnection) && pool.Stat().AcquiredConns() < pool.Config().MaxConns {
+		conn, err = acquireWithin(ctx, pool, connectWait) // not all are in use, so one is being opened
 	}
 	if err != nil {
 		release()
-		if errors.Is(err, errNoneFree) {
-			err = busy()
+		if errors.Is(err, errNoFreeConnection) {
+			err = overloadedError()
 		}
 		return nil, err
 	}
-	return &pgSession{conn: conn, release: func() { conn.Release(); release() }, begin: begin, settings: e.settings,
-		asked: asked}, nil
+	return &postgresSession{conn: conn, release: func() { conn.Release(); release() }, begin: begin,
+		settings: e.settings, requestedAt: asked}, nil
 }
 
-// connecting is how long to wait for a connection that is being opened.
-const connecting = 5 * time.Second
+// connectWait is how long to wait for a connection that is being opened.
+const connectWait = 5 * time.Second
 
-// errNoneFree says that no connection became free in time.
-var errNoneFree = errors.New("db: no connection is free")
+// errNoFreeConnection says that no connection became free in time.
+var errNoFreeConnection = errors.New("db: no connection is free")
 
 // acquireWithin waits at most d, and tells that from a caller who gave up.
 func acquireWithin(ctx context.Context, pool *pgxpool.Pool, d time.Duration) (*pgxpool.Conn, error) {
@@ -213,58 +213,58 @@ func acquireWithin(ctx context.Context, pool *pgxpool.Pool, d time.Duration) (*p
 	defer cancel()
 	conn, err := pool.Acquire(wait)
 	if err != nil && wait.Err() != nil && ctx.Err() == nil {
-		return nil, errNoneFree
+		return nil, errNoFreeConnection
 	}
 	return conn, err
 }
 
-// patience is how long the end of a transaction may take; tests shorten it.
-var patience = 4 * time.Second
+// endWait is how long the end of a transaction may take; tests shorten it.
+var endWait = 4 * time.Second
 
-// read runs fn on a REPEATABLE READ snapshot or, for a single statement, without a
+// runRead runs fn on a REPEATABLE READ snapshot or, for a single statement, without a
 // transaction (WithSingleStatement, WithStatementGuess).
-func (e *pg) read(ctx context.Context, fn Func) error {
-	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+func (e *postgresEngine) runRead(ctx context.Context, fn Func) error {
+	s, err := e.acquireSession(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	if err != nil {
-		return asUnavailable(err)
+		return postgresUnavailable(err)
 	}
-	guess, _ := ctx.Value(guessKey{}).(*Guess)
-	s.alone = e.settings == "" && (ctx.Value(oneStatement{}) != nil || guess.alone())
-	err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
+	guess, _ := ctx.Value(guessKey{}).(*StatementGuess)
+	s.singleStatement = e.settings == "" && (ctx.Value(oneStatement{}) != nil || guess.expectsSingle())
+	err = timeoutUnavailable(ctx, callRecovering(markInTransaction(ctx), fn, &Tx{session: s, db: e.db}))
 	// The guess was wrong: fn asked for more, and was refused. Once more, on a
 	// snapshot.
-	if s.alone && s.statements > 1 && guess != nil {
-		s.alone, s.begun, s.statements = false, false, 2
-		err = late(ctx, call(inside(ctx), fn, &Tx{session: s, db: e.db}))
+	if s.singleStatement && s.statements > 1 && guess != nil {
+		s.singleStatement, s.begun, s.statements = false, false, 2
+		err = timeoutUnavailable(ctx, callRecovering(markInTransaction(ctx), fn, &Tx{session: s, db: e.db}))
 	}
-	guess.saw(s.statements)
-	if s.idle() {
+	guess.recordStatements(s.statements)
+	if s.isIdle() {
 		s.release()
-		return asUnavailable(err)
+		return postgresUnavailable(err)
 	}
 	// Nothing was written, so nobody needs to know how this ends. A connection
 	// whose transaction did not end is not reused.
 	go func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 		defer cancel()
 		defer s.release()
-		s.end(ctx, "ROLLBACK") //nolint:errcheck // see above
+		s.endTransaction(ctx, "ROLLBACK") //nolint:errcheck // see above
 	}()
-	return asUnavailable(err)
+	return postgresUnavailable(err)
 }
 
-// write runs fn until it commits or fails for good. Between two attempts it waits
+// runWrite runs fn until it commits or fails for good. Between two attempts it waits
 // a little longer each time.
-func (e *pg) write(ctx context.Context, fn Func) error {
+func (e *postgresEngine) runWrite(ctx context.Context, fn Func) error {
 	began := time.Now()
 	for attempt := 1; ; attempt++ {
-		err := late(ctx, e.attempt(ctx, fn))
-		if readOnly(err) {
+		err := timeoutUnavailable(ctx, e.attemptWrite(ctx, fn))
+		if isReadOnlyServer(err) {
 			e.pool.Reset() // another connection may lead to the new primary
 		}
 		if !shouldRetry(err) || attempt == maxAttempts {
-			e.db.stats.batch(1, began)
-			return asUnavailable(err)
+			e.db.stats.countBatch(1, began)
+			return postgresUnavailable(err)
 		}
 		e.db.stats.retried.Add(1)
 		select {
@@ -275,9 +275,9 @@ func (e *pg) write(ctx context.Context, fn Func) error {
 	}
 }
 
-// attempt runs fn in one transaction and commits it.
-func (e *pg) attempt(ctx context.Context, fn Func) error {
-	s, err := e.acquire(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
+// attemptWrite runs fn in one transaction and commits it.
+func (e *postgresEngine) attemptWrite(ctx context.Context, fn Func) error {
+	s, err := e.acquireSession(ctx, "BEGIN ISOLATION LEVEL READ COMMITTED")
 	if err != nil {
 		return err
 	}
@@ -285,32 +285,32 @@ func (e *pg) attempt(ctx context.Context, fn Func) error {
 	s.wantsMark = ctx.Value(withoutOutcome{}) == nil
 	s.lockWait, _ = ctx.Value(lockWaitKey{}).(time.Duration)
 	tx := &Tx{session: s, db: e.db, writable: true}
-	failed := call(inside(ctx), fn, tx)
+	failed := callRecovering(markInTransaction(ctx), fn, tx)
 	// Once the work is done, it no longer matters if the client hangs up.
-	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 	defer cancel()
 	if failed != nil {
-		s.end(detached, "ROLLBACK") //nolint:errcheck // a broken connection has rolled back too
+		s.endTransaction(detached, "ROLLBACK") //nolint:errcheck // a broken connection has rolled back too
 		return failed
 	}
-	if err := s.end(detached, "COMMIT"); err != nil {
-		if !commitUncertain(err) {
+	if err := s.endTransaction(detached, "COMMIT"); err != nil {
+		if !isCommitUncertain(err) {
 			return err
 		}
 		s.conn.Release() // which is broken; another one is asked in the same turn
-		if err := e.outcome(ctx, s.mark, err); err != nil {
+		if err := e.findOutcome(ctx, s.mark, err); err != nil {
 			return err
 		}
 	}
-	for _, fn := range tx.after {
+	for _, fn := range tx.afterCommit {
 		fn()
 	}
 	return nil
 }
 
-// late tells a statement that ran out of our own time from a caller who gave up:
+// timeoutUnavailable tells a statement that ran out of our own time from a caller who gave up:
 // the server, or the network, did not answer, which is a 503.
-func late(ctx context.Context, err error) error {
+func timeoutUnavailable(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && !errors.Is(err, ErrLostCommit) {
 		return fault.Unavailable.Because(err)
 	}
@@ -324,16 +324,16 @@ func shouldRetry(err error) bool {
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// readOnly reports whether the server accepts no writes: it is a standby, or was
+// isReadOnlyServer reports whether the server accepts no writes: it is a standby, or was
 // the primary a moment ago. The code is read_only_sql_transaction.
-func readOnly(err error) bool {
+func isReadOnlyServer(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == "25006"
 }
 
-// asUnavailable answers 503 for a server that is down, overloaded, read-only or
+// postgresUnavailable answers 503 for a server that is down, overloaded, read-only or
 // gave up waiting, and says so when nobody knows whether a commit was carried out.
-func asUnavailable(err error) error {
+func postgresUnavailable(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -343,20 +343,20 @@ func asUnavailable(err error) error {
 	case errors.Is(err, ErrLostCommit):
 		return fault.OutcomeUnknown.Because(err)
 	case errors.As(err, &refused): // a fatal error ends the connection, and with it the transaction
-		if temporary(refused.Code) || cmp.Or(refused.SeverityUnlocalized, refused.Severity) == "FATAL" {
+		if isTemporaryCode(refused.Code) || cmp.Or(refused.SeverityUnlocalized, refused.Severity) == "FATAL" {
 			return fault.Unavailable.Because(err)
 		}
-	case errors.As(err, &connect), pgconn.SafeToRetry(err), broken(err):
+	case errors.As(err, &connect), pgconn.SafeToRetry(err), isConnectionBroken(err):
 		return fault.Unavailable.Because(err)
 	}
 	return err
 }
 
-// temporary reports whether a server that refused with this code may accept the
+// isTemporaryCode reports whether a server that refused with this code may accept the
 // same statement later: the classes of lost connections, insufficient resources,
 // operator intervention and system errors, and four single codes: read-only,
 // serialization failure, deadlock and lock not available.
-func temporary(code string) bool {
+func isTemporaryCode(code string) bool {
 	switch code[:min(len(code), 2)] {
 	case "08", "53", "57", "58":
 		return true
@@ -364,10 +364,10 @@ func temporary(code string) bool {
 	return slices.Contains([]string{"25006", "40001", "40P01", "55P03"}, code)
 }
 
-// broken reports whether the connection ended before the commit, so that nothing
+// isConnectionBroken reports whether the connection ended before the commit, so that nothing
 // was kept. If it ended during the commit nobody knows, and for a caller who gave up
 // it does not matter.
-func broken(err error) bool {
+func isConnectionBroken(err error) bool {
 	var refused *fault.Fault
 	if errors.As(err, &refused) || errors.Is(err, ErrLostCommit) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) {

@@ -19,59 +19,59 @@ import (
 // A free lock is a hint and no proof: a connection also breaks while its process
 // lives. Whoever acts on it needs a fence, as leases have.
 type Presence struct {
-	engine *pg          // nil where there are no sessions to hold a lock
-	conn   *pgx.Conn    // nil before the first call, and after an error
-	number int64        // the one to lock; kept over a lost connection
-	held   atomic.Int64 // the number while it is held, or zero
+	engine *postgresEngine // nil where there are no sessions to hold a lock
+	conn   *pgx.Conn       // nil before the first call, and after an error
+	number int64           // the one to lock; kept over a lost connection
+	held   atomic.Int64    // the number while it is held, or zero
 }
 
 // NewPresence returns one that holds nothing before the first call of FindAbsent. On
 // SQLite, whose file one process owns, and behind a pooler, which lends a session
 // for one transaction, it never holds anything.
 func (d *DB) NewPresence() *Presence {
-	if e, ok := d.engine.(*pg); ok && e.settings == "" {
+	if e, ok := d.engine.(*postgresEngine); ok && e.settings == "" {
 		return &Presence{engine: e}
 	}
 	return &Presence{}
 }
 
-// Possible reports whether others can see this process at all.
-func (p *Presence) Possible() bool { return p.engine != nil }
+// IsPossible reports whether others can see this process at all.
+func (p *Presence) IsPossible() bool { return p.engine != nil }
 
-// Number is the number that this process holds, or nil.
-func (p *Presence) Number() *int64 {
+// HeldNumber is the number that this process holds, or nil.
+func (p *Presence) HeldNumber() *int64 {
 	if n := p.held.Load(); n != 0 {
 		return &n
 	}
 	return nil
 }
 
-// runText is when the server started, as the upper bits of a number. All locks are
+// serverRunQuery is when the server started, as the upper bits of a number. All locks are
 // free after a restart or a failover, which says nothing about numbers of before:
 // only numbers of the same run are compared.
-const runText = `SELECT ((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint & 4294967295) << 31`
+const serverRunQuery = `SELECT ((extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint & 4294967295) << 31`
 
-// Absent returns which of the numbers that a query finds nobody holds. It first
+// FindAbsent returns which of the numbers that a query finds nobody holds. It first
 // makes sure that this process holds its own. Only one goroutine may call it.
-func (p *Presence) Absent(ctx context.Context, numbers string) ([]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, statementTime)
+func (p *Presence) FindAbsent(ctx context.Context, numbers string) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	idle := p.conn != nil
-	absent, err := p.absent(ctx, numbers)
+	absent, err := p.queryAbsent(ctx, numbers)
 	if err != nil && idle && ctx.Err() == nil { // the connection was cut since the last call
-		p.Leave()
-		absent, err = p.absent(ctx, numbers)
+		p.ReleaseNumber()
+		absent, err = p.queryAbsent(ctx, numbers)
 	}
 	if err != nil {
-		p.Leave()
+		p.ReleaseNumber()
 	}
 	return absent, err
 }
 
-// absent tries once.
-func (p *Presence) absent(ctx context.Context, numbers string) ([]int64, error) {
+// queryAbsent tries once.
+func (p *Presence) queryAbsent(ctx context.Context, numbers string) ([]int64, error) {
 	if p.conn == nil {
-		if err := p.appear(ctx); err != nil {
+		if err := p.connectAndLock(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -87,14 +87,14 @@ func (p *Presence) absent(ctx context.Context, numbers string) ([]int64, error) 
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// appear opens the connection and locks the number: the one of before, if the server
+// connectAndLock opens the connection and locks the number: the one of before, if the server
 // has not restarted.
-func (p *Presence) appear(ctx context.Context) (err error) {
+func (p *Presence) connectAndLock(ctx context.Context) (err error) {
 	if p.conn, err = pgx.ConnectConfig(ctx, p.engine.pool.Config().ConnConfig); err != nil {
 		return err
 	}
 	var run int64
-	if err := p.conn.QueryRow(ctx, runText).Scan(&run); err != nil {
+	if err := p.conn.QueryRow(ctx, serverRunQuery).Scan(&run); err != nil {
 		return err
 	}
 	if p.number>>31 != run>>31 {
@@ -111,8 +111,8 @@ func (p *Presence) appear(ctx context.Context) (err error) {
 	return err
 }
 
-// Leave ends the presence, until the next call of FindAbsent.
-func (p *Presence) Leave() {
+// ReleaseNumber ends the presence, until the next call of FindAbsent.
+func (p *Presence) ReleaseNumber() {
 	p.held.Store(0)
 	if p.conn == nil {
 		return

@@ -14,47 +14,47 @@ import (
 
 func TestPresence(t *testing.T) {
 	o := dbtest.Options(t, db.Postgres)
-	o.URL = dbtest.Direct(t, o.URL)
+	o.URL = dbtest.DirectURL(t, o.URL)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
 	a, b := d.NewPresence(), d.NewPresence()
-	defer a.Leave()
-	defer b.Leave()
+	defer a.ReleaseNumber()
+	defer b.ReleaseNumber()
 	absent := func(p *db.Presence, numbers ...int64) []int64 {
 		t.Helper()
 		text := "SELECT NULL::bigint"
 		for _, n := range numbers {
 			text += fmt.Sprint(" UNION SELECT ", n)
 		}
-		out, err := p.Absent(t.Context(), text)
+		out, err := p.FindAbsent(t.Context(), text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	if a.Number() != nil {
+	if a.HeldNumber() != nil {
 		t.Error("a number is held before anybody looked")
 	}
 	absent(a)
 	absent(b)
-	mine, theirs := *a.Number(), *b.Number()
+	mine, theirs := *a.HeldNumber(), *b.HeldNumber()
 	otherRun := theirs ^ 1<<40
 	if got := absent(a, mine, theirs, otherRun); len(got) != 0 {
 		t.Errorf("%d are absent, of %d, %d and %d", got, mine, theirs, otherRun)
 	}
-	b.Leave()
+	b.ReleaseNumber()
 	for !slices.Equal(absent(a, mine, theirs, otherRun), []int64{theirs}) {
 		time.Sleep(time.Millisecond) // the server needs a moment; if for ever, the test times out
 	}
-	if b.Number() != nil {
+	if b.HeldNumber() != nil {
 		t.Error("a number is held by nobody")
 	}
 	absent(b)
-	if got := absent(a, theirs); *b.Number() != theirs || len(got) != 0 {
-		t.Errorf("after its connection broke, %d came back as %d; %d are absent", theirs, *b.Number(), got)
+	if got := absent(a, theirs); *b.HeldNumber() != theirs || len(got) != 0 {
+		t.Errorf("after its connection broke, %d came back as %d; %d are absent", theirs, *b.HeldNumber(), got)
 	}
 
 	// The server ends the connection; the process notices and comes back.
@@ -74,14 +74,14 @@ func TestPresence(t *testing.T) {
 	if got := absent(a, theirs); len(got) != 0 {
 		t.Errorf("%d are absent", got)
 	}
-	if _, err := b.Absent(t.Context(), "SELECT nonsense"); err == nil || b.Number() != nil {
-		t.Errorf("a query that fails: %v; %v is held", err, b.Number())
+	if _, err := b.FindAbsent(t.Context(), "SELECT nonsense"); err == nil || b.HeldNumber() != nil {
+		t.Errorf("a query that fails: %v; %v is held", err, b.HeldNumber())
 	}
 }
 
 func TestPresenceNeedsSessions(t *testing.T) {
 	d := dbtest.Open(t, db.SQLite)
-	if p := d.NewPresence(); p.Possible() || p.Number() != nil {
+	if p := d.NewPresence(); p.IsPossible() || p.HeldNumber() != nil {
 		t.Error("one process owns a SQLite file")
 	}
 }

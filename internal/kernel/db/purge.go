@@ -16,20 +16,20 @@ type PurgeStep struct {
 	Prepares bool // it is a BeforePurge: what it changes says nothing about how much is left
 }
 
-// Purges lists the statements that remove deleted rows for good, together with
+// PurgeSteps lists the statements that remove deleted rows for good, together with
 // the rows that belong to them and the references to them. $1 is the moment
 // before which they were deleted, $2 how many one statement may remove.
-func (d *DB) Purges() (out []PurgeStep) {
-	for _, table := range d.inOrder() {
-		l := lives[table]
-		if !d.relation(table).Has("deleted_at") || l.Permanent && l.Parent.Table != "" {
+func (d *DB) PurgeSteps() (out []PurgeStep) {
+	for _, table := range d.tablesReferrersFirst() {
+		l := declaredLives[table]
+		if !d.relation(table).HasColumn("deleted_at") || l.Permanent && l.Parent.Table != "" {
 			continue // no row is deleted on its own
 		}
-		out = append(out, d.underDeleted([]referrer{{table: table}})...)
+		out = append(out, d.purgeDependents([]referrer{{table: table}})...)
 		if l.Permanent {
 			continue
 		}
-		rows := "SELECT seq FROM " + oldest(table)
+		rows := "SELECT seq FROM " + oldestDeletedSQL(table)
 		if l.BeforePurge != "" {
 			out = append(out, PurgeStep{strings.ReplaceAll(l.BeforePurge, "ROWS", rows), true})
 		}
@@ -38,24 +38,24 @@ func (d *DB) Purges() (out []PurgeStep) {
 	return out
 }
 
-// oldest selects the deleted rows that the next batch removes.
-func oldest(table string) string {
+// oldestDeletedSQL selects the deleted rows that the next batch removes.
+func oldestDeletedSQL(table string) string {
 	return table + " WHERE deleted_at <= $1 ORDER BY deleted_at, seq LIMIT $2"
 }
 
-// underDeleted removes what belongs to the deleted rows at the head of a path, and
+// purgeDependents removes what belongs to the deleted rows at the head of a path, and
 // clears the references to them, the lowest rows first. Each step of the path
 // belongs to the one before.
-func (d *DB) underDeleted(path []referrer) (out []PurgeStep) {
+func (d *DB) purgeDependents(path []referrer) (out []PurgeStep) {
 	for _, r := range d.referrers(path[len(path)-1].table) {
-		if onPath(path[1:], r.table) {
+		if isOnPath(path[1:], r.table) {
 			continue // a row that belongs to one of its own kind
 		}
 		longer := append(path[:len(path):len(path)], r)
-		rows := "WHERE seq IN (" + belonging(longer) + ")"
+		rows := "WHERE seq IN (" + rowsAtPathEndSQL(longer) + ")"
 		switch r.ref.Fate {
 		case Ends, EndsAtPurge:
-			out = append(out, d.underDeleted(longer)...)
+			out = append(out, d.purgeDependents(longer)...)
 			out = append(out, PurgeStep{Text: "DELETE FROM " + r.table + " " + rows})
 		case Clears, ClearsAtPurge:
 			out = append(out, PurgeStep{Text: "UPDATE " + r.table + " SET " + r.ref.Column + " = NULL " + rows})
@@ -64,18 +64,18 @@ func (d *DB) underDeleted(path []referrer) (out []PurgeStep) {
 	return out
 }
 
-// onPath reports whether a path has a table.
-func onPath(path []referrer, table string) bool {
+// isOnPath reports whether a path has a table.
+func isOnPath(path []referrer, table string) bool {
 	return slices.ContainsFunc(path, func(r referrer) bool { return r.table == table })
 }
 
-// belonging is the query for the rows at the end of a path. The deleted rows at its
+// rowsAtPathEndSQL is the query for the rows at the end of a path. The deleted rows at its
 // head are those that the same batch removes, and no others: a batch that looked at
 // all of them would take longer the more there are. A permanent table's deleted rows
 // stay, so there all of them are looked at.
-func belonging(path []referrer) string {
-	head := oldest(path[0].table)
-	if lives[path[0].table].Permanent {
+func rowsAtPathEndSQL(path []referrer) string {
+	head := oldestDeletedSQL(path[0].table)
+	if declaredLives[path[0].table].Permanent {
 		head = path[0].table + " WHERE deleted_at <= $1"
 	}
 	// SQLite joins the tables of a CROSS JOIN in the given order.
@@ -90,11 +90,11 @@ func belonging(path []referrer) string {
 	return "SELECT " + alias + ".seq FROM " + from + " WHERE TRUE" + where + " LIMIT $2"
 }
 
-// Purge removes a batch of the rows that were deleted before a moment, and reports
+// PurgeDeleted removes a batch of the rows that were deleted before a moment, and reports
 // whether there may be more. It stops at the first step that had a full batch, so
 // that a row goes only when nothing belongs to it any more.
-func Purge(ctx context.Context, tx *Tx, before clock.Time, batch int) (more bool, err error) {
-	for _, step := range tx.db.purges() {
+func PurgeDeleted(ctx context.Context, tx *Tx, before clock.Time, batch int) (more bool, err error) {
+	for _, step := range tx.db.cachedPurgeSteps() {
 		n, err := Exec(ctx, tx, step.Text, before, batch)
 		if err != nil || n >= int64(batch) && !step.Prepares {
 			return true, err
@@ -103,37 +103,37 @@ func Purge(ctx context.Context, tx *Tx, before clock.Time, batch int) (more bool
 	return false, nil
 }
 
-// purges are the statements, made once.
-func (d *DB) purges() []PurgeStep {
-	d.lives.purgeOnce.Do(func() { d.lives.purges = d.Purges() })
-	return d.lives.purges
+// cachedPurgeSteps are the statements, made once.
+func (d *DB) cachedPurgeSteps() []PurgeStep {
+	d.lifeGraph.purgeOnce.Do(func() { d.lifeGraph.purges = d.PurgeSteps() })
+	return d.lifeGraph.purges
 }
 
-// Expiring is a table whose rows expire by their age.
-type Expiring struct {
+// ExpiringTable is a table whose rows expire by their age.
+type ExpiringTable struct {
 	Table string
 	Expiry
 }
 
-// Expiries lists the tables whose rows expire by their age.
-func (d *DB) Expiries() (out []Expiring) {
-	for _, table := range d.inOrder() {
-		if e := lives[table].Expire; e.After != nil {
-			out = append(out, Expiring{table, e})
+// ExpiringTables lists the tables whose rows expire by their age.
+func (d *DB) ExpiringTables() (out []ExpiringTable) {
+	for _, table := range d.tablesReferrersFirst() {
+		if e := declaredLives[table].Expire; e.After != nil {
+			out = append(out, ExpiringTable{table, e})
 		}
 	}
 	return out
 }
 
-// window is how many rows one transaction of a sweep reads: few enough that nobody
+// sweepWindow is how many rows one transaction of a sweep reads: few enough that nobody
 // has to wait long.
-const window = 1000
+const sweepWindow = 1000
 
-// Sweep returns the function that removes old rows from a table without an index
+// NewSweep returns the function that removes old rows from a table without an index
 // on their age. It walks the table in the order of insertion, a window per
 // transaction, until a window has only younger rows. The rows that follow are
 // younger still. Rows that stay by a condition are passed over each time.
-func (x Expiring) Sweep(kept config.Retention) func(ctx context.Context, tx *Tx,
+func (x ExpiringTable) NewSweep(kept config.Retention) func(ctx context.Context, tx *Tx,
 	now clock.Time) (more bool, err error) {
 	last := int64(0)
 	type span struct {
@@ -143,12 +143,12 @@ func (x Expiring) Sweep(kept config.Retention) func(ctx context.Context, tx *Tx,
 	look := "SELECT max(seq) AS last, min(created_at) AS oldest FROM (SELECT seq, created_at FROM " + x.Table +
 		" WHERE seq > $1 ORDER BY seq LIMIT $2) AS next"
 	end := "DELETE FROM " + x.Table + " WHERE seq > $1 AND seq <= $2 AND created_at <= $3"
-	if x.Only != "" {
-		end += " AND (" + x.Only + ")"
+	if x.Where != "" {
+		end += " AND (" + x.Where + ")"
 	}
 	return func(ctx context.Context, tx *Tx, now clock.Time) (bool, error) {
 		before := now.Add(-x.After(kept))
-		s, err := One[span](ctx, tx, look, last, window)
+		s, err := QueryOne[span](ctx, tx, look, last, sweepWindow)
 		if err != nil || s.End == nil || *s.Oldest > before {
 			last = 0
 			return false, err

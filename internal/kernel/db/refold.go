@@ -17,8 +17,8 @@ import (
 // none.
 var _ = Declare("search_refolds", Life{})
 
-// refold is a column of search texts, and how much of it is done.
-type refold struct {
+// refoldTask is a column of search texts, and how much of it is done.
+type refoldTask struct {
 	Seq    int64  `db:"seq"`
 	Table  string `db:"table_name"`
 	Column string `db:"column_name"`
@@ -36,19 +36,19 @@ const (
 // older version that still ran beside this one may have written some.
 const refoldAgain = time.Hour
 
-// Refold turns a batch of old search texts into new ones, and reports whether there
+// RefoldSearchTexts turns a batch of old search texts into new ones, and reports whether there
 // may be more. A periodic job calls it.
-func Refold(ctx context.Context, tx *Tx, now clock.Time) (more bool, err error) {
-	r, err := One[refold](ctx, tx, `
+func RefoldSearchTexts(ctx context.Context, tx *Tx, now clock.Time) (more bool, err error) {
+	r, err := QueryOne[refoldTask](ctx, tx, `
 		SELECT seq, table_name, column_name, last_seq, walk FROM search_refolds
 		WHERE due_at <= $1 ORDER BY due_at, seq LIMIT 1`, now)
-	if errors.Is(err, ErrNone) {
+	if errors.Is(err, ErrNoRow) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	done, err := r.batch(ctx, tx)
+	done, err := r.foldBatch(ctx, tx)
 	switch {
 	case err != nil:
 	case !done:
@@ -62,16 +62,16 @@ func Refold(ctx context.Context, tx *Tx, now clock.Time) (more bool, err error) 
 	return true, err
 }
 
-// batch folds the next rows, and reports whether it was the last batch. The old text
+// foldBatch folds the next rows, and reports whether it was the last batch. The old text
 // is the row's words in an older form, so folding it gives the new text. A row that
 // somebody changes meanwhile has a new text already, and the UPDATE skips it.
-func (r *refold) batch(ctx context.Context, tx *Tx) (done bool, err error) {
+func (r *refoldTask) foldBatch(ctx context.Context, tx *Tx) (done bool, err error) {
 	type row struct {
 		Seq  int64  `db:"seq"`
 		Text string `db:"text"`
 		Live bool   `db:"live"`
 	}
-	rows, err := All[row](ctx, tx, "SELECT seq, "+r.Column+" AS text, deleted_at IS NULL AS live FROM "+r.Table+
+	rows, err := QueryAll[row](ctx, tx, "SELECT seq, "+r.Column+" AS text, deleted_at IS NULL AS live FROM "+r.Table+
 		" WHERE seq > $1 ORDER BY seq LIMIT $2", r.Last, refoldRows)
 	if err != nil {
 		return false, err
@@ -90,7 +90,7 @@ func (r *refold) batch(ctx context.Context, tx *Tx) (done bool, err error) {
 			}
 		}
 		if v.Live && r.Column == "search" {
-			Index(tx, r.Table, v.Seq, words)
+			UpdateSearchIndex(tx, r.Table, v.Seq, words)
 		}
 	}
 	return len(rows) < refoldRows, nil
@@ -99,22 +99,22 @@ func (r *refold) batch(ctx context.Context, tx *Tx) (done bool, err error) {
 // hasOldTexts reports whether there may be old search texts. Once there are none,
 // none come back, so it stops asking.
 func hasOldTexts(ctx context.Context, tx *Tx) (bool, error) {
-	if tx.db.folded.Load() {
+	if tx.db.searchRefolded.Load() {
 		return false, nil
 	}
 	n := 0
 	if tx.db.relation("search_refolds") != nil {
 		var err error
-		if n, err = One[int](ctx, tx, "SELECT count(*) FROM search_refolds"); err != nil {
+		if n, err = QueryOne[int](ctx, tx, "SELECT count(*) FROM search_refolds"); err != nil {
 			return false, err
 		}
 	}
-	tx.db.folded.Store(n == 0)
+	tx.db.searchRefolded.Store(n == 0)
 	return n > 0, nil
 }
 
-// oldWords is a query in the form of old search texts. PostgreSQL's text cannot have
+// foldOldStyle is a query in the form of old search texts. PostgreSQL's text cannot have
 // a NUL, so none is searched for.
-func oldWords(query string) string {
-	return strings.Join(strings.FieldsFunc(strings.ReplaceAll(Fold(query), "\x00", ""), unicode.IsSpace), " ")
+func foldOldStyle(query string) string {
+	return strings.Join(strings.FieldsFunc(strings.ReplaceAll(FoldText(query), "\x00", ""), unicode.IsSpace), " ")
 }

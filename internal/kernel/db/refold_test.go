@@ -14,7 +14,7 @@ import (
 // An upgrade folds the old texts, and whatever was found before is found all the
 // time.
 func TestRefold(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d, org := dbtest.Open(t, e, papers), id.New()
 		names := []string{"Zoë Müller", "Ada \"Countess\" Lovelace", "東京都", "plain"}
 		var old, fresh []string
@@ -47,9 +47,9 @@ func TestRefold(t *testing.T) {
 		})
 		fillPapers(t, d, org, beyond)
 		write(func(ctx context.Context, tx *db.Tx) error {
-			v, err := db.One[id.ID](ctx, tx, "SELECT id FROM papers WHERE number = 8 AND search <> ' filler'")
+			v, err := db.QueryOne[id.ID](ctx, tx, "SELECT id FROM papers WHERE number = 8 AND search <> ' filler'")
 			if err == nil {
-				_, err = paperTable.Remove(ctx, tx, org, v, clock.Time(1))
+				_, err = paperTable.SoftDelete(ctx, tx, org, v, clock.Time(1))
 			}
 			return err
 		})
@@ -67,7 +67,7 @@ func TestRefold(t *testing.T) {
 				}
 			}
 			write(func(ctx context.Context, tx *db.Tx) (err error) {
-				more, err = db.Refold(ctx, tx, now)
+				more, err = db.RefoldSearchTexts(ctx, tx, now)
 				return err
 			})
 			batches++
@@ -82,7 +82,7 @@ func TestRefold(t *testing.T) {
 		}
 		left := func() (n int) {
 			write(func(ctx context.Context, tx *db.Tx) (err error) {
-				n, err = db.One[int](ctx, tx, "SELECT count(*) FROM search_refolds")
+				n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM search_refolds")
 				return err
 			})
 			return n
@@ -94,7 +94,7 @@ func TestRefold(t *testing.T) {
 			now = now.Add(2 * time.Hour)
 			for more = true; more; {
 				write(func(ctx context.Context, tx *db.Tx) (err error) {
-					more, err = db.Refold(ctx, tx, now)
+					more, err = db.RefoldSearchTexts(ctx, tx, now)
 					return err
 				})
 			}
@@ -106,7 +106,8 @@ func TestRefold(t *testing.T) {
 			t.Errorf("at the end %d are found", n)
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			texts, err := db.All[string](ctx, tx, "SELECT search FROM papers WHERE search <> ' filler' ORDER BY seq")
+			texts, err := db.QueryAll[string](ctx, tx,
+				"SELECT search FROM papers WHERE search <> ' filler' ORDER BY seq")
 			for i := range texts {
 				if i < len(fresh) && texts[i] != fresh[i] {
 					t.Errorf("%d is %q, not %q", i, texts[i], fresh[i])

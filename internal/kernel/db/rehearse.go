@@ -15,77 +15,77 @@ import (
 // Trace is what a transaction did, for a rehearsal that shows it to a person, and
 // for comparing two runs.
 type Trace struct {
-	Told []any // what the packages above noted: events, jobs
+	Entries []any // what the packages above noted: events, jobs
 
 	// Versions are the updated_at of the rows that it relied on, before it changed
 	// them. Another run with other versions may do something else.
 	Versions map[id.ID]clock.Time
 
-	fresh map[id.ID]bool // the rows that it inserted
+	inserted map[id.ID]bool // the rows that it inserted
 }
 
-// Fresh reports whether the transaction inserted the row with this id.
-func (t *Trace) Fresh(row id.ID) bool { return t.fresh[row] }
+// Inserted reports whether the transaction inserted the row with this id.
+func (t *Trace) Inserted(row id.ID) bool { return t.inserted[row] }
 
-// Made are the ids of the rows that the transaction inserted.
-func (t *Trace) Made() iter.Seq[id.ID] { return maps.Keys(t.fresh) }
+// InsertedIDs are the ids of the rows that the transaction inserted.
+func (t *Trace) InsertedIDs() iter.Seq[id.ID] { return maps.Keys(t.inserted) }
 
-// length is how many entries there are, 0 without a trace.
-func (t *Trace) length() int {
+// entryCount is how many entries there are, 0 without a trace.
+func (t *Trace) entryCount() int {
 	if t == nil {
 		return 0
 	}
-	return len(t.Told)
+	return len(t.Entries)
 }
 
-// cut drops all entries but the first n, when a savepoint undoes what they tell of.
-func (t *Trace) cut(n int) {
+// truncateEntries drops all entries but the first n, when a savepoint undoes what they tell of.
+func (t *Trace) truncateEntries(n int) {
 	if t != nil {
-		t.Told = t.Told[:n]
+		t.Entries = t.Entries[:n]
 	}
 }
 
-// Follow begins to trace what the transaction does, or goes on.
-func (tx *Tx) Follow() *Trace {
+// StartTrace begins to trace what the transaction does, or goes on.
+func (tx *Tx) StartTrace() *Trace {
 	if tx.trace == nil {
-		tx.trace = &Trace{Versions: map[id.ID]clock.Time{}, fresh: map[id.ID]bool{}}
+		tx.trace = &Trace{Versions: map[id.ID]clock.Time{}, inserted: map[id.ID]bool{}}
 	}
 	return tx.trace
 }
 
-// FollowAnew begins a new trace. What was traced so far stays with the former one,
+// RestartTrace begins a new trace. What was traced so far stays with the former one,
 // which the caller has.
-func (tx *Tx) FollowAnew() *Trace {
+func (tx *Tx) RestartTrace() *Trace {
 	tx.trace = nil
-	return tx.Follow()
+	return tx.StartTrace()
 }
 
-// Unfollow ends the trace.
-func (tx *Tx) Unfollow() { tx.trace = nil }
+// StopTrace ends the trace.
+func (tx *Tx) StopTrace() { tx.trace = nil }
 
-// Tell adds an entry to the trace, if there is one.
-func (tx *Tx) Tell(v any) {
+// AddToTrace adds an entry to the trace, if there is one.
+func (tx *Tx) AddToTrace(v any) {
 	if tx.trace != nil {
-		tx.trace.Told = append(tx.trace.Told, v)
+		tx.trace.Entries = append(tx.trace.Entries, v)
 	}
 }
 
-// NextStep forgets how rows were before. In a series of operations in one
+// ForgetRowsBefore forgets how rows were before. In a series of operations in one
 // transaction, each is compared with what the one before it has made of the rows.
-func (tx *Tx) NextStep() { tx.former = nil }
+func (tx *Tx) ForgetRowsBefore() { tx.rowsBefore = nil }
 
-// NoteFresh says that the row with this id is new, if there is a trace.
-func (tx *Tx) NoteFresh(row id.ID) {
+// TraceInserted says that the row with this id is new, if there is a trace.
+func (tx *Tx) TraceInserted(row id.ID) {
 	if tx.trace != nil {
-		tx.trace.fresh[row] = true
+		tx.trace.inserted[row] = true
 	}
 }
 
-// NoteVersion says when a row last changed whose contents the transaction relies on
+// TraceVersion says when a row last changed whose contents the transaction relies on
 // without locking it. The first version counts, and a row that the transaction
 // inserted itself has none.
-func (tx *Tx) NoteVersion(row id.ID, at clock.Time) {
-	if tx.trace == nil || tx.trace.fresh[row] {
+func (tx *Tx) TraceVersion(row id.ID, at clock.Time) {
+	if tx.trace == nil || tx.trace.inserted[row] {
 		return
 	}
 	if _, ok := tx.trace.Versions[row]; !ok {
@@ -96,14 +96,15 @@ func (tx *Tx) NoteVersion(row id.ID, at clock.Time) {
 // traceInsert notes a row that is about to be inserted.
 func (t *Table[T]) traceInsert(tx *Tx, row *T) {
 	if tx.trace != nil {
-		tx.NoteFresh(id.ID(t.plan.place(reflect.ValueOf(row).Elem(), t.field("id")).String()))
+		tx.TraceInserted(id.ID(t.mapping.fieldValue(reflect.ValueOf(row).Elem(), t.fieldForColumn("id")).String()))
 	}
 }
 
 // traceVersion notes the version of a row that was just locked.
 func (t *Table[T]) traceVersion(tx *Tx, row *T, key id.ID) {
 	if tx.trace != nil {
-		tx.NoteVersion(key, clock.Time(t.plan.place(reflect.ValueOf(row).Elem(), t.field("updated_at")).Int()))
+		tx.TraceVersion(key, clock.Time(t.mapping.fieldValue(reflect.ValueOf(row).Elem(),
+			t.fieldForColumn("updated_at")).Int()))
 	}
 }
 
@@ -116,11 +117,11 @@ var errRehearsed = errors.New("db: this was a rehearsal")
 // so that those who share the commit notice nothing. There it ends with
 // ErrHeldTooLong once the rehearsals of ctx have kept all others waiting for maxHold.
 func (d *DB) Rehearse(ctx context.Context, fn Func) error {
-	if holdOf(ctx) == nil {
-		ctx = WithHold(ctx)
+	if holdBudgetOf(ctx) == nil {
+		ctx = WithSharedHold(ctx)
 	}
 	err := d.Write(WithoutOutcome(ctx), func(ctx context.Context, tx *Tx) error {
-		tx.Follow()
+		tx.StartTrace()
 		if err := fn(ctx, tx); err != nil {
 			return err
 		}
@@ -141,24 +142,24 @@ var ErrHeldTooLong = errors.New("db: a rehearsal held up all other writes for to
 
 type holdKey struct{}
 
-// hold is what is left of maxHold.
-type hold struct{ left time.Duration }
+// holdBudget is what is left of maxHold.
+type holdBudget struct{ left time.Duration }
 
-// WithHold has all rehearsals of ctx share one maxHold.
-func WithHold(ctx context.Context) context.Context {
-	return context.WithValue(ctx, holdKey{}, &hold{maxHold})
+// WithSharedHold has all rehearsals of ctx share one maxHold.
+func WithSharedHold(ctx context.Context) context.Context {
+	return context.WithValue(ctx, holdKey{}, &holdBudget{maxHold})
 }
 
-// holdOf is what the rehearsals of ctx have left, or nil for a real write.
-func holdOf(ctx context.Context) *hold {
-	h, _ := ctx.Value(holdKey{}).(*hold)
+// holdBudgetOf is what the rehearsals of ctx have left, or nil for a real write.
+func holdBudgetOf(ctx context.Context) *holdBudget {
+	h, _ := ctx.Value(holdKey{}).(*holdBudget)
 	return h
 }
 
-// begin lets every statement of the connection fail once the time is up, also one
+// startTimer lets every statement of the connection fail once the time is up, also one
 // that is running. end reports whether it was up, and must be called before the
 // connection is used for anything else.
-func (h *hold) begin(c *conn) (end func() (over bool)) {
+func (h *holdBudget) startTimer(c *conn) (end func() (over bool)) {
 	up, began := make(chan struct{}), time.Now()
 	timer := time.AfterFunc(h.left, func() { close(up) })
 	c.SetInterrupt(up)

@@ -9,19 +9,19 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Yield is what happens to a row that refers to a merged row but cannot move to the
+// MergeRule is what happens to a row that refers to a merged row but cannot move to the
 // row that stays as it is, because that one has its like: a second primary address,
 // the same address again.
-type Yield struct {
-	Only string // which rows, as a condition: $1 is the organization, $3 the row that stays
+type MergeRule struct {
+	Where string // which rows, as a condition: $1 is the organization, $3 the row that stays
 
 	// Column, which has the first of these values, gets the second; both are SQL.
 	// Without a column the rows are deleted.
-	Column, Was, Left string
+	Column, RestoreTo, SetTo string
 }
 
-// Moved is what a merge did with the rows of a table.
-type Moved struct {
+// MovedRows is what a merge did with the rows of a table.
+type MovedRows struct {
 	Table   string
 	IDs     []id.ID // rows that now refer to the row that stays
 	Changed []id.ID // of these, the ones that a rule changed
@@ -32,16 +32,16 @@ type Moved struct {
 // writes wait for it, and its event lists every row.
 const maxMoved = 5000
 
-// ErrTooMany refuses to move more rows than one transaction should.
-var ErrTooMany = errors.New("db: too many rows to move")
+// ErrTooManyRows refuses to move more rows than one transaction should.
+var ErrTooManyRows = errors.New("db: too many rows to move")
 
-// Repoint lets every live row that refers to the row from refer to the row to
+// RepointReferences lets every live row that refers to the row from refer to the row to
 // instead, by the references that the tables declare, and returns what moved. With
 // dry it only looks. The caller has locked both rows.
-func Repoint(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time, dry bool) (out []Moved,
-	err error) {
+func RepointReferences(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time,
+	dry bool) (out []MovedRows, err error) {
 	for _, r := range tx.db.referrers(table) {
-		m, err := repoint(ctx, tx, r, org, from, to, now, dry)
+		m, err := repointTable(ctx, tx, r, org, from, to, now, dry)
 		if err != nil {
 			return nil, err
 		}
@@ -52,29 +52,30 @@ func Repoint(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now
 	return out, nil
 }
 
-// repoint is RepointReferences for one reference. The rules come first, because afterwards
+// repointTable is RepointReferences for one reference. The rules come first, because afterwards
 // the rows could no longer be told from those of the row that stays.
-func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time, dry bool) (m Moved,
+func repointTable(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time, dry bool) (m MovedRows,
 	err error) {
 	m.Table = r.table
 	relation := tx.db.relation(r.table)
 	where := " WHERE organization_id = $1 AND " + r.ref.Column + " = $2"
-	if !relation.Has("id") || !relation.Has("deleted_at") { // a helper table, whose rows nobody asks for
+	if !relation.HasColumn("id") || !relation.HasColumn("deleted_at") { // a helper table, whose rows nobody asks for
 		if !dry {
 			_, err = Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3"+where, org, from, to)
 		}
 		return m, err
 	}
 	where += " AND deleted_at IS NULL"
-	m.IDs, err = All[id.ID](ctx, tx, "SELECT id FROM "+r.table+where+" ORDER BY id LIMIT $3", org, from, maxMoved+1)
+	m.IDs, err = QueryAll[id.ID](ctx, tx, "SELECT id FROM "+r.table+where+" ORDER BY id LIMIT $3", org, from,
+		maxMoved+1)
 	if err != nil || len(m.IDs) == 0 {
 		return m, err
 	}
 	if len(m.IDs) > maxMoved {
-		return m, ErrTooMany
+		return m, ErrTooManyRows
 	}
-	for _, y := range lives[r.table].Yields {
-		rows, err := y.apply(ctx, tx, r.table, where, dry, org, from, to, now)
+	for _, y := range declaredLives[r.table].MergeRules {
+		rows, err := y.applyToRows(ctx, tx, r.table, where, dry, org, from, to, now)
 		if err != nil {
 			return m, err
 		}
@@ -93,68 +94,69 @@ func repoint(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now c
 	return m, err
 }
 
-// apply changes or deletes the rows that the rule is for, or only finds them, and
+// applyToRows changes or deletes the rows that the rule is for, or only finds them, and
 // returns their ids. where selects the rows that are about to move.
-func (y Yield) apply(ctx context.Context, tx *Tx, table, where string, dry bool, org, from, to id.ID, now clock.Time) (
+func (y MergeRule) applyToRows(ctx context.Context, tx *Tx, table, where string, dry bool, org, from, to id.ID,
+	now clock.Time) (
 	[]id.ID, error) {
-	where += " AND " + y.Only
+	where += " AND " + y.Where
 	if dry {
-		return All[id.ID](ctx, tx, "SELECT id FROM "+table+where, org, from, to)
+		return QueryAll[id.ID](ctx, tx, "SELECT id FROM "+table+where, org, from, to)
 	}
 	set := "deleted_at = $4"
 	if y.Column != "" {
-		set = y.Column + " = " + y.Left
+		set = y.Column + " = " + y.SetTo
 	}
-	return All[id.ID](ctx, tx, "UPDATE "+table+" SET "+set+", updated_at = $4"+where+" RETURNING id", org, from, to,
-		now)
+	return QueryAll[id.ID](ctx, tx, "UPDATE "+table+" SET "+set+", updated_at = $4"+where+" RETURNING id", org, from,
+		to, now)
 }
 
-// PointBack takes back RepointReferences from one row to another: the rows that moved, and
+// UndoRepoint takes back RepointReferences from one row to another: the rows that moved, and
 // still refer to the other, refer to the first again, with the values that a rule
 // replaced unless those were changed since. It returns what went back, and what
 // stays because it refers to something else by now or the first has its like. The
 // caller has locked both rows and restored the first; what was dropped comes back
 // with that.
-func PointBack(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time, moved []Moved) (
-	back, stays []Moved, err error) {
+func UndoRepoint(ctx context.Context, tx *Tx, table string, org, from, to id.ID, now clock.Time, moved []MovedRows) (
+	back, stays []MovedRows, err error) {
 	for _, r := range tx.db.referrers(table) {
 		for _, m := range moved {
 			if m.Table != r.table || len(m.IDs) == 0 {
 				continue
 			}
-			ids, err := pointBack(ctx, tx, r, org, from, to, now, m)
+			ids, err := undoRepointTable(ctx, tx, r, org, from, to, now, m)
 			if err != nil {
 				return nil, nil, err
 			}
 			if len(ids) > 0 {
-				back = append(back, Moved{Table: r.table, IDs: ids})
+				back = append(back, MovedRows{Table: r.table, IDs: ids})
 			}
 			left := func(v id.ID) bool { return slices.Contains(ids, v) }
 			if kept := slices.DeleteFunc(slices.Clone(m.IDs), left); len(kept) > 0 {
-				stays = append(stays, Moved{Table: r.table, IDs: kept})
+				stays = append(stays, MovedRows{Table: r.table, IDs: kept})
 			}
 		}
 	}
 	return back, stays, nil
 }
 
-// pointBack is UndoRepoint for one reference, and the rows that moved with it.
-func pointBack(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time, m Moved) (ids []id.ID,
-	err error) {
+// undoRepointTable is UndoRepoint for one reference, and the rows that moved with it.
+func undoRepointTable(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now clock.Time,
+	m MovedRows) (ids []id.ID, err error) {
 	these := " WHERE organization_id = $1 AND " + r.ref.Column + " = $2 AND id = ANY($4)"
-	yields := lives[r.table].Yields
+	yields := declaredLives[r.table].MergeRules
 	where := these
 	for _, y := range yields {
 		if y.Column == "" {
-			where += " AND NOT (" + y.Only + ")"
+			where += " AND NOT (" + y.Where + ")"
 			continue
 		}
-		if _, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.Left+these+" AND "+y.Only, org, to, from,
-			m.IDs); err != nil {
+		if _, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.SetTo+these+" AND "+y.Where, org, to,
+			from, m.IDs); err != nil {
 			return nil, err
 		}
 	}
-	ids, err = All[id.ID](ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3, updated_at = $5"+where+
+	ids, err = QueryAll[id.ID](ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+" = $3, updated_at = $5"+where+
 		" RETURNING id", org, to, from, m.IDs, now)
 	if err != nil {
 		return nil, err
@@ -165,12 +167,12 @@ func pointBack(ctx context.Context, tx *Tx, r referrer, org, from, to id.ID, now
 				continue
 			}
 			// One by one, each behind a savepoint: a unique index may refuse the value of one.
-			err := tx.Try(ctx, func(ctx context.Context) error {
-				_, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.Was+
-					" WHERE organization_id = $1 AND id = $2 AND "+y.Column+" = "+y.Left, org, v)
-				return taken(err)
+			err := tx.RunInSavepoint(ctx, func(ctx context.Context) error {
+				_, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+y.Column+" = "+y.RestoreTo+
+					" WHERE organization_id = $1 AND id = $2 AND "+y.Column+" = "+y.SetTo, org, v)
+				return asNotUnique(err)
 			})
-			if err != nil && !errors.Is(err, ErrTaken) { // not unique: another row has the value by now
+			if err != nil && !errors.Is(err, ErrNotUnique) { // not unique: another row has the value by now
 				return nil, err
 			}
 		}

@@ -19,18 +19,18 @@ var ErrNotEmpty = errors.New("the database already has organizations; a backup c
 // loader is where one engine puts the rows.
 type loader interface {
 	// table loads all rows of one table by calling next until there are none.
-	table(ctx context.Context, t *backupTable, next func() ([]any, error)) error
+	loadTable(ctx context.Context, t *backupTable, next func() ([]any, error)) error
 }
 
-// load reads the whole backup into a database that has its schema. A table or
+// loadBackup reads the whole backup into a database that has its schema. A table or
 // column that the schema does not have is refused.
-func load(ctx context.Context, path string, tables []Relation, l loader, p *progress) error {
+func loadBackup(ctx context.Context, path string, tables []Relation, l loader, p *progress) error {
 	r, err := openBackup(path)
 	if err != nil {
 		return err
 	}
-	defer r.release()
-	if _, err = r.next(); err != nil {
+	defer r.closeFile()
+	if _, err = r.nextLine(); err != nil {
 		return err
 	}
 	known := map[string]*Relation{}
@@ -40,22 +40,22 @@ func load(ctx context.Context, path string, tables []Relation, l loader, p *prog
 	for {
 		t := r.table
 		for _, c := range t.Columns {
-			if k := known[t.Name]; k == nil || !k.Has(c.Name) {
+			if k := known[t.Name]; k == nil || !k.HasColumn(c.Name) {
 				return fmt.Errorf("the backup has %s.%s, which this version does not know", t.Name, c.Name)
 			}
 		}
 		values := make([]any, len(t.Columns))
 		ended := false
-		err := l.table(ctx, t, func() ([]any, error) {
-			more, err := r.next()
+		err := l.loadTable(ctx, t, func() ([]any, error) {
+			more, err := r.nextLine()
 			if ended = errors.Is(err, errEnd); ended {
 				return nil, nil
 			}
 			if !more || err != nil {
 				return nil, err
 			}
-			p.row("restoring", t.Name)
-			return values, r.values(values)
+			p.countRow("restoring", t.Name)
+			return values, r.rowValues(values)
 		})
 		if err != nil || ended {
 			return err
@@ -68,7 +68,7 @@ func load(ctx context.Context, path string, tables []Relation, l loader, p *prog
 // behind. The schema is then the backup's; Open migrates it. before, which may be
 // nil, is called once the backup is known to be intact and the database to be
 // empty and unused. Its error ends the restore.
-func Restore(ctx context.Context, o Options, path string, say Say,
+func Restore(ctx context.Context, o Options, path string, say ProgressFunc,
 	before func(context.Context) error) (*Summary, error) {
 	began := time.Now()
 	if before == nil {
@@ -78,7 +78,7 @@ func Restore(ctx context.Context, o Options, path string, say Say,
 	if err != nil {
 		return nil, err
 	}
-	tables, known, err := relations(o.Migrations, sum.Schema)
+	tables, known, err := readRelations(o.Migrations, sum.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +95,15 @@ func Restore(ctx context.Context, o Options, path string, say Say,
 	return sum, err
 }
 
-// empty reports whether a database has no organizations. Other rows, such as the
+// hasNoOrganizations reports whether a database has no organizations. Other rows, such as the
 // jobs of a server that once started, do not count.
-func (s *Snapshot) empty(ctx context.Context) (bool, error) {
+func (s *Snapshot) hasNoOrganizations(ctx context.Context) (bool, error) {
 	for i := range s.Tables {
 		if s.Tables[i].Name != "organizations" {
 			continue
 		}
 		n := int64(0)
-		err := s.source.rows(ctx, "SELECT count(*) FROM organizations", []Column{{"n", WordInt}}, nil,
+		err := s.source.readRows(ctx, "SELECT count(*) FROM organizations", []Column{{"n", TypeInt}}, nil,
 			func(c []Cell) error { n = c[0].Int; return nil })
 		return n == 0, err
 	}
@@ -128,8 +128,8 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 		if err != nil {
 			return err
 		}
-		empty, err := s.empty(ctx)
-		s.source.release()
+		empty, err := s.hasNoOrganizations(ctx)
+		s.source.releaseView()
 		if err == nil && !empty {
 			err = ErrNotEmpty
 		}
@@ -141,10 +141,10 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 		return err
 	}
 	temp := o.Path + ".restoring"
-	if err := removeSQLite(temp, true); err != nil {
+	if err := removeSQLiteFiles(temp, true); err != nil {
 		return err
 	}
-	defer removeSQLite(temp, true) //nolint:errcheck // it is removed at the next try
+	defer removeSQLiteFiles(temp, true) //nolint:errcheck // it is removed at the next try
 	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 	}
 	// The old log must be gone before the new file gets the name, or it would be
 	// replayed into it.
-	if err := removeSQLite(o.Path, false); err != nil {
+	if err := removeSQLiteFiles(o.Path, false); err != nil {
 		return err
 	}
 	if err := SyncDir(dir); err != nil {
@@ -173,8 +173,8 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 	return SyncDir(dir)
 }
 
-// removeSQLite removes a database's log, and the file itself too if all.
-func removeSQLite(path string, all bool) error {
+// removeSQLiteFiles removes a database's log, and the file itself too if all.
+func removeSQLiteFiles(path string, all bool) error {
 	names := []string{path + "-wal", path + "-shm", path + "-journal"}
 	if all {
 		names = append(names, path)
@@ -187,8 +187,8 @@ func removeSQLite(path string, all bool) error {
 	return nil
 }
 
-// liteLoader inserts the rows one by one, in one transaction.
-type liteLoader struct{ *conn }
+// sqliteLoader inserts the rows one by one, in one transaction.
+type sqliteLoader struct{ *conn }
 
 // fillSQLite loads into a file that nobody else uses, so it needs no journal: a
 // file that failed is thrown away. Foreign keys are checked at the end.
@@ -200,16 +200,16 @@ func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *pr
 	c := &conn{raw, map[string]*sqlite.Stmt{}}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	c.SetInterrupt(ctx.Done())
-	if err := c.addSearchCode(); err != nil {
+	if err := c.registerSearchCode(); err != nil {
 		return err
 	}
 	for _, s := range []string{"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = OFF",
 		"PRAGMA cache_size = -131072", "BEGIN"} {
-		if err := c.do(s); err != nil {
+		if err := c.execSimple(s); err != nil {
 			return err
 		}
 	}
-	l := liteLoader{c}
+	l := sqliteLoader{c}
 	// Indexes created at the end are sorted once instead of updated for every
 	// row.
 	indexes, err := l.firstColumn("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
@@ -221,39 +221,39 @@ func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *pr
 		return err
 	}
 	for _, name := range names {
-		if err := c.do(`DROP INDEX "` + name + `"`); err != nil {
+		if err := c.execSimple(`DROP INDEX "` + name + `"`); err != nil {
 			return err
 		}
 	}
-	if err := load(ctx, path, tables, l, p); err != nil {
+	if err := loadBackup(ctx, path, tables, l, p); err != nil {
 		return err
 	}
 	if p.say != nil && p.rows > 100_000 {
 		p.say("making the indexes")
 	}
 	for _, text := range indexes {
-		if err := c.do(text); err != nil {
+		if err := c.execSimple(text); err != nil {
 			return err
 		}
 	}
-	if err := l.index(ctx, tables); err != nil {
+	if err := l.fillSearchIndexes(ctx, tables); err != nil {
 		return err
 	}
-	if err := l.check(); err != nil {
+	if err := l.checkForeignKeys(); err != nil {
 		return err
 	}
-	return c.do("COMMIT")
+	return c.execSimple("COMMIT")
 }
 
-func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
-	if _, err := l.exec(ctx, `DELETE FROM "`+t.Name+`"`, nil); err != nil { // a migration may have added rows
+func (l sqliteLoader) loadTable(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
+	if _, err := l.execStatement(ctx, `DELETE FROM "`+t.Name+`"`, nil); err != nil { // a migration may have added rows
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
 	marks := make([]string, len(t.Columns))
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
-	insert := `INSERT INTO "` + t.Name + `" ("` + strings.Join(t.names(), `", "`) + `") VALUES (` +
+	insert := `INSERT INTO "` + t.Name + `" ("` + strings.Join(t.columnNames(), `", "`) + `") VALUES (` +
 		strings.Join(marks, ", ") + ")"
 	for {
 		values, err := next()
@@ -263,7 +263,7 @@ func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]an
 		if values == nil {
 			return l.restoreSequence(ctx, t)
 		}
-		if _, err := l.exec(ctx, insert, values); err != nil {
+		if _, err := l.execStatement(ctx, insert, values); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}
@@ -271,29 +271,30 @@ func (l liteLoader) table(ctx context.Context, t *backupTable, next func() ([]an
 
 // restoreSequence makes a table that never reuses a number (AUTOINCREMENT) go on
 // from its highest, also where that row is gone.
-func (l liteLoader) restoreSequence(ctx context.Context, t *backupTable) error {
+func (l sqliteLoader) restoreSequence(ctx context.Context, t *backupTable) error {
 	never, err := l.firstColumn(`SELECT name FROM sqlite_master WHERE name = '` + t.Name +
 		`' AND sql LIKE '%AUTOINCREMENT%'`)
 	if err != nil || len(never) == 0 || t.Last == 0 {
 		return err
 	}
-	if _, err := l.exec(ctx, `
+	if _, err := l.execStatement(ctx, `
 		INSERT INTO sqlite_sequence (name, seq) SELECT $1, 0
 		WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = $1)`, []any{t.Name}); err != nil {
 		return err
 	}
-	_, err = l.exec(ctx, "UPDATE sqlite_sequence SET seq = max(seq, $2) WHERE name = $1", []any{t.Name, t.Last})
+	_, err = l.execStatement(ctx, "UPDATE sqlite_sequence SET seq = max(seq, $2) WHERE name = $1",
+		[]any{t.Name, t.Last})
 	return err
 }
 
-// index fills the search tables, which a backup leaves out.
-func (l liteLoader) index(ctx context.Context, tables []Relation) error {
+// fillSearchIndexes fills the search tables, which a backup leaves out.
+func (l sqliteLoader) fillSearchIndexes(ctx context.Context, tables []Relation) error {
 	for i := range tables {
 		r := &tables[i]
-		if !r.Has("search") || !r.Has("deleted_at") {
+		if !r.HasColumn("search") || !r.HasColumn("deleted_at") {
 			continue
 		}
-		if _, err := l.exec(ctx,
+		if _, err := l.execStatement(ctx,
 			"INSERT INTO "+r.Name+"_search (rowid, search) SELECT seq, search_code(organization_id) || search FROM "+
 				r.Name+" WHERE deleted_at IS NULL AND search <> ''", nil); err != nil {
 			return fmt.Errorf("the search index of %s: %w", r.Name, err)
@@ -302,8 +303,8 @@ func (l liteLoader) index(ctx context.Context, tables []Relation) error {
 	return nil
 }
 
-// check refuses rows without their parents.
-func (l liteLoader) check() error {
+// checkForeignKeys refuses rows without their parents.
+func (l sqliteLoader) checkForeignKeys() error {
 	orphans, err := l.firstColumn("PRAGMA foreign_key_check")
 	if err == nil && len(orphans) > 0 {
 		err = fmt.Errorf("%d rows refer to missing rows, the first of them in %s", len(orphans), orphans[0])
@@ -313,7 +314,7 @@ func (l liteLoader) check() error {
 
 // firstColumn reads the first column of a statement's rows.
 func (c *conn) firstColumn(text string) (out []string, err error) {
-	st, err := c.stmt(text)
+	st, err := c.prepareCached(text)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +332,7 @@ func (c *conn) firstColumn(text string) (out []string, err error) {
 // nothing behind but the schema.
 func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
 	before func(context.Context) error) error {
-	conn, err := pgAlone(ctx, o.URL, "frontdesk restore")
+	conn, err := connectOutsidePool(ctx, o.URL, "frontdesk restore")
 	if err != nil {
 		return err
 	}
@@ -343,8 +344,8 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 	if err != nil {
 		return err
 	}
-	empty, err := s.empty(ctx)
-	s.source.release()
+	empty, err := s.hasNoOrganizations(ctx)
+	s.source.releaseView()
 	switch {
 	case err != nil:
 		return err
@@ -362,7 +363,7 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		return err
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if err := takeTime(ctx, tx); err != nil {
+		if err := liftTimeouts(ctx, tx); err != nil {
 			return err
 		}
 		names := make([]string, len(tables))
@@ -388,7 +389,7 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
 			return err
 		}
-		return load(ctx, path, tables, pgLoader{tx}, p)
+		return loadBackup(ctx, path, tables, postgresLoader{tx}, p)
 	})
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
@@ -397,15 +398,15 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 	return err
 }
 
-// leaveTime is how long PostgreSQL may take to end the connections of a server that
+// disconnectWait is how long PostgreSQL may take to end the connections of a server that
 // has just stopped.
-const leaveTime = 2 * time.Second
+const disconnectWait = 2 * time.Second
 
 // refuseWhileInUse returns ErrOwned while servers are connected to the database.
 func refuseWhileInUse(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }, url string) error {
-	for end := time.Now().Add(leaveTime); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(disconnectWait); ; time.Sleep(50 * time.Millisecond) {
 		var servers int
 		if err := q.QueryRow(ctx, countServers, serverName(url)).Scan(&servers); err != nil {
 			return fmt.Errorf("db: %w", err)
@@ -424,19 +425,19 @@ func refuseWhileInUse(ctx context.Context, q interface {
 	}
 }
 
-// pgLoader copies the rows with COPY.
-type pgLoader struct{ tx pgx.Tx }
+// postgresLoader copies the rows with COPY.
+type postgresLoader struct{ tx pgx.Tx }
 
-func (l pgLoader) table(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
+func (l postgresLoader) loadTable(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
 	// One statement per table: rows may name later rows of their own table.
-	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.names(), pgx.CopyFromFunc(next)); err != nil {
+	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.columnNames(), pgx.CopyFromFunc(next)); err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
 	// The next number follows the highest that there ever was.
 	text := fmt.Sprintf(`
 		SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0)
 		FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,
-		t.Name, t.key(), t.key(), t.Name)
+		t.Name, t.numberColumn(), t.numberColumn(), t.Name)
 	if _, err := l.tx.Exec(ctx, text, t.Last); err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}

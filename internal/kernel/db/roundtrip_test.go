@@ -126,7 +126,7 @@ func (f *distance) give(n int) {
 func TestRoundTrips(t *testing.T) {
 	d, f := distant(t, 500)
 	count := func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t WHERE who = $1", "x")
+		_, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t WHERE who = $1", "x")
 		return err
 	}
 	change := func(ctx context.Context, tx *db.Tx) error {
@@ -134,8 +134,8 @@ func TestRoundTrips(t *testing.T) {
 		return err
 	}
 	nothing := func(context.Context, *db.Tx) error { return nil }
-	known := &db.Guess{}
-	guessed := func(ctx context.Context) error { return d.Read(db.WithGuess(ctx, known), count) }
+	known := &db.StatementGuess{}
+	guessed := func(ctx context.Context) error { return d.Read(db.WithStatementGuess(ctx, known), count) }
 	for range 8 {
 		if err := guessed(t.Context()); err != nil {
 			t.Fatal(err)
@@ -149,8 +149,9 @@ func TestRoundTrips(t *testing.T) {
 		run         func(context.Context) error
 		heard, ends int // round trips until the answer, and until the transaction has ended
 	}{
-		"read":           {func(ctx context.Context) error { return d.Read(ctx, count) }, 1, 2},
-		"one statement":  {func(ctx context.Context) error { return d.Read(db.WithOneStatement(ctx), count) }, 1, one},
+		"read": {func(ctx context.Context) error { return d.Read(ctx, count) }, 1, 2},
+		"one statement": {func(ctx context.Context) error { return d.Read(db.WithSingleStatement(ctx), count) }, 1,
+			one},
 		"known as one":   {guessed, 1, one},
 		"write":          {func(ctx context.Context) error { return d.Write(ctx, change) }, 2, 2},
 		"read nothing":   {func(ctx context.Context) error { return d.Read(ctx, nothing) }, 0, 0},
@@ -192,16 +193,16 @@ func TestRoundTrips(t *testing.T) {
 // is not thought so again.
 func TestGuess(t *testing.T) {
 	d := dbtest.Open(t, db.Postgres, table)
-	g := &db.Guess{}
+	g := &db.StatementGuess{}
 	count := func(ctx context.Context, tx *db.Tx) int {
-		n, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+		n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t")
 		if err != nil && n == 0 { // the handler notices, or does not
 			return -1
 		}
 		return n
 	}
 	for range 10 {
-		if err := d.Read(db.WithGuess(t.Context(), g), func(ctx context.Context, tx *db.Tx) error {
+		if err := d.Read(db.WithStatementGuess(t.Context(), g), func(ctx context.Context, tx *db.Tx) error {
 			count(ctx, tx)
 			return nil
 		}); err != nil {
@@ -210,7 +211,7 @@ func TestGuess(t *testing.T) {
 	}
 	for i, runs := range []int{2, 1} {
 		ran, first, second := 0, 0, 0
-		if err := d.Read(db.WithGuess(t.Context(), g), func(ctx context.Context, tx *db.Tx) error {
+		if err := d.Read(db.WithStatementGuess(t.Context(), g), func(ctx context.Context, tx *db.Tx) error {
 			ran++
 			first = count(ctx, tx)
 			wrote := make(chan error)
@@ -232,7 +233,7 @@ func TestGuess(t *testing.T) {
 // ended waits for the end of transactions that nobody waits for.
 func ended(t *testing.T, d *db.DB) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); d.Gauges().PoolAcquired > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); d.ReadGauges().PoolAcquired > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a transaction does not end")
 		}
@@ -262,7 +263,7 @@ func TestNeverBegun(t *testing.T) {
 // However long the work of a transaction took, its end has its own time.
 func TestLongWork(t *testing.T) {
 	t.Cleanup(db.SetPatience(4 * time.Second))
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d := dbtest.Open(t, e, table)
 		err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			if err := insert("a")(ctx, tx); err != nil {
@@ -283,14 +284,14 @@ func TestBrokenConnection(t *testing.T) {
 	d, f := distant(t, 500)
 	for name, run := range map[string]func(context.Context, db.Func) error{"read": d.Read, "write": d.Write} {
 		err := run(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			if _, err := db.One[int](ctx, tx, "SELECT count(*) FROM t"); err != nil {
+			if _, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t"); err != nil {
 				return err
 			}
 			f.cut()
-			_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+			_, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t")
 			return err
 		})
-		if !fault.Has(err, fault.Unavailable) {
+		if !fault.IsKind(err, fault.Unavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := d.Write(t.Context(), insert(name)); err != nil {
@@ -302,7 +303,7 @@ func TestBrokenConnection(t *testing.T) {
 		f.cut()
 		return err
 	})
-	if !fault.Has(err, fault.Unavailable) || strings.Contains(rows(t, d), "lost") {
+	if !fault.IsKind(err, fault.Unavailable) || strings.Contains(rows(t, d), "lost") {
 		t.Errorf("before the commit left: %v, and there is %q", err, rows(t, d))
 	}
 	err = d.Write(db.WithoutOutcome(t.Context()), func(ctx context.Context, tx *db.Tx) error {
@@ -310,7 +311,7 @@ func TestBrokenConnection(t *testing.T) {
 		f.cut()
 		return err
 	})
-	if !errors.Is(err, db.ErrLostCommit) && !fault.Has(err, fault.Unavailable) {
+	if !errors.Is(err, db.ErrLostCommit) && !fault.IsKind(err, fault.Unavailable) {
 		t.Errorf("by somebody who does not ask: %v", err)
 	}
 }
@@ -321,7 +322,7 @@ func TestCutCommits(t *testing.T) {
 	d, f := distantPool(t, 1_000_000, 8)
 	name := ""
 	if err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		name, err = db.One[string](ctx, tx, "SELECT current_database()")
+		name, err = db.QueryOne[string](ctx, tx, "SELECT current_database()")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -367,7 +368,7 @@ func TestCutCommits(t *testing.T) {
 	there := map[string]bool{}
 	for range 200 { // connections that were cut are found out by using them
 		err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			all, err := db.All[string](ctx, tx, "SELECT who FROM t")
+			all, err := db.QueryAll[string](ctx, tx, "SELECT who FROM t")
 			for _, who := range all {
 				there[who] = true
 			}
@@ -398,9 +399,9 @@ func answerOf(err error) string {
 	switch {
 	case err == nil:
 		return "done"
-	case fault.Has(err, fault.OutcomeUnknown):
+	case fault.IsKind(err, fault.OutcomeUnknown):
 		return "unknown"
-	case fault.Has(err, fault.Unavailable):
+	case fault.IsKind(err, fault.Unavailable):
 		return "not done"
 	}
 	return "other: " + err.Error()
@@ -410,7 +411,7 @@ func answerOf(err error) string {
 // server. Nothing was done, and the caller may try again.
 func TestFrozenTransaction(t *testing.T) {
 	o := dbtest.Options(t, db.Postgres, table)
-	o.URL = dbtest.Direct(t, o.URL) // a pooler takes no settings
+	o.URL = dbtest.DirectURL(t, o.URL) // a pooler takes no settings
 	direct, err := pgx.Connect(t.Context(), o.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -423,7 +424,7 @@ func TestFrozenTransaction(t *testing.T) {
 	}
 	defer d.Close()
 	err = d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		pid, err := db.One[int](ctx, tx, "SELECT pg_backend_pid()")
+		pid, err := db.QueryOne[int](ctx, tx, "SELECT pg_backend_pid()")
 		if err != nil {
 			return err
 		}
@@ -438,7 +439,7 @@ func TestFrozenTransaction(t *testing.T) {
 		}
 		return insert("b")(ctx, tx)
 	})
-	if !fault.Has(err, fault.Unavailable) {
+	if !fault.IsKind(err, fault.Unavailable) {
 		t.Errorf("the second statement: %v", err)
 	}
 }
@@ -447,7 +448,7 @@ func TestFrozenTransaction(t *testing.T) {
 // ready either. It comes back without a restart.
 func TestReadOnlyServer(t *testing.T) {
 	o := dbtest.Options(t, db.Postgres, table)
-	o.URL = dbtest.Direct(t, o.URL)
+	o.URL = dbtest.DirectURL(t, o.URL)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -472,21 +473,21 @@ func TestReadOnlyServer(t *testing.T) {
 			}
 		}
 	}
-	if err := cmp.Or(d.Write(t.Context(), insert("a")), d.Ready(t.Context())); err != nil {
+	if err := cmp.Or(d.Write(t.Context(), insert("a")), d.CheckReady(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	demote("on")
 	for range 5 {
-		if err := d.Write(t.Context(), insert("b")); !fault.Has(err, fault.Unavailable) {
+		if err := d.Write(t.Context(), insert("b")); !fault.IsKind(err, fault.Unavailable) {
 			t.Errorf("a write at a server that takes none: %v", err)
 		}
 	}
-	if err := d.Ready(t.Context()); err == nil {
+	if err := d.CheckReady(t.Context()); err == nil {
 		t.Error("a server that takes no writes is ready")
 	}
 	demote("off")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		err := cmp.Or(d.Write(t.Context(), insert("c")), d.Ready(t.Context()))
+		err := cmp.Or(d.Write(t.Context(), insert("c")), d.CheckReady(t.Context()))
 		if err == nil {
 			break
 		}
@@ -506,7 +507,7 @@ func TestAttackOutcomeAfterCrash(t *testing.T) {
 	}
 	crash := func() {
 		err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.One[string](ctx, tx, "SELECT pg_stat_reset_shared('bgwriter')::text")
+			_, err := db.QueryOne[string](ctx, tx, "SELECT pg_stat_reset_shared('bgwriter')::text")
 			return err
 		})
 		if err != nil {

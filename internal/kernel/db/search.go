@@ -17,19 +17,19 @@ import (
 // makes them, and on SQLite an FTS5 trigram table named TABLE_search whose
 // rowid is the row's seq. PostgreSQL indexes the column itself.
 
-// indexRow is a change of a search index.
-type indexRow struct {
+// indexChange is a change of a search index.
+type indexChange struct {
 	Table string `db:"table_name"`
 	Seq   int64  `db:"seq"`
 	Text  string `db:"text"` // empty removes the row
 }
 
-// Index records that a row's search text changed, or that the row is gone when
+// UpdateSearchIndex records that a row's search text changed, or that the row is gone when
 // text is empty. On SQLite the writer applies it with the commit (follow.go).
 // PostgreSQL indexes the column by itself.
-func Index(tx *Tx, table string, seq int64, text string) {
+func UpdateSearchIndex(tx *Tx, table string, seq int64, text string) {
 	if tx.Engine() == SQLite {
-		tx.index = append(tx.index, indexRow{table, seq, text})
+		tx.indexChanges = append(tx.indexChanges, indexChange{table, seq, text})
 	}
 }
 
@@ -39,42 +39,42 @@ func Index(tx *Tx, table string, seq int64, text string) {
 // the page is made from them. Otherwise the next step reads further. Measured at
 // 100,000 rows: a common word takes 0.1 ms among the newest rows, 169 ms by the
 // index; a rare one 4 ms by reading, 0.4 ms by the index.
-var searchSteps = []struct{ newest, fewer int }{{100, 64}, {2000, maxLeader}}
+var searchSteps = []struct{ newest, fewer int }{{100, 64}, {2000, maxLeaderRows}}
 
 // How many words of a query count, and how many letters of a word the index is asked
 // for. The rest of a long word is compared with the row itself; the index needs only
 // enough to find few rows.
 const (
-	maxWords   = 8
-	maxIndexed = 16
+	maxQueryWords    = 8
+	maxPhraseLetters = 16
 )
 
-// terms is a query: the words that a text must have, all of them.
-type terms struct {
-	words []string // folded; a word of one or two letters has a space before it, and so only begins a word
-	old   string   // what old texts must contain instead, empty if it is the same; see RefoldSearchTexts
+// searchTerms is a query: the words that a text must have, all of them.
+type searchTerms struct {
+	words   []string // folded; a word of one or two letters has a space before it, and so only begins a word
+	oldText string   // what old texts must contain instead, empty if it is the same; see RefoldSearchTexts
 }
 
-// termsOf folds a query and splits it into different words, at most maxQueryWords.
-func termsOf(query string) (t terms) {
+// parseSearchTerms folds a query and splits it into different words, at most maxQueryWords.
+func parseSearchTerms(query string) (t searchTerms) {
 	folded := string(appendWords(nil, query))
 	for _, word := range strings.Split(folded, " ")[1:] {
 		if utf8.RuneCountInString(word) < 3 {
 			word = " " + word
 		}
-		if len(t.words) < maxWords && !slices.Contains(t.words, word) {
+		if len(t.words) < maxQueryWords && !slices.Contains(t.words, word) {
 			t.words = append(t.words, word)
 		}
 	}
-	if t.old = oldWords(query); " "+t.old == folded {
-		t.old = ""
-	} else if n := utf8.RuneCountInString(t.old); n > 0 && n < 3 {
-		t.old = " " + t.old
+	if t.oldText = foldOldStyle(query); " "+t.oldText == folded {
+		t.oldText = ""
+	} else if n := utf8.RuneCountInString(t.oldText); n > 0 && n < 3 {
+		t.oldText = " " + t.oldText
 	}
 	return t
 }
 
-// match is the query for SQLite's FTS5 index, empty when the index cannot help: it
+// ftsQuery is the query for SQLite's FTS5 index, empty when the index cannot help: it
 // finds nothing shorter than three characters. org limits it to one organization.
 // With old, texts that an older version wrote are found too.
 //
@@ -85,14 +85,14 @@ func termsOf(query string) (t terms) {
 // rows that have these are compared with whole words: five times faster where
 // another organization has the word in 300,000 rows. A NOT that never matches keeps
 // FTS5 from merging all this into one AND.
-func (t terms) match(org id.ID, old bool) string {
-	narrow, phrases := phrase(organizationCode(string(org))), []string{}
+func (t searchTerms) ftsQuery(org id.ID, old bool) string {
+	narrow, phrases := ftsPhrase(organizationCode(string(org))), []string{}
 	rarest := slices.Clone(t.words) // numbers first, which leave less to compare
-	slices.SortStableFunc(rarest, func(a, b string) int { return digits(b) - digits(a) })
+	slices.SortStableFunc(rarest, func(a, b string) int { return digitRank(b) - digitRank(a) })
 	for _, word := range rarest {
-		if p := phrase(word); p != "" {
+		if p := ftsPhrase(word); p != "" {
 			phrases = append(phrases, p)
-			narrow = "((" + narrow + " AND " + phrase(string([]rune(word)[:3])) + ") NOT " + nowhere + ")"
+			narrow = "((" + narrow + " AND " + ftsPhrase(string([]rune(word)[:3])) + ") NOT " + neverFound + ")"
 		}
 	}
 	match := strings.Join(phrases, " AND ")
@@ -101,34 +101,34 @@ func (t terms) match(org id.ID, old bool) string {
 		return ""
 	case !old:
 		return narrow + " AND " + match
-	case t.old == "":
+	case t.oldText == "":
 		return match // the texts that are to be indexed anew have no code
 	}
-	if p := phrase(t.old); p != "" {
+	if p := ftsPhrase(t.oldText); p != "" {
 		return "(" + match + ") OR " + p
 	}
 	return ""
 }
 
-// digits is 1 for a word with a digit in it, else 0, to sort by.
-func digits(word string) int {
+// digitRank is 1 for a word with a digit in it, else 0, to sort by.
+func digitRank(word string) int {
 	if strings.ContainsAny(word, "0123456789") {
 		return 1
 	}
 	return 0
 }
 
-// nowhere is a phrase that no text has: marks always have a letter between them.
-const nowhere = `"` + string(mark3) + string(mark3) + string(mark3) + `"`
+// neverFound is a phrase that no text has: marks always have a letter between them.
+const neverFound = `"` + string(cjkMark) + string(cjkMark) + string(cjkMark) + `"`
 
-// phrase is the beginning of a text, quoted for FTS5, or empty when it is shorter
+// ftsPhrase is the beginning of a text, quoted for FTS5, or empty when it is shorter
 // than the three characters that a trigram index can find.
-func phrase(text string) string {
+func ftsPhrase(text string) string {
 	letters := []rune(text)
 	if len(letters) < 3 {
 		return ""
 	}
-	return `"` + strings.ReplaceAll(string(letters[:min(len(letters), maxIndexed)]), `"`, `""`) + `"`
+	return `"` + strings.ReplaceAll(string(letters[:min(len(letters), maxPhraseLetters)]), `"`, `""`) + `"`
 }
 
 // organizationCode is three characters of Unicode's private use area, which nobody
@@ -146,8 +146,8 @@ func organizationCode(org string) string {
 	return string(code)
 }
 
-// addSearchCode makes organizationCode known to SQL as search_code().
-func (c *conn) addSearchCode() error {
+// registerSearchCode makes organizationCode known to SQL as search_code().
+func (c *conn) registerSearchCode() error {
 	return c.CreateFunction("search_code", &sqlite.FunctionImpl{
 		NArgs:         1,
 		Deterministic: true,
@@ -157,14 +157,14 @@ func (c *conn) addSearchCode() error {
 	})
 }
 
-// filter adds the condition that a column has the words. With old, a text in the
+// addConditions adds the condition that a column has the words. With old, a text in the
 // form of an older version matches too.
-func (t terms) filter(w *Where, e Engine, column string, old bool) {
+func (t searchTerms) addConditions(w *Where, e Engine, column string, old bool) {
 	has := func(text string) (string, any) {
-		if e == SQLite && t.letters() > maxLike {
+		if e == SQLite && t.totalBytes() > maxLikeBytes {
 			return "instr(" + column + ", ?) > 0", text
 		}
-		return column + ` LIKE ? ESCAPE '\'`, anywhere(text)
+		return column + ` LIKE ? ESCAPE '\'`, likePattern(text)
 	}
 	var conditions []string
 	var args []any
@@ -173,39 +173,39 @@ func (t terms) filter(w *Where, e Engine, column string, old bool) {
 		conditions, args = append(conditions, c), append(args, arg)
 	}
 	all := strings.Join(conditions, " AND ")
-	if old && t.old != "" {
-		c, arg := has(t.old)
+	if old && t.oldText != "" {
+		c, arg := has(t.oldText)
 		all, args = "("+all+" OR "+c+")", append(args, arg)
 	}
 	w.And(all, args...)
 }
 
-// maxLike is up to how many bytes of words SQLite compares by LIKE. LIKE is twice as
+// maxLikeBytes is up to how many bytes of words SQLite compares by LIKE. LIKE is twice as
 // fast as instr for words, but 30 times slower for 200 letters in a text that
 // repeats them.
-const maxLike = 24
+const maxLikeBytes = 24
 
-// letters is how many bytes the words have together.
-func (t terms) letters() (n int) {
+// totalBytes is how many bytes the words have together.
+func (t searchTerms) totalBytes() (n int) {
 	for _, word := range t.words {
 		n += len(word)
 	}
 	return n
 }
 
-// anywhere is the LIKE pattern for texts that contain text.
-func anywhere(text string) string {
+// likePattern is the LIKE pattern for texts that contain text.
+func likePattern(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
 }
 
-// Contains is a filter for tables so small that they need no index: the search
+// FilterByPart is a filter for tables so small that they need no index: the search
 // text contains part, even one character. A nil pointer adds nothing.
-func Contains(w *Where, part *string) {
+func FilterByPart(w *Where, part *string) {
 	if part == nil {
 		return
 	}
 	if text := strings.TrimPrefix(string(appendWords(nil, *part)), " "); text != "" {
-		terms{words: []string{text}, old: oldWords(*part)}.filterAny(w, "search")
+		searchTerms{words: []string{text}, oldText: foldOldStyle(*part)}.addPortableConditions(w, "search")
 	}
 }
 
@@ -216,7 +216,7 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	if query == nil {
 		return t.List(ctx, tx, w, p)
 	}
-	want := termsOf(*query)
+	want := parseSearchTerms(*query)
 	if len(want.words) == 0 {
 		return t.List(ctx, tx, w, p)
 	}
@@ -228,28 +228,28 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 		return []T{}, err
 	}
 	all := w.clone()
-	want.filter(all, tx.Engine(), "search", old)
+	want.addConditions(all, tx.Engine(), "search", old)
 	// The same conditions once more, for the subquery of the newest rows.
 	head := &Where{args: w.args[:len(w.args):len(w.args)]}
-	want.filter(head, tx.Engine(), "search", old)
-	order := t.sorting(tx.Engine(), p.Sort).order(p)
+	want.addConditions(head, tx.Engine(), "search", old)
+	order := t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p)
 	steps := searchSteps
 	if tx.Engine() == Postgres {
 		steps = steps[1:] // each is a round trip, and its planner knows which words are rare
 	}
 	for _, step := range steps {
 		newest := fmt.Sprintf("FROM %s%s LIMIT %d) AS head WHERE TRUE%s",
-			t.live(tx, w), order, step.newest, head.text.String())
+			t.liveRowsSQL(tx, w), order, step.newest, head.text.String())
 		from := "(SELECT * " + newest
 		if tx.Engine() == SQLite { // it would read every column of all the newest rows
 			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name +
 				" ON seq = found"
 		}
-		rows, err := pageOf[T](ctx, tx, t.columns, from, order, head.args, p)
+		rows, err := queryPage[T](ctx, tx, t.columns, from, order, head.args, p)
 		if err != nil || len(rows) == p.Limit {
 			return rows, err
 		}
-		if few, err := t.fewer(ctx, tx, want, all, old, step.fewer); err != nil {
+		if few, err := t.narrowByIndex(ctx, tx, want, all, old, step.fewer); err != nil {
 			return nil, err
 		} else if few {
 			break
@@ -258,37 +258,40 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	return t.List(ctx, tx, all, p)
 }
 
-// fewer narrows w down to the rows that SQLite's index finds, if these are fewer
+// narrowByIndex narrows w down to the rows that SQLite's index finds, if these are fewer
 // than limit, and reports whether they are. Rows that wait for the index are added,
 // whether they have the words or not: w compares those too.
-func (t *Table[T]) fewer(ctx context.Context, tx *Tx, want terms, w *Where, old bool, limit int) (bool, error) {
-	match := want.match(w.org(), old)
+func (t *Table[T]) narrowByIndex(ctx context.Context, tx *Tx, want searchTerms, w *Where, old bool, limit int) (bool,
+	error) {
+	match := want.ftsQuery(w.organizationID(), old)
 	if tx.Engine() != SQLite || match == "" {
 		return false, nil
 	}
-	found, err := All[int64](ctx, tx, fmt.Sprintf(`
+	found, err := QueryAll[int64](ctx, tx, fmt.Sprintf(`
 		SELECT rowid FROM %[1]s_search WHERE %[1]s_search MATCH $1
-		UNION ALL SELECT seq FROM %[1]s WHERE seq > `+lastIndexed+` AND organization_id = $2
-		LIMIT %[2]d`, t.name, limit), match, w.org())
+		UNION ALL SELECT seq FROM %[1]s WHERE seq > `+lastIndexedSQL+` AND organization_id = $2
+		LIMIT %[2]d`, t.name, limit), match, w.organizationID())
 	if err != nil || len(found) >= limit {
 		return false, err
 	}
-	w.few = true
+	w.fewRows = true
 	w.And("seq = ANY(?)", found)
 	return true, nil
 }
 
-// Containing adds a search in a column that SearchText filled. It reads the rows
+// FilterByWords adds a search in a column that SearchText filled. It reads the rows
 // one by one, without an index, so it is for the few rows of one parent.
-func Containing(w *Where, column string, query *string) {
+func FilterByWords(w *Where, column string, query *string) {
 	if query == nil {
 		return
 	}
-	if t := termsOf(*query); len(t.words) > 0 {
-		t.filterAny(w, column)
+	if t := parseSearchTerms(*query); len(t.words) > 0 {
+		t.addPortableConditions(w, column)
 	}
 }
 
-// filterAny is addConditions for few rows on any engine. It always accepts old texts too:
+// addPortableConditions is addConditions for few rows on any engine. It always accepts old texts too:
 // a text in the new form that has the old words also has the new ones.
-func (t terms) filterAny(w *Where, column string) { t.filter(w, Postgres, column, true) }
+func (t searchTerms) addPortableConditions(w *Where, column string) {
+	t.addConditions(w, Postgres, column, true)
+}

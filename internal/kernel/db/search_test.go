@@ -71,7 +71,7 @@ func fillPapers(t *testing.T, d *db.DB, org id.ID, texts []string) {
 			if err := paperTable.Insert(ctx, tx, v); err != nil {
 				return err
 			}
-			db.Index(tx, "papers", v.Seq, text)
+			db.UpdateSearchIndex(tx, "papers", v.Seq, text)
 		}
 		return nil
 	})
@@ -86,7 +86,7 @@ func findPapers(t *testing.T, d *db.DB, org id.ID, query string) []int {
 	found := []int{}
 	began := time.Now()
 	err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		rows, err := paperTable.Search(ctx, tx, &query, db.In(org), db.Page{Limit: 2200, Ascending: true})
+		rows, err := paperTable.Search(ctx, tx, &query, db.InOrganization(org), db.Page{Limit: 2200, Ascending: true})
 		for _, r := range rows {
 			found = append(found, r.Number)
 		}
@@ -116,7 +116,7 @@ func TestSearch(t *testing.T) {
 	texts := []string{"Ada Lovelace", "Zoë Müller", "Łukasz Straße Ørsted", "O’Brien – Ltd “Best”", "東京都 株式会社",
 		"김철수 서울", "ガス会社", "Иван Ёлкин", "שָׁלוֹם", "مُحَمَّد", "😀 party ❤️", "100% _real_ C:\\dir", "İstanbul ILICA",
 		"Nguyễn Thị Ánh", "Æsir Þór Ðorđe", "ﬁne Ⅷ ｆｕｌｌ", "हिन्दी", "co\u200bop", "नमस्ते", "ラーメン"}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d, org, other := dbtest.Open(t, e, papers), id.New(), id.New()
 		fillPapers(t, d, other, searchTexts(texts...))
 		fillPapers(t, d, org, append(searchTexts(texts...), beyond...))
@@ -194,7 +194,7 @@ func TestSearch(t *testing.T) {
 
 // Texts of one letter, and queries that nearly match everywhere, take no longer.
 func TestSearchOfOneLetter(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d, org := dbtest.Open(t, e, papers), id.New()
 		fillPapers(t, d, org, slices.Repeat([]string{" " + strings.Repeat("a", 2000)}, 50))
 		for _, query := range []string{strings.Repeat("a", 200), strings.Repeat("a", 199) + "b", "aaaab aaaac aaaad",
@@ -293,7 +293,7 @@ func TestSearchAgrees(t *testing.T) {
 			queries[i] = append(append(queries[i], []string{" ", `"`, "”"}[r.IntN(3)]), part...)
 		}
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d, org := dbtest.Open(t, e, papers), id.New()
 		fillPapers(t, d, org, append(slices.Clone(stored), beyond...))
 		hits := 0

@@ -25,10 +25,10 @@ type Snapshot struct {
 
 	source interface {
 		// rows passes each row's cells to fn, valid until the next row.
-		rows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error
+		readRows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error
 		// last returns the highest number that a row of the table ever had.
-		last(ctx context.Context, r *Relation) (int64, error)
-		release()
+		lastNumber(ctx context.Context, r *Relation) (int64, error)
+		releaseView()
 	}
 }
 
@@ -42,8 +42,8 @@ type Cell struct {
 
 // Snapshot runs fn on a view of the database as it is now.
 func (d *DB) Snapshot(ctx context.Context, fn func(*Snapshot) error) error {
-	refuseInside(ctx, "Snapshot")
-	return View(ctx, d.opts, fn)
+	panicInTransaction(ctx, "Snapshot")
+	return ViewSnapshot(ctx, d.opts, fn)
 }
 
 // openSnapshot opens a view without migrating the schema: somebody may want a
@@ -52,44 +52,45 @@ func openSnapshot(ctx context.Context, o Options) (s *Snapshot, err error) {
 	s = &Snapshot{Engine: SQLite}
 	if o.URL != "" {
 		s.Engine = Postgres
-		s.source, err = pgView(ctx, o)
+		s.source, err = openPostgresView(ctx, o)
 	} else {
-		s.source, err = liteView(ctx, o)
+		s.source, err = openSQLiteView(ctx, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.describe(ctx, o); err != nil {
-		s.source.release()
+	if err := s.readTables(ctx, o); err != nil {
+		s.source.releaseView()
 		return nil, err
 	}
 	return s, nil
 }
 
-// describe reads the schema version and lists the tables of that version.
-func (s *Snapshot) describe(ctx context.Context, o Options) (err error) {
+// readTables reads the schema version and lists the tables of that version.
+func (s *Snapshot) readTables(ctx context.Context, o Options) (err error) {
 	// The first statement fixes the view.
-	if s.Schema, err = s.version(ctx); err != nil {
+	if s.Schema, err = s.schemaVersion(ctx); err != nil {
 		return err
 	}
 	var known int64
-	if s.Tables, known, err = relations(o.Migrations, s.Schema); err != nil {
+	if s.Tables, known, err = readRelations(o.Migrations, s.Schema); err != nil {
 		return err
 	}
 	if s.Schema > known {
-		return tooNew(s.Schema, known)
+		return schemaTooNewError(s.Schema, known)
 	}
 	return nil
 }
 
-// version returns the newest applied migration, or 0.
-func (s *Snapshot) version(ctx context.Context) (version int64, err error) {
+// schemaVersion returns the newest applied migration, or 0.
+func (s *Snapshot) schemaVersion(ctx context.Context) (version int64, err error) {
 	exists := "SELECT count(*) FROM sqlite_master WHERE name = 'goose_db_version'"
 	if s.Engine == Postgres {
 		exists = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version'"
 	}
 	number := func(text string) (n int64, err error) {
-		err = s.source.rows(ctx, text, []Column{{"n", WordInt}}, nil, func(c []Cell) error { n = c[0].Int; return nil })
+		err = s.source.readRows(ctx, text, []Column{{"n", TypeInt}}, nil,
+			func(c []Cell) error { n = c[0].Int; return nil })
 		return n, err
 	}
 	if n, err := number(exists); err != nil || n == 0 {
@@ -98,14 +99,14 @@ func (s *Snapshot) version(ctx context.Context) (version int64, err error) {
 	return number("SELECT CAST(coalesce(max(version_id), 0) AS bigint) FROM goose_db_version")
 }
 
-// Rows visits the rows of a table in the order of their numbers. where may be
+// EachRow visits the rows of a table in the order of their numbers. where may be
 // empty, or a condition with $1 for the first argument. The cells are valid until
 // fn returns.
-func (s *Snapshot) Rows(ctx context.Context, r *Relation, where string, args []any, fn func([]Cell) error) error {
+func (s *Snapshot) EachRow(ctx context.Context, r *Relation, where string, args []any, fn func([]Cell) error) error {
 	columns := make([]string, len(r.Columns))
 	for i, c := range r.Columns {
 		columns[i] = `"` + c.Name + `"`
-		if s.Engine == Postgres && (c.Type == WordID || c.Type == WordJSON) {
+		if s.Engine == Postgres && (c.Type == TypeID || c.Type == TypeJSON) {
 			columns[i] += "::text"
 		}
 	}
@@ -113,30 +114,30 @@ func (s *Snapshot) Rows(ctx context.Context, r *Relation, where string, args []a
 	if where != "" {
 		text += " WHERE " + where
 	}
-	return s.source.rows(ctx, text+` ORDER BY "`+r.key()+`"`, r.Columns, args, fn)
+	return s.source.readRows(ctx, text+` ORDER BY "`+r.numberColumn()+`"`, r.Columns, args, fn)
 }
 
-// Last visits the newest row of a table that meets a condition, if there is one.
-func (s *Snapshot) Last(ctx context.Context, r *Relation, where string, fn func([]Cell) error) error {
-	key := r.key()
-	return s.Rows(ctx, r, key+" = (SELECT max("+key+") FROM "+r.Name+" WHERE "+where+")", nil, fn)
+// LastRow visits the newest row of a table that meets a condition, if there is one.
+func (s *Snapshot) LastRow(ctx context.Context, r *Relation, where string, fn func([]Cell) error) error {
+	key := r.numberColumn()
+	return s.EachRow(ctx, r, key+" = (SELECT max("+key+") FROM "+r.Name+" WHERE "+where+")", nil, fn)
 }
 
 // AppendJSON writes the value as JSON: a number, a boolean, a string, base64 for
 // bytes, and JSON as it is, on one line.
-func (c Cell) AppendJSON(b []byte, t Word) ([]byte, error) {
+func (c Cell) AppendJSON(b []byte, t ColumnType) ([]byte, error) {
 	if c.Null {
 		return append(b, "null"...), nil
 	}
 	switch t {
-	case WordInt, WordTime, WordSeq:
+	case TypeInt, TypeTime, TypeSeq:
 		return strconv.AppendInt(b, c.Int, 10), nil
-	case WordBool:
+	case TypeBool:
 		return strconv.AppendBool(b, c.Int != 0), nil
-	case WordBytes:
+	case TypeBytes:
 		b = base64.StdEncoding.AppendEncode(append(b, '"'), c.Text)
 		return append(b, '"'), nil
-	case WordJSON:
+	case TypeJSON:
 		v := jsontext.Value(c.Text)
 		if !v.IsValid() {
 			return b, errors.New("not JSON")
@@ -155,15 +156,15 @@ func (c Cell) AppendJSON(b []byte, t Word) ([]byte, error) {
 	return jsontext.AppendQuote(b, c.Text)
 }
 
-// liteSnapshot is a snapshot on SQLite: a connection in a read transaction.
-type liteSnapshot struct {
+// sqliteSnapshot is a snapshot on SQLite: a connection in a read transaction.
+type sqliteSnapshot struct {
 	*conn
 	buf []byte // of the current row's texts
 }
 
-// liteView begins a read transaction on a connection of its own. The end of ctx
+// openSQLiteView begins a read transaction on a connection of its own. The end of ctx
 // interrupts it.
-func liteView(ctx context.Context, o Options) (*liteSnapshot, error) {
+func openSQLiteView(ctx context.Context, o Options) (*sqliteSnapshot, error) {
 	// Opening would make the file.
 	if _, err := os.Stat(o.Path); err != nil {
 		return nil, fmt.Errorf("db: there is no database: %w", err)
@@ -173,26 +174,27 @@ func liteView(ctx context.Context, o Options) (*liteSnapshot, error) {
 		return nil, err
 	}
 	c.SetInterrupt(ctx.Done())
-	if err := c.do("BEGIN"); err != nil {
+	if err := c.execSimple("BEGIN"); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	return &liteSnapshot{conn: c}, nil
+	return &sqliteSnapshot{conn: c}, nil
 }
 
-func (s *liteSnapshot) release() {
+func (s *sqliteSnapshot) releaseView() {
 	s.SetInterrupt(nil)
-	s.do("ROLLBACK") //nolint:errcheck // nothing was written
-	s.conn.Close()   //nolint:errcheck // nothing was written
+	s.execSimple("ROLLBACK") //nolint:errcheck // nothing was written
+	s.conn.Close()           //nolint:errcheck // nothing was written
 }
 
-// rows copies all texts of a row into one buffer, which grows as needed.
-func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error {
-	st, err := s.stmt(text)
+// readRows copies all texts of a row into one buffer, which grows as needed.
+func (s *sqliteSnapshot) readRows(_ context.Context, text string, columns []Column, args []any,
+	fn func([]Cell) error) error {
+	st, err := s.prepareCached(text)
 	if err != nil {
 		return err
 	}
 	defer st.Reset()
-	if err := s.bind(st, text, args); err != nil {
+	if err := s.bindArgs(st, text, args); err != nil {
 		return err
 	}
 	cells := make([]Cell, len(columns))
@@ -206,7 +208,7 @@ func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, ar
 		}
 		size := 0
 		for i, c := range columns {
-			if c.isBytes() {
+			if c.holdsBytes() {
 				size += st.ColumnLen(i)
 			}
 		}
@@ -218,7 +220,7 @@ func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, ar
 			cells[i] = Cell{Null: st.ColumnType(i) == sqlite.TypeNull}
 			switch {
 			case cells[i].Null:
-			case c.isBytes():
+			case c.holdsBytes():
 				n := len(buf)
 				buf = buf[:n+st.ColumnLen(i)]
 				st.ColumnBytes(i, buf[n:])
@@ -233,65 +235,65 @@ func (s *liteSnapshot) rows(_ context.Context, text string, columns []Column, ar
 	}
 }
 
-// isBytes reports whether the value is bytes and not a number.
-func (c Column) isBytes() bool {
+// holdsBytes reports whether the value is bytes and not a number.
+func (c Column) holdsBytes() bool {
 	switch c.Type {
-	case WordID, WordText, WordJSON, WordBytes:
+	case TypeID, TypeText, TypeJSON, TypeBytes:
 		return true
 	}
 	return false
 }
 
-// last reads sqlite_sequence, which has the tables that never reuse a number. The
+// lastNumber reads sqlite_sequence, which has the tables that never reuse a number. The
 // others continue from their highest row.
-func (s *liteSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
+func (s *sqliteSnapshot) lastNumber(ctx context.Context, r *Relation) (n int64, err error) {
 	found := int64(0)
-	one := []Column{{"n", WordInt}}
+	one := []Column{{"n", TypeInt}}
 	get := func(into *int64) func([]Cell) error {
 		return func(c []Cell) error { *into = c[0].Int; return nil }
 	}
-	if err := s.rows(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_sequence'", one, nil,
+	if err := s.readRows(ctx, "SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_sequence'", one, nil,
 		get(&found)); err != nil || found == 0 {
 		return 0, err
 	}
-	return n, s.rows(ctx, "SELECT seq FROM sqlite_sequence WHERE name = $1", one, []any{r.Name}, get(&n))
+	return n, s.readRows(ctx, "SELECT seq FROM sqlite_sequence WHERE name = $1", one, []any{r.Name}, get(&n))
 }
 
-// pgSnapshot is a snapshot on PostgreSQL: a transaction on a connection of its own.
-type pgSnapshot struct {
+// postgresSnapshot is a snapshot on PostgreSQL: a transaction on a connection of its own.
+type postgresSnapshot struct {
 	conn *pgx.Conn
 	tx   pgx.Tx
 }
 
-// pgView begins a REPEATABLE READ transaction on a connection of its own.
-func pgView(ctx context.Context, o Options) (*pgSnapshot, error) {
-	conn, err := pgAlone(ctx, o.URL, "frontdesk backup")
+// openPostgresView begins a REPEATABLE READ transaction on a connection of its own.
+func openPostgresView(ctx context.Context, o Options) (*postgresSnapshot, error) {
+	conn, err := connectOutsidePool(ctx, o.URL, "frontdesk backup")
 	if err != nil {
 		return nil, err
 	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err == nil {
-		err = takeTime(ctx, tx)
+		err = liftTimeouts(ctx, tx)
 	}
 	if err != nil {
 		conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // the first error is told
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	return &pgSnapshot{conn, tx}, nil
+	return &postgresSnapshot{conn, tx}, nil
 }
 
-// takeTime lifts the timeouts of requests for one transaction. It still does not
+// liftTimeouts lifts the timeouts of requests for one transaction. It still does not
 // wait for a lock for ever.
-func takeTime(ctx context.Context, tx pgx.Tx) error {
+func liftTimeouts(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `
 		SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '10s', true),
 			set_config('idle_in_transaction_session_timeout', '0', true)`)
 	return err
 }
 
-// pgAlone opens a connection outside the pool. name is its application_name, by
+// connectOutsidePool opens a connection outside the pool. name is its application_name, by
 // which it does not count as a server's.
-func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
+func connectOutsidePool(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("db: the database URL: %w", err)
@@ -309,15 +311,16 @@ func pgAlone(ctx context.Context, url, name string) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-func (s *pgSnapshot) release() {
+func (s *postgresSnapshot) releaseView() {
 	ctx := context.Background()
 	s.tx.Rollback(ctx) //nolint:errcheck // nothing was written
 	s.conn.Close(ctx)  //nolint:errcheck // nothing was written
 }
 
-// rows passes the values on as the server sent them, without a copy.
-func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error {
-	values, err := pgArgs(args)
+// readRows passes the values on as the server sent them, without a copy.
+func (s *postgresSnapshot) readRows(ctx context.Context, text string, columns []Column, args []any,
+	fn func([]Cell) error) error {
+	values, err := postgresArgs(args)
 	if err != nil {
 		return err
 	}
@@ -332,7 +335,7 @@ func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, ar
 			cells[i] = Cell{Null: raw == nil}
 			switch {
 			case raw == nil:
-			case columns[i].isBytes():
+			case columns[i].holdsBytes():
 				cells[i].Text = raw
 			case len(raw) == 8: // bigint, in the binary form that pgx asks for
 				cells[i].Int = int64(binary.BigEndian.Uint64(raw))
@@ -352,10 +355,10 @@ func (s *pgSnapshot) rows(ctx context.Context, text string, columns []Column, ar
 	return nil
 }
 
-// last asks the sequence, which remembers the numbers of removed rows too.
-func (s *pgSnapshot) last(ctx context.Context, r *Relation) (n int64, err error) {
+// lastNumber asks the sequence, which remembers the numbers of removed rows too.
+func (s *postgresSnapshot) lastNumber(ctx context.Context, r *Relation) (n int64, err error) {
 	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
-		r.Name, r.key()).Scan(&n)
+		r.Name, r.numberColumn()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("db: %s: %w", r.Name, err)
 	}

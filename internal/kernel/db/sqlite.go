@@ -17,14 +17,14 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// lite is the engine on SQLite: one writer, and a pool of read-only connections,
+// sqliteEngine is the engine on SQLite: one writer, and a pool of read-only connections,
 // which WAL mode lets read while it writes.
-type lite struct {
+type sqliteEngine struct {
 	db      *DB
 	path    string
 	lock    *os.File // held while the process owns the file
 	writer  *writer
-	readers *readers
+	readers *readerPool
 }
 
 // pragmas are those of every connection. temp_store(2) keeps temporary tables in
@@ -48,16 +48,16 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	} else if err := f.Close(); err != nil {
 		return nil, errors.Join(fmt.Errorf("db: %w", err), lock.Close())
 	}
-	e := &lite{db: d, path: path, lock: lock}
-	if err := e.open(ctx); err != nil {
+	e := &sqliteEngine{db: d, path: path, lock: lock}
+	if err := e.openConnections(ctx); err != nil {
 		return nil, errors.Join(err, e.shutDown())
 	}
 	return e, nil
 }
 
-// open migrates the file and opens the writer. Readers open when they are needed.
-func (e *lite) open(ctx context.Context) error {
-	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newest); err != nil {
+// openConnections migrates the file and opens the writer. Readers open when they are needed.
+func (e *sqliteEngine) openConnections(ctx context.Context) error {
+	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newestVersion); err != nil {
 		return err
 	}
 	// synchronous(2) is FULL: a commit is on disk when it returns.
@@ -79,24 +79,24 @@ func (e *lite) open(ctx context.Context) error {
 	return nil
 }
 
-func (e *lite) name() Engine { return SQLite }
+func (e *sqliteEngine) engineName() Engine { return SQLite }
 
-func (e *lite) ready(ctx context.Context) error {
-	return e.read(ctx, func(ctx context.Context, tx *Tx) error {
-		_, err := One[int](ctx, tx, "SELECT 1")
+func (e *sqliteEngine) checkReady(ctx context.Context) error {
+	return e.runRead(ctx, func(ctx context.Context, tx *Tx) error {
+		_, err := QueryOne[int](ctx, tx, "SELECT 1")
 		return err
 	})
 }
 
 // shutDown waits for the writes in the queue and the running reads. It also cleans
 // up after an open that failed halfway.
-func (e *lite) shutDown() error {
+func (e *sqliteEngine) shutDown() error {
 	if e.writer != nil {
-		e.writer.stop()
+		e.writer.stopAndWait()
 	}
 	var err error
 	if e.readers != nil {
-		err = e.readers.close()
+		err = e.readers.closeAll()
 	}
 	if e.writer != nil {
 		err = errors.Join(err, e.writer.conn.Close())
@@ -104,58 +104,60 @@ func (e *lite) shutDown() error {
 	return errors.Join(err, e.lock.Close())
 }
 
-// read runs fn on a connection of the pool, in a transaction that keeps one
+// runRead runs fn on a connection of the pool, in a transaction that keeps one
 // snapshot.
-func (e *lite) read(ctx context.Context, fn Func) error {
+func (e *sqliteEngine) runRead(ctx context.Context, fn Func) error {
 	select {
-	case <-e.readers.free:
+	case <-e.readers.slots:
 	default:
 		select {
-		case <-e.readers.free:
+		case <-e.readers.slots:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(e.db.opts.Wait):
-			return busy()
+		case <-time.After(e.db.opts.ConnectionWait):
+			return overloadedError()
 		}
 	}
-	c, err := e.readers.take()
+	c, err := e.readers.takeIdle()
 	if err != nil {
 		return err
 	}
-	defer e.readers.put(c)
-	if err := c.do("BEGIN"); err != nil {
+	defer e.readers.putBack(c)
+	if err := c.execSimple("BEGIN"); err != nil {
 		return err
 	}
-	err = call(inside(ctx), fn, &Tx{session: c, db: e.db})
-	if end := c.do("COMMIT"); end != nil {
-		c.do("ROLLBACK") //nolint:errcheck // the connection must not keep its snapshot
+	err = callRecovering(markInTransaction(ctx), fn, &Tx{session: c, db: e.db})
+	if end := c.execSimple("COMMIT"); end != nil {
+		c.execSimple("ROLLBACK") //nolint:errcheck // the connection must not keep its snapshot
 		err = errors.Join(err, end)
 	}
 	return err
 }
 
-func (e *lite) write(ctx context.Context, fn Func) error { return e.writer.do(ctx, fn) }
-
-// readers are the connections for reading. The one that was used last is used next,
-// and each is opened when it is first needed: a server with little to do then fills
-// the cache of one, not of all.
-type readers struct {
-	free chan struct{} // has one for each connection that may be taken
-	open func() (*conn, error)
-	mu   sync.Mutex
-	idle []*conn // open and not in use
+func (e *sqliteEngine) runWrite(ctx context.Context, fn Func) error {
+	return e.writer.submitWrite(ctx, fn)
 }
 
-func newReaders(n int, open func() (*conn, error)) *readers {
-	r := &readers{free: make(chan struct{}, n), open: open}
+// readerPool are the connections for reading. The one that was used last is used next,
+// and each is opened when it is first needed: a server with little to do then fills
+// the cache of one, not of all.
+type readerPool struct {
+	slots chan struct{} // has one for each connection that may be taken
+	open  func() (*conn, error)
+	mu    sync.Mutex
+	idle  []*conn // open and not in use
+}
+
+func newReaders(n int, open func() (*conn, error)) *readerPool {
+	r := &readerPool{slots: make(chan struct{}, n), open: open}
 	for range n {
-		r.free <- struct{}{}
+		r.slots <- struct{}{}
 	}
 	return r
 }
 
-// take returns an idle connection or opens one. The caller has received from slots.
-func (r *readers) take() (*conn, error) {
+// takeIdle returns an idle connection or opens one. The caller has received from slots.
+func (r *readerPool) takeIdle() (*conn, error) {
 	r.mu.Lock()
 	if last := len(r.idle) - 1; last >= 0 {
 		defer r.mu.Unlock()
@@ -166,23 +168,23 @@ func (r *readers) take() (*conn, error) {
 	r.mu.Unlock()
 	c, err := r.open()
 	if err != nil {
-		r.free <- struct{}{}
+		r.slots <- struct{}{}
 	}
 	return c, err
 }
 
-// put gives a connection back, for the next who waits.
-func (r *readers) put(c *conn) {
+// putBack gives a connection back, for the next who waits.
+func (r *readerPool) putBack(c *conn) {
 	r.mu.Lock()
 	r.idle = append(r.idle, c)
 	r.mu.Unlock()
-	r.free <- struct{}{}
+	r.slots <- struct{}{}
 }
 
-// close waits for the running reads, by taking all that may be taken.
-func (r *readers) close() (err error) {
-	for range cap(r.free) {
-		<-r.free
+// closeAll waits for the running reads, by taking all that may be taken.
+func (r *readerPool) closeAll() (err error) {
+	for range cap(r.slots) {
+		<-r.slots
 	}
 	for _, c := range r.idle {
 		err = errors.Join(err, c.Close())
@@ -209,13 +211,13 @@ func openConn(path string, pragmas []string) (*conn, error) {
 		return nil, fmt.Errorf("db: open %s: %w", path, err)
 	}
 	c := &conn{raw, map[string]*sqlite.Stmt{}}
-	if err := c.addSearchCode(); err != nil {
+	if err := c.registerSearchCode(); err != nil {
 		raw.Close()
 		return nil, err
 	}
 	for _, p := range pragmas {
 		name, value, _ := strings.Cut(strings.TrimSuffix(p, ")"), "(")
-		if err := c.do("PRAGMA " + name + "=" + value); err != nil {
+		if err := c.execSimple("PRAGMA " + name + "=" + value); err != nil {
 			raw.Close()
 			return nil, fmt.Errorf("db: pragma %s: %w", p, err)
 		}
@@ -223,8 +225,8 @@ func openConn(path string, pragmas []string) (*conn, error) {
 	return c, nil
 }
 
-// parameter matches = ANY($1) as a whole, and every other $1.
-var parameter = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
+// parameterPattern matches = ANY($1) as a whole, and every other $1.
+var parameterPattern = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
 
 // sqliteText adapts the common SQL text. A bare $1 makes SQLite plan the statement
 // again whenever the bound value changes; +$1 hides the value from the planner,
@@ -232,7 +234,7 @@ var parameter = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
 // a name and would number it by its first appearance. A list for ANY is bound as
 // JSON.
 func sqliteText(sql string) string {
-	return parameter.ReplaceAllStringFunc(sql, func(m string) string {
+	return parameterPattern.ReplaceAllStringFunc(sql, func(m string) string {
 		if strings.HasPrefix(m, "=") {
 			return "IN (SELECT value FROM json_each(+?" + m[len("= ANY($"):] + ")"
 		}
@@ -240,8 +242,8 @@ func sqliteText(sql string) string {
 	})
 }
 
-// stmt prepares a statement, or returns it as it was prepared before.
-func (c *conn) stmt(sql string) (*sqlite.Stmt, error) {
+// prepareCached prepares a statement, or returns it as it was prepared before.
+func (c *conn) prepareCached(sql string) (*sqlite.Stmt, error) {
 	if st := c.stmts[sql]; st != nil {
 		return st, nil
 	}
@@ -271,9 +273,9 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// do runs a statement without arguments or results.
-func (c *conn) do(sql string) error {
-	st, err := c.stmt(sql)
+// execSimple runs a statement without arguments or results.
+func (c *conn) execSimple(sql string) error {
+	st, err := c.prepareCached(sql)
 	if err != nil {
 		return err
 	}
@@ -289,17 +291,17 @@ func (c *conn) do(sql string) error {
 	}
 }
 
-// bind binds the arguments by their number. A wrong count is an error: SQLite would
+// bindArgs binds the arguments by their number. A wrong count is an error: SQLite would
 // take a missing one for NULL.
-func (c *conn) bind(st *sqlite.Stmt, sql string, args []any) error {
+func (c *conn) bindArgs(st *sqlite.Stmt, sql string, args []any) error {
 	if n := st.BindParamCount(); n != len(args) {
 		return fmt.Errorf("db: %d arguments for %d parameters in %q", len(args), n, sql)
 	}
 	for i, arg := range args {
-		if list, ok := texts(arg); ok {
+		if list, ok := textList(arg); ok {
 			arg = list
 		}
-		v, err := plain(arg)
+		v, err := bindableValue(arg)
 		if err != nil {
 			return err
 		}
@@ -325,9 +327,10 @@ func (c *conn) bind(st *sqlite.Stmt, sql string, args []any) error {
 	return nil
 }
 
-// query implements session.
-func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next func() reflect.Value) (err error) {
-	st, err := c.stmt(sql)
+// queryRows implements session.
+func (c *conn) queryRows(_ context.Context, sql string, args []any, p *rowMapping,
+	next func() reflect.Value) (err error) {
+	st, err := c.prepareCached(sql)
 	if err != nil {
 		return err
 	}
@@ -337,7 +340,7 @@ func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next fu
 			err = e
 		}
 	}()
-	if err := c.bind(st, sql, args); err != nil {
+	if err := c.bindArgs(st, sql, args); err != nil {
 		return err
 	}
 	for {
@@ -352,27 +355,27 @@ func (c *conn) query(_ context.Context, sql string, args []any, p *plan, next fu
 		if !v.IsValid() {
 			continue // RETURNING must be stepped to its end
 		}
-		if err := p.fromSQLite(st, v); err != nil {
+		if err := p.scanSQLiteRow(st, v); err != nil {
 			return err
 		}
 	}
 }
 
-// exec implements session.
-func (c *conn) exec(ctx context.Context, sql string, args []any) (int64, error) {
-	err := c.query(ctx, sql, args, nil, func() reflect.Value { return reflect.Value{} })
+// execStatement implements session.
+func (c *conn) execStatement(ctx context.Context, sql string, args []any) (int64, error) {
+	err := c.queryRows(ctx, sql, args, nil, func() reflect.Value { return reflect.Value{} })
 	if err != nil {
 		return 0, err
 	}
 	return int64(c.Changes()), nil
 }
 
-// insert gets the row's number without RETURNING, for which SQLite creates a
+// insertReturningSeq gets the row's number without RETURNING, for which SQLite creates a
 // temporary table at every call: 18 of the 100 µs that writing an event takes.
-func (c *conn) insert(ctx context.Context, sql string, args []any) (int64, error) {
-	n, err := c.exec(ctx, sql, args)
+func (c *conn) insertReturningSeq(ctx context.Context, sql string, args []any) (int64, error) {
+	n, err := c.execStatement(ctx, sql, args)
 	if err == nil && n == 0 {
-		err = ErrNone
+		err = ErrNoRow
 	}
 	if err != nil {
 		return 0, err

@@ -12,30 +12,30 @@ import (
 type Stats struct {
 	Batches, Writes, WaitMicros, BusyMicros atomic.Int64
 	refused, slow, retried                  atomic.Int64
-	largest, longest                        atomic.Int64
+	largestBatch, longestHold               atomic.Int64
 }
 
-// LongestHold is the longest time for which one commit, with all writes that shared
+// TakeLongestHold is the longest time for which one commit, with all writes that shared
 // it, kept the other writes of SQLite waiting, since the last call.
-func (d *DB) LongestHold() time.Duration { return time.Duration(d.stats.longest.Swap(0)) }
+func (d *DB) TakeLongestHold() time.Duration { return time.Duration(d.stats.longestHold.Swap(0)) }
 
-// raise sets a to n if n is more.
-func raise(a *atomic.Int64, n int64) {
+// raiseTo sets a to n if n is more.
+func raiseTo(a *atomic.Int64, n int64) {
 	for m := a.Load(); n > m && !a.CompareAndSwap(m, n); m = a.Load() {
 	}
 }
 
-// batch counts a commit of n writes that began at a time.
-func (s *Stats) batch(n int, began time.Time) {
+// countBatch counts a commit of n writes that began at a time.
+func (s *Stats) countBatch(n int, began time.Time) {
 	s.Batches.Add(1)
 	s.Writes.Add(int64(n))
 	s.BusyMicros.Add(time.Since(began).Microseconds())
-	raise(&s.largest, int64(n))
-	raise(&s.longest, int64(time.Since(began)))
+	raiseTo(&s.largestBatch, int64(n))
+	raiseTo(&s.longestHold, int64(time.Since(began)))
 }
 
-// wait counts how long a write stood in the queue.
-func (s *Stats) wait(d time.Duration) { s.WaitMicros.Add(max(d.Microseconds(), 0)) }
+// countWait counts how long a write stood in the queue.
+func (s *Stats) countWait(d time.Duration) { s.WaitMicros.Add(max(d.Microseconds(), 0)) }
 
 // Gauges are the engine's figures at one moment.
 type Gauges struct {
@@ -50,41 +50,41 @@ type Gauges struct {
 	PoolAcquired, PoolMax  int
 }
 
-// Gauges reads the engine's figures.
-func (d *DB) Gauges() Gauges {
-	g := d.engine.gauges()
+// ReadGauges reads the engine's figures.
+func (d *DB) ReadGauges() Gauges {
+	g := d.engine.readGauges()
 	s := &d.stats
-	g.Batches, g.Writes, g.LargestBatch = s.Batches.Load(), s.Writes.Load(), s.largest.Load()
+	g.Batches, g.Writes, g.LargestBatch = s.Batches.Load(), s.Writes.Load(), s.largestBatch.Load()
 	g.WaitSeconds, g.BusySeconds = float64(s.WaitMicros.Load())/1e6, float64(s.BusyMicros.Load())/1e6
 	g.Refused, g.Slow, g.Retried = s.refused.Load(), s.slow.Load(), s.retried.Load()
 	return g
 }
 
-func (e *lite) gauges() Gauges {
-	g := Gauges{QueueLength: len(e.writer.queue), ReadersIdle: len(e.readers.free), Readers: cap(e.readers.free)}
+func (e *sqliteEngine) readGauges() Gauges {
+	g := Gauges{QueueLength: len(e.writer.queue), ReadersIdle: len(e.readers.slots), Readers: cap(e.readers.slots)}
 	if info, err := os.Stat(e.path + "-wal"); err == nil {
 		g.WALBytes = info.Size()
 	}
 	return g
 }
 
-func (e *pg) gauges() Gauges {
+func (e *postgresEngine) readGauges() Gauges {
 	s := e.pool.Stat()
 	return Gauges{PoolAcquired: int(s.AcquiredConns()), PoolMax: int(s.MaxConns())}
 }
 
-// Vacuum tells whether PostgreSQL keeps up with removing dead rows: how many there
+// VacuumState tells whether PostgreSQL keeps up with removing dead rows: how many there
 // are, and how old the oldest snapshot is that still sees some of them. SQLite has
 // neither.
-type Vacuum struct {
+type VacuumState struct {
 	Dead   int64 `db:"dead"`
 	Oldest int64 `db:"oldest"` // in microseconds
 }
 
-// Vacuum reads the figures from PostgreSQL's statistics. It is not for SQLite.
-func (d *DB) Vacuum(ctx context.Context) (v Vacuum, err error) {
-	err = d.Read(WithOneStatement(ctx), func(ctx context.Context, tx *Tx) error {
-		v, err = One[Vacuum](ctx, tx, `
+// ReadVacuumState reads the figures from PostgreSQL's statistics. It is not for SQLite.
+func (d *DB) ReadVacuumState(ctx context.Context) (v VacuumState, err error) {
+	err = d.Read(WithSingleStatement(ctx), func(ctx context.Context, tx *Tx) error {
+		v, err = QueryOne[VacuumState](ctx, tx, `
 			SELECT (SELECT coalesce(sum(n_dead_tup), 0)::bigint FROM pg_stat_user_tables
 					WHERE schemaname = current_schema()) AS dead,
 				(SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)) * 1000000, 0)::bigint

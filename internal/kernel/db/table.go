@@ -20,49 +20,49 @@ import (
 // organization, and none sees a deleted row. The texts are made once, so that
 // the engines' caches of prepared statements see the same text each time.
 type Table[T any] struct {
-	name       string
-	life       *Life
-	plan       *plan
-	columns    string
-	insert     string
-	save       string
-	remove     string
-	one        string
-	inserted   []int // the fields that insert binds
-	saved      []int // the fields that save binds
-	seq        int   // the field that holds seq, or -1
-	searchable bool  // the row has the column search
-	external   int   // the field that marks text from outside the organization, or -1
-	strangers  []int // the fields that outsiders can fill, and the organization too
-	answered   []int // the fields that only outsiders fill
+	name          string
+	life          *Life
+	mapping       *rowMapping
+	columns       string
+	insertSQL     string
+	saveSQL       string
+	removeSQL     string
+	getSQL        string
+	insertFields  []int // the fields that insert binds
+	saveFields    []int // the fields that save binds
+	seqField      int   // the field that holds seq, or -1
+	searchable    bool  // the row has the column search
+	externalField int   // the field that marks text from outside the organization, or -1
+	externalText  []int // the fields that outsiders can fill, and the organization too
+	externalOnly  []int // the fields that only outsiders fill
 }
 
 // NewTable declares a table and its life. It panics on an unsuitable row type, so
 // that a mistake is found at start. tables_test.go finds the tables of a package
 // by the text NewTable[…]("name".
 func NewTable[T any](name string, life Life) *Table[T] {
-	t := &Table[T]{name: Declare(name, life), life: lives[name], plan: planOf[T](), seq: -1}
+	t := &Table[T]{name: Declare(name, life), life: declaredLives[name], mapping: rowMappingOf[T](), seqField: -1}
 	at := map[string]int{}
 	var columns, names, values, sets []string
-	for i, f := range t.plan.fields {
+	for i, f := range t.mapping.fields {
 		at[f.column] = i
 		columns = append(columns, f.column)
 		if f.column == "seq" {
-			t.seq = i
+			t.seqField = i
 			continue
 		}
-		t.inserted = append(t.inserted, i)
+		t.insertFields = append(t.insertFields, i)
 		names = append(names, f.column)
-		values = append(values, "$"+strconv.Itoa(len(t.inserted)))
+		values = append(values, "$"+strconv.Itoa(len(t.insertFields)))
 		switch f.column {
 		// These never change, or only by Remove and Undelete.
 		case "id", "organization_id", "created_at", "deleted_at":
 		default:
-			t.saved = append(t.saved, i)
-			set := f.column + " = $" + strconv.Itoa(len(t.saved))
+			t.saveFields = append(t.saveFields, i)
+			set := f.column + " = $" + strconv.Itoa(len(t.saveFields))
 			// Once marked a row stays marked, whatever the caller's copy says.
 			if f.column == externalColumn {
-				set = f.column + " = (" + f.column + " OR $" + strconv.Itoa(len(t.saved)) + ")"
+				set = f.column + " = (" + f.column + " OR $" + strconv.Itoa(len(t.saveFields)) + ")"
 			}
 			sets = append(sets, set)
 		}
@@ -73,21 +73,21 @@ func NewTable[T any](name string, life Life) *Table[T] {
 		}
 	}
 	t.declareExternal(at)
-	n := len(t.saved)
+	n := len(t.saveFields)
 	// The arguments of the WHERE follow those of the SET.
-	t.saved = append(t.saved, at["organization_id"], at["id"])
+	t.saveFields = append(t.saveFields, at["organization_id"], at["id"])
 	t.columns = strings.Join(columns, ", ")
-	t.insert = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") +
+	t.insertSQL = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") +
 		")"
 	const live = " AND deleted_at IS NULL"
-	t.save = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name,
+	t.saveSQL = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name,
 		strings.Join(sets, ", "),
 		n+1, n+2)
-	t.one = "SELECT " + t.columns + " FROM " + name + " WHERE organization_id = $1 AND id = $2" + live
-	t.remove = "UPDATE " + name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" +
+	t.getSQL = "SELECT " + t.columns + " FROM " + name + " WHERE organization_id = $1 AND id = $2" + live
+	t.removeSQL = "UPDATE " + name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" +
 		live +
 		" RETURNING " + t.columns
-	if _, t.searchable = at["search"]; t.searchable && t.seq < 0 {
+	if _, t.searchable = at["search"]; t.searchable && t.seqField < 0 {
 		panic(fmt.Sprintf("db: table %s: %T has the column search, and needs seq", name, *new(T)))
 	}
 	return t
@@ -102,12 +102,12 @@ func (t *Table[T]) Name() string { return t.name }
 // Columns lists the columns of a row, for statements of a resource's own.
 func (t *Table[T]) Columns() string { return t.columns }
 
-// args reads some fields of a row as the arguments of a statement.
-func (t *Table[T]) args(row *T, fields []int) []any {
+// fieldArgs reads some fields of a row as the arguments of a statement.
+func (t *Table[T]) fieldArgs(row *T, fields []int) []any {
 	v := reflect.ValueOf(row).Elem()
 	out := make([]any, len(fields))
 	for i, f := range fields {
-		out[i] = t.plan.value(v, &t.plan.fields[f])
+		out[i] = t.mapping.fieldArg(v, &t.mapping.fields[f])
 	}
 	return out
 }
@@ -116,15 +116,15 @@ func (t *Table[T]) args(row *T, fields []int) []any {
 func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
-	if t.seq < 0 {
-		_, err := tx.exec(ctx, t.insert, t.args(row, t.inserted))
+	if t.seqField < 0 {
+		_, err := tx.execStatement(ctx, t.insertSQL, t.fieldArgs(row, t.insertFields))
 		return err
 	}
-	seq, err := tx.insert(ctx, t.insert, t.args(row, t.inserted))
+	seq, err := tx.insertReturningSeq(ctx, t.insertSQL, t.fieldArgs(row, t.insertFields))
 	if err != nil {
 		return err
 	}
-	t.setSeq(row, seq)
+	t.setRowSeq(row, seq)
 	return nil
 }
 
@@ -134,38 +134,38 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
 	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
-	insert := t.insert + " ON CONFLICT DO NOTHING"
-	if t.seq < 0 {
-		n, err := tx.exec(ctx, insert, t.args(row, t.inserted))
+	insert := t.insertSQL + " ON CONFLICT DO NOTHING"
+	if t.seqField < 0 {
+		n, err := tx.execStatement(ctx, insert, t.fieldArgs(row, t.insertFields))
 		return n == 1, err
 	}
-	seq, err := tx.insert(ctx, insert, t.args(row, t.inserted))
-	if errors.Is(err, ErrNone) {
+	seq, err := tx.insertReturningSeq(ctx, insert, t.fieldArgs(row, t.insertFields))
+	if errors.Is(err, ErrNoRow) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	t.setSeq(row, seq)
+	t.setRowSeq(row, seq)
 	return true, nil
 }
 
-func (t *Table[T]) seqOf(row *T) int64 {
-	return t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).Int()
+func (t *Table[T]) seqOfRow(row *T) int64 {
+	return t.mapping.fieldValue(reflect.ValueOf(row).Elem(), &t.mapping.fields[t.seqField]).Int()
 }
 
-func (t *Table[T]) setSeq(row *T, seq int64) {
-	t.plan.place(reflect.ValueOf(row).Elem(), &t.plan.fields[t.seq]).SetInt(seq)
+func (t *Table[T]) setRowSeq(row *T, seq int64) {
+	t.mapping.fieldValue(reflect.ValueOf(row).Elem(), &t.mapping.fields[t.seqField]).SetInt(seq)
 }
 
 // Save writes the whole row back, or returns a 404 when it is deleted or gone. The
 // caller has locked its root: without that the last of two writers would win.
 func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
 	t.markExternal(tx, row)
-	t.moveOn(tx, row)
-	n, err := tx.exec(ctx, t.save, t.args(row, t.saved))
+	t.advanceUpdatedAt(tx, row)
+	n, err := tx.execStatement(ctx, t.saveSQL, t.fieldArgs(row, t.saveFields))
 	if err == nil && n == 0 {
-		err = t.missing(ErrNone)
+		err = t.asNotFound(ErrNoRow)
 	}
 	return err
 }
@@ -173,64 +173,64 @@ func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
 // Get returns one live row, or a 404. It also answers 404 for a row of another
 // organization, so that nobody can tell that it exists.
 func (t *Table[T]) Get(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
-	v, err := One[T](ctx, tx, t.one, org, row)
-	return &v, t.missing(err)
+	v, err := QueryOne[T](ctx, tx, t.getSQL, org, row)
+	return &v, t.asNotFound(err)
 }
 
 // Lock locks one live row for the rest of the transaction and returns it, or a
 // 404. The row as it was is remembered for Tx.Before, and its guard runs.
 func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
-	text := t.one
+	text := t.getSQL
 	if tx.Engine() == Postgres {
 		text += " FOR NO KEY UPDATE"
 	}
-	v, err := One[T](ctx, tx, text, org, row)
+	v, err := QueryOne[T](ctx, tx, text, org, row)
 	if err != nil {
-		return &v, t.missing(err)
+		return &v, t.asNotFound(err)
 	}
-	t.remember(tx, &v)
-	return &v, tx.locked(ctx, row)
+	t.rememberRow(tx, &v)
+	return &v, tx.checkGuard(ctx, row)
 }
 
 // Find returns the first live row that matches, or a 404. It locks nothing, but
 // remembers the row for Tx.Before, as Lock does.
 func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
-	v, err := One[T](ctx, tx,
+	v, err := QueryOne[T](ctx, tx,
 		"SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
-			w.conditions(tx, t.name), w.args...)
+			w.conditionsSQL(tx, t.name), w.args...)
 	if err == nil {
-		t.remember(tx, &v)
+		t.rememberRow(tx, &v)
 	}
-	return &v, t.missing(err)
+	return &v, t.asNotFound(err)
 }
 
-// Remove soft-deletes one live row and returns it, or a 404. Rows that belong to
+// SoftDelete soft-deletes one live row and returns it, or a 404. Rows that belong to
 // it are deleted too, references to it are cleared, and searches no longer find
 // it.
-func (t *Table[T]) Remove(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (*T, error) {
+func (t *Table[T]) SoftDelete(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (*T, error) {
 	// The guard must run before anything changes, and locking the row runs it.
-	if tx.Guarded() {
+	if tx.GuardPending() {
 		if _, err := t.Lock(ctx, tx, org, row); err != nil {
 			return nil, err
 		}
 	}
-	v, err := One[T](ctx, tx, t.remove, org, row, now)
+	v, err := QueryOne[T](ctx, tx, t.removeSQL, org, row, now)
 	if err != nil {
-		return nil, t.missing(err)
+		return nil, t.asNotFound(err)
 	}
 	// What Tx.Before returns is the row while it was live.
 	was := v
-	t.plan.place(reflect.ValueOf(&was).Elem(), t.field("deleted_at")).SetZero()
-	t.remember(tx, &was)
+	t.mapping.fieldValue(reflect.ValueOf(&was).Elem(), t.fieldForColumn("deleted_at")).SetZero()
+	t.rememberRow(tx, &was)
 	if t.searchable {
-		Index(tx, t.name, t.seqOf(&v), "")
+		UpdateSearchIndex(tx, t.name, t.seqOfRow(&v), "")
 	}
 	return &v, deleteDependents(ctx, tx, t.name, org, row, now)
 }
 
-// missing turns ErrNoRow into a 404 that names the table's noun.
-func (t *Table[T]) missing(err error) error {
-	if errors.Is(err, ErrNone) {
+// asNotFound turns ErrNoRow into a 404 that names the table's noun.
+func (t *Table[T]) asNotFound(err error) error {
+	if errors.Is(err, ErrNoRow) {
 		return fault.NotFound.Say("There is no such %s.", t.life.Noun)
 	}
 	return err
@@ -242,41 +242,43 @@ func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, err
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
-	return pageOf[T](ctx, tx, t.columns, t.live(tx, w), t.sorting(tx.Engine(), p.Sort).order(p), w.args, p)
+	return queryPage[T](ctx, tx, t.columns, t.liveRowsSQL(tx, w), t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p),
+		w.args, p)
 }
 
-// live is the FROM and WHERE of the table's live rows that match.
-func (t *Table[T]) live(tx *Tx, w *Where) string {
-	return t.name + " WHERE " + w.organization(tx) + " AND deleted_at IS NULL" + w.conditions(tx, t.name)
+// liveRowsSQL is the FROM and WHERE of the table's live rows that match.
+func (t *Table[T]) liveRowsSQL(tx *Tx, w *Where) string {
+	return t.name + " WHERE " + w.organizationSQL(tx) + " AND deleted_at IS NULL" + w.conditionsSQL(tx, t.name)
 }
 
-// ListLog returns one page of a table whose rows are never deleted, by creation
+// ListPermanent returns one page of a table whose rows are never deleted, by creation
 // time and then by insertion.
-func ListLog[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
+func ListPermanent[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
 	if some, err := w.chooseLeader(ctx, tx, table); err != nil || !some {
 		return []T{}, err
 	}
-	dir := p.direction()
-	w = sorting{by: "created_at"}.walk(w, p)
-	return pageOf[T](ctx, tx, columns, table+" WHERE "+w.organization(tx)+w.conditions(tx, table),
+	dir := p.sortDirection()
+	w = sortOrder{by: "created_at"}.addCursor(w, p)
+	return queryPage[T](ctx, tx, columns, table+" WHERE "+w.organizationSQL(tx)+w.conditionsSQL(tx, table),
 		" ORDER BY created_at "+dir+", seq "+dir, w.args, p)
 }
 
 // Count returns how many live rows match.
 func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
-	return One[int](ctx, tx,
+	return QueryOne[int](ctx, tx,
 		"SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
-			w.conditions(tx, t.name), w.args...)
+			w.conditionsSQL(tx, t.name), w.args...)
 }
 
-// Grouped adds up the live rows that match w and query: one S for each value of
+// AggregateBy adds up the live rows that match w and query: one S for each value of
 // the column by, in its order. columns are the SQL for the fields of S, like
 // status, count(*).
-func Grouped[S, T any](ctx context.Context, tx *Tx, t *Table[T], columns, by string, query *string, w *Where) ([]S,
+func AggregateBy[S, T any](ctx context.Context, tx *Tx, t *Table[T], columns, by string, query *string, w *Where) ([]S,
 	error) {
-	Containing(w, "search", query)
+	FilterByWords(w, "search", query)
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []S{}, err
 	}
-	return All[S](ctx, tx, "SELECT "+columns+" FROM "+t.live(tx, w)+" GROUP BY "+by+" ORDER BY "+by, w.args...)
+	return QueryAll[S](ctx, tx, "SELECT "+columns+" FROM "+t.liveRowsSQL(tx, w)+" GROUP BY "+by+" ORDER BY "+by,
+		w.args...)
 }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// turns hands out the connections of a pool. Requests that have been served once go
+// turnQueue hands out the connections of a pool. Requests that have been served once go
 // first: a request has several transactions, and if it stood at the end of the
 // queue for each of them, a crowd would make it wait several times, and turn it
 // away after it was half served.
-type turns struct {
+type turnQueue struct {
 	mu           sync.Mutex
 	free         int       // turns that nobody has; while there are some, nobody waits
 	first, again list.List // of chan struct{}, closed when its turn comes: new requests, and those served before
@@ -21,14 +21,14 @@ type turns struct {
 // requestKey holds whether a request has had a turn, an *atomic.Bool.
 type requestKey struct{}
 
-// ForRequest is the context of a request of several transactions, which waits for its
+// WithRequestTurn is the context of a request of several transactions, which waits for its
 // turn at the database once.
-func ForRequest(ctx context.Context) context.Context {
+func WithRequestTurn(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, new(atomic.Bool))
 }
 
-// take waits for a turn, for at most d, and returns errNoFreeConnection after that.
-func (t *turns) take(ctx context.Context, d time.Duration) error {
+// takeTurn waits for a turn, for at most d, and returns errNoFreeConnection after that.
+func (t *turnQueue) takeTurn(ctx context.Context, d time.Duration) error {
 	served, _ := ctx.Value(requestKey{}).(*atomic.Bool)
 	t.mu.Lock()
 	if t.free > 0 {
@@ -52,11 +52,11 @@ func (t *turns) take(ctx context.Context, d time.Duration) error {
 	select {
 	case <-mine:
 	case <-timer.C:
-		err = errNoneFree
+		err = errNoFreeConnection
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if err != nil && t.leave(queue, place, mine) {
+	if err != nil && t.leaveQueue(queue, place, mine) {
 		return err
 	}
 	if served != nil {
@@ -65,9 +65,9 @@ func (t *turns) take(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// leave gives up a place in a queue, and reports whether it did. It did not if the
+// leaveQueue gives up a place in a queue, and reports whether it did. It did not if the
 // turn came just now: then the caller has it and must use it.
-func (t *turns) leave(queue *list.List, place *list.Element, mine chan struct{}) bool {
+func (t *turnQueue) leaveQueue(queue *list.List, place *list.Element, mine chan struct{}) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
@@ -79,8 +79,8 @@ func (t *turns) leave(queue *list.List, place *list.Element, mine chan struct{})
 	}
 }
 
-// give passes a turn on: to a request that was served before, else to a new one.
-func (t *turns) give() {
+// giveTurn passes a turn on: to a request that was served before, else to a new one.
+func (t *turnQueue) giveTurn() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, queue := range []*list.List{&t.again, &t.first} {

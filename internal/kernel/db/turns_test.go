@@ -14,12 +14,12 @@ import (
 // Whoever had a turn before goes first; the others come in their order.
 func TestTurns(t *testing.T) {
 	ctx := t.Context()
-	turns := &turns{free: 1}
-	served := ForRequest(ctx)
-	if err := turns.take(served, time.Hour); err != nil {
+	turns := &turnQueue{free: 1}
+	served := WithRequestTurn(ctx)
+	if err := turns.takeTurn(served, time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if err := turns.take(ctx, time.Millisecond); !errors.Is(err, errNoneFree) {
+	if err := turns.takeTurn(ctx, time.Millisecond); !errors.Is(err, errNoFreeConnection) {
 		t.Errorf("a second turn at once: %v", err)
 	}
 	var order []string
@@ -27,13 +27,13 @@ func TestTurns(t *testing.T) {
 	for i, c := range []struct {
 		name string
 		ctx  context.Context
-	}{{"first", ForRequest(ctx)}, {"second", ctx}, {"known", served}} {
+	}{{"first", WithRequestTurn(ctx)}, {"second", ctx}, {"known", served}} {
 		all.Go(func() {
-			if err := turns.take(c.ctx, time.Hour); err != nil {
+			if err := turns.takeTurn(c.ctx, time.Hour); err != nil {
 				t.Error(err)
 			}
 			order = append(order, c.name) // one has the turn at a time
-			turns.give()
+			turns.giveTurn()
 		})
 		for waiting := 0; waiting <= i; time.Sleep(time.Millisecond) {
 			turns.mu.Lock()
@@ -41,7 +41,7 @@ func TestTurns(t *testing.T) {
 			turns.mu.Unlock()
 		}
 	}
-	turns.give()
+	turns.giveTurn()
 	all.Wait()
 	if want := []string{"known", "first", "second"}; !slices.Equal(order, want) {
 		t.Errorf("the turns came to %v, want %v", order, want)
@@ -50,21 +50,21 @@ func TestTurns(t *testing.T) {
 
 // However many give up while their turn comes, no turn is lost or had twice.
 func TestTurnsUnderWay(t *testing.T) {
-	turns := &turns{free: 3}
+	turns := &turnQueue{free: 3}
 	var busy, had atomic.Int64
 	var all sync.WaitGroup
 	for range 50 {
 		all.Go(func() {
-			ctx := ForRequest(t.Context())
+			ctx := WithRequestTurn(t.Context())
 			for range 200 {
 				ctx, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(500))*time.Microsecond)
-				if turns.take(ctx, time.Duration(rand.IntN(500))*time.Microsecond) == nil {
+				if turns.takeTurn(ctx, time.Duration(rand.IntN(500))*time.Microsecond) == nil {
 					if busy.Add(1) > 3 {
 						t.Error("more turns than there are")
 					}
 					had.Add(1)
 					busy.Add(-1)
-					turns.give()
+					turns.giveTurn()
 				}
 				cancel()
 			}

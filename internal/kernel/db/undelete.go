@@ -11,30 +11,30 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// ErrTaken says that a unique index forbids it: another row has the value by now.
-var ErrTaken = errors.New("db: the place is taken")
+// ErrNotUnique says that a unique index forbids it: another row has the value by now.
+var ErrNotUnique = errors.New("db: the place is taken")
 
 // Undelete brings a deleted row back that was not purged yet, with what was deleted
 // with it and the references to it that were cleared. It returns the row and
 // whether it was deleted at all. A 404 means that there is no such row, or none any
 // more; ErrNotUnique means that another row has taken its place.
 func (t *Table[T]) Undelete(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) (v *T, was bool, err error) {
-	at, err := One[*clock.Time](ctx, tx, lockColumn(tx, "deleted_at", t.name), org, row)
+	at, err := QueryOne[*clock.Time](ctx, tx, lockColumnSQL(tx, "deleted_at", t.name), org, row)
 	if err != nil {
-		return nil, false, t.missing(err)
+		return nil, false, t.asNotFound(err)
 	}
 	if at != nil {
-		if err := undelete(ctx, tx, t.name, org, row, *at, now); err != nil {
-			return nil, false, taken(err)
+		if err := undeleteRow(ctx, tx, t.name, org, row, *at, now); err != nil {
+			return nil, false, asNotUnique(err)
 		}
 	}
 	v, err = t.Get(ctx, tx, org, row)
 	return v, at != nil, err
 }
 
-// lockColumn is the statement that locks a row, deleted or not, and reads one of
+// lockColumnSQL is the statement that locks a row, deleted or not, and reads one of
 // its columns.
-func lockColumn(tx *Tx, column, table string) string {
+func lockColumnSQL(tx *Tx, column, table string) string {
 	text := "SELECT " + column + " FROM " + table + " WHERE organization_id = $1 AND id = $2"
 	if tx.Engine() == Postgres {
 		text += " FOR NO KEY UPDATE"
@@ -42,51 +42,52 @@ func lockColumn(tx *Tx, column, table string) string {
 	return text
 }
 
-// undelete brings back one row, and the rows below it that were deleted at the same
+// undeleteRow brings back one row, and the rows below it that were deleted at the same
 // moment. Those that were deleted before stay deleted.
-func undelete(ctx context.Context, tx *Tx, table string, org, row id.ID, at, now clock.Time) error {
-	if searchable(tx, table) {
+func undeleteRow(ctx context.Context, tx *Tx, table string, org, row id.ID, at, now clock.Time) error {
+	if isSearchable(tx, table) {
 		type indexed struct {
 			Seq    int64  `db:"seq"`
 			Search string `db:"search"`
 		}
-		v, err := One[indexed](ctx, tx, "SELECT seq, search FROM "+table+" WHERE id = $1", row)
+		v, err := QueryOne[indexed](ctx, tx, "SELECT seq, search FROM "+table+" WHERE id = $1", row)
 		if err != nil {
 			return err
 		}
-		Index(tx, table, v.Seq, v.Search)
+		UpdateSearchIndex(tx, table, v.Seq, v.Search)
 	}
 	if _, err := Exec(ctx, tx, "UPDATE "+table+
 		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2", org, row, now); err != nil {
 		return err
 	}
 	for _, r := range tx.db.referrers(table) {
-		if r.ref.Fate != Ends || !tx.db.relation(r.table).Has("deleted_at") {
+		if r.ref.Fate != Ends || !tx.db.relation(r.table).HasColumn("deleted_at") {
 			continue
 		}
-		below, err := All[id.ID](ctx, tx, "SELECT id FROM "+r.table+" WHERE organization_id = $1 AND "+r.ref.Column+
-			" = $2 AND deleted_at = $3", org, row, at)
+		below, err := QueryAll[id.ID](ctx, tx,
+			"SELECT id FROM "+r.table+" WHERE organization_id = $1 AND "+r.ref.Column+
+				" = $2 AND deleted_at = $3", org, row, at)
 		if err != nil {
 			return err
 		}
 		for _, v := range below {
-			if err := undelete(ctx, tx, r.table, org, v, at, now); err != nil {
+			if err := undeleteRow(ctx, tx, r.table, org, v, at, now); err != nil {
 				return err
 			}
 		}
 	}
-	return restoreRefs(ctx, tx, org, row, now)
+	return restoreReferences(ctx, tx, org, row, now)
 }
 
-// restoreRefs sets the references that the deletion of a row cleared, unless they
+// restoreReferences sets the references that the deletion of a row cleared, unless they
 // name another row by now, and forgets the record of them.
-func restoreRefs(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) error {
+func restoreReferences(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) error {
 	type cleared struct {
 		Table  string `db:"table_name"`
 		Column string `db:"column_name"`
 	}
 	of := " FROM cleared_references WHERE organization_id = $1 AND target_id = $2"
-	columns, err := All[cleared](ctx, tx, "SELECT DISTINCT table_name, column_name"+of, org, row)
+	columns, err := QueryAll[cleared](ctx, tx, "SELECT DISTINCT table_name, column_name"+of, org, row)
 	if err != nil || len(columns) == 0 {
 		return err
 	}
@@ -102,15 +103,15 @@ func restoreRefs(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) er
 	return err
 }
 
-// taken joins ErrNotUnique to the violation of a unique index. Other errors stay
+// asNotUnique joins ErrNotUnique to the violation of a unique index. Other errors stay
 // as they are. 23505 is PostgreSQL's unique_violation.
-func taken(err error) error {
+func asNotUnique(err error) error {
 	var pg *pgconn.PgError
 	switch {
 	case errors.As(err, &pg) && pg.Code == "23505":
-		return errors.Join(ErrTaken, err)
+		return errors.Join(ErrNotUnique, err)
 	case sqlite.ErrCode(err) == sqlite.ResultConstraintUnique:
-		return errors.Join(ErrTaken, err)
+		return errors.Join(ErrNotUnique, err)
 	}
 	return err
 }

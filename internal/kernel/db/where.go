@@ -14,31 +14,31 @@ import (
 // also says in which order they should be applied, because SQLite has no
 // statistics to find out: see Filter and AmongRows.
 type Where struct {
-	text  strings.Builder // " AND …" for each condition
-	wider []string        // the filters after the first, see Filter
-	led   bool            // Filter has added its first
-	args  []any           // $1 is the organization
+	text           strings.Builder // " AND …" for each condition
+	laterFilters   []string        // the filters after the first, see Filter
+	hasFirstFilter bool            // Filter has added its first
+	args           []any           // $1 is the organization
 
-	among  []among
-	chosen bool // chooseLeader has run
-	leader int  // the entry of among whose index finds the rows, or -1
-	few    bool // a condition leaves few rows, and its index finds them
+	among        []amongFilter
+	leaderChosen bool // chooseLeader has run
+	leader       int  // the entry of among whose index finds the rows, or -1
+	fewRows      bool // a condition leaves few rows, and its index finds them
 }
 
-// In begins the conditions with the organization.
-func In(org id.ID) *Where { return &Where{args: []any{org}, leader: -1} }
+// InOrganization begins the conditions with the organization.
+func InOrganization(org id.ID) *Where { return &Where{args: []any{org}, leader: -1} }
 
-func (w *Where) org() id.ID { return w.args[0].(id.ID) }
+func (w *Where) organizationID() id.ID { return w.args[0].(id.ID) }
 
 // And adds a condition; each ? stands for the next argument.
 func (w *Where) And(condition string, args ...any) *Where {
-	w.text.WriteString(" AND " + w.bind(condition, args))
+	w.text.WriteString(" AND " + w.bindArgs(condition, args))
 	return w
 }
 
-// bind replaces each ? of a condition by the number of its argument, and adds the
+// bindArgs replaces each ? of a condition by the number of its argument, and adds the
 // arguments.
-func (w *Where) bind(condition string, args []any) string {
+func (w *Where) bindArgs(condition string, args []any) string {
 	var text strings.Builder
 	for {
 		before, after, ok := strings.Cut(condition, "?")
@@ -57,32 +57,32 @@ func (w *Where) bind(condition string, args []any) string {
 // rows must come first, a row's id before a status: SQLite cannot tell which that
 // is, and is kept from the indexes of the later ones.
 func (w *Where) Filter(condition string, args ...any) {
-	if w.led {
-		w.wider = append(w.wider, w.bind(condition, args))
+	if w.hasFirstFilter {
+		w.laterFilters = append(w.laterFilters, w.bindArgs(condition, args))
 		return
 	}
-	w.led = true
+	w.hasFirstFilter = true
 	w.And(condition, args...)
 }
 
-// Equal is Filter for an optional value: a nil pointer adds nothing.
-func Equal[V any](w *Where, column string, v *V) {
+// FilterEqual is Filter for an optional value: a nil pointer adds nothing.
+func FilterEqual[V any](w *Where, column string, v *V) {
 	if v != nil {
 		w.Filter(column+" = ?", *v)
 	}
 }
 
-// Only keeps the rows with one of the ids; no ids keep all.
-func Only(w *Where, ids []id.ID) {
+// FilterIDs keeps the rows with one of the ids; no ids keep all.
+func FilterIDs(w *Where, ids []id.ID) {
 	if len(ids) > 0 {
 		w.And("id = ANY(?)", ids)
-		w.few = true
+		w.fewRows = true
 	}
 }
 
-// EqualOrNone is FilterEqual for an optional reference: "none" asks for rows that
+// FilterEqualOrNone is FilterEqual for an optional reference: "none" asks for rows that
 // have none. The caller has checked that v is an id or "none".
-func EqualOrNone(w *Where, column string, v *string) {
+func FilterEqualOrNone(w *Where, column string, v *string) {
 	if v == nil {
 		return
 	}
@@ -93,77 +93,77 @@ func EqualOrNone(w *Where, column string, v *string) {
 	w.Filter(column + " IS NULL")
 }
 
-// OneOf keeps the rows whose column has one of the values; no values keep all.
-func OneOf[V ~string](w *Where, column string, values []V) {
+// FilterOneOf keeps the rows whose column has one of the values; no values keep all.
+func FilterOneOf[V ~string](w *Where, column string, values []V) {
 	if len(values) == 1 {
-		Equal(w, column, &values[0])
+		FilterEqual(w, column, &values[0])
 	} else if len(values) > 1 {
-		w.wider = append(w.wider, w.bind(AnyOf(column, values)))
+		w.laterFilters = append(w.laterFilters, w.bindArgs(OneOfCondition(column, values)))
 	}
 }
 
-// Choice is FilterOneOf for a column that has an index, in which most rows have one
+// FilterChoice is FilterOneOf for a column that has an index, in which most rows have one
 // of the common values. A common value leaves too many rows to lead, so it is
 // applied after all other filters; several rare ones are found by the index.
-func Choice[V ~string](w *Where, column string, values []V, common ...V) {
+func FilterChoice[V ~string](w *Where, column string, values []V, common ...V) {
 	isCommon := func(v V) bool { return slices.Contains(common, v) }
 	switch {
 	case slices.ContainsFunc(values, isCommon):
-		w.wider = append(w.wider, w.bind(AnyOf(column, values)))
+		w.laterFilters = append(w.laterFilters, w.bindArgs(OneOfCondition(column, values)))
 	case len(values) > 1:
-		text, args := AnyOf(column, values)
-		w.Among(Named{Where: text + " AND deleted_at IS NULL", Args: args})
+		text, args := OneOfCondition(column, values)
+		w.AmongRows(IndexedRows{Where: text + " AND deleted_at IS NULL", Args: args})
 	default:
-		OneOf(w, column, values)
+		FilterOneOf(w, column, values)
 	}
 }
 
-// AnyOf is the condition that a column has one of the values.
-func AnyOf[V ~string](column string, values []V) (condition string, args []any) {
+// OneOfCondition is the condition that a column has one of the values.
+func OneOfCondition[V ~string](column string, values []V) (condition string, args []any) {
 	for _, v := range values {
 		args = append(args, v)
 	}
 	return column + " IN (?" + strings.Repeat(", ?", len(values)-1) + ")", args
 }
 
-// After keeps the rows whose column is later. Callers know times by the
+// FilterAfter keeps the rows whose column is later. Callers know times by the
 // millisecond, and the database by the microsecond: what is later within the same
 // millisecond is not later for them.
-func After(w *Where, column string, t *clock.Time) {
+func FilterAfter(w *Where, column string, t *clock.Time) {
 	if t != nil {
 		w.And(column+" > ?", t.Add(time.Millisecond-time.Microsecond))
 	}
 }
 
-// Before keeps the rows whose column is earlier.
-func Before(w *Where, column string, t *clock.Time) {
+// FilterBefore keeps the rows whose column is earlier.
+func FilterBefore(w *Where, column string, t *clock.Time) {
 	if t != nil {
 		w.And(column+" < ?", *t)
 	}
 }
 
-// organization is the first condition. The unary + keeps SQLite from the index on
+// organizationSQL is the first condition. The unary + keeps SQLite from the index on
 // the organization, by which it would walk the whole list.
-func (w *Where) organization(tx *Tx) string {
-	if w.few && tx.Engine() == SQLite {
+func (w *Where) organizationSQL(tx *Tx) string {
+	if w.fewRows && tx.Engine() == SQLite {
 		return "+organization_id = $1"
 	}
 	return "organization_id = $1"
 }
 
-// conditions are all that follow the organization. The unary + before a column
+// conditionsSQL are all that follow the organization. The unary + before a column
 // keeps SQLite from its index, for filters that should not lead.
-func (w *Where) conditions(tx *Tx, table string) string {
+func (w *Where) conditionsSQL(tx *Tx, table string) string {
 	text := w.text.String()
 	for i, a := range w.among {
 		if i == w.leader {
-			text += " AND " + a.byIndex(tx.Engine(), table)
+			text += " AND " + a.indexCondition(tx.Engine(), table)
 		} else {
-			text += " AND " + a.byRow(table)
+			text += " AND " + a.rowCondition(table)
 		}
 	}
-	for i, c := range w.wider {
-		if tx.Engine() == SQLite && (w.led || i > 0) {
+	for i, c := range w.laterFilters {
+		if tx.Engine() == SQLite && (w.hasFirstFilter || i > 0) {
 			c = "+" + c
 		}
 		text += " AND " + c
@@ -177,6 +177,6 @@ func (w *Where) clone() *Where {
 	c := *w
 	c.text = strings.Builder{}
 	c.text.WriteString(w.text.String())
-	c.wider, c.among, c.args = slices.Clone(w.wider), slices.Clone(w.among), slices.Clone(w.args)
+	c.laterFilters, c.among, c.args = slices.Clone(w.laterFilters), slices.Clone(w.among), slices.Clone(w.args)
 	return &c
 }

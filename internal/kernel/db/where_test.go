@@ -103,13 +103,13 @@ func fillNotes(t *testing.T, e db.Engine) (*db.DB, id.ID) {
 
 // Whether few or many are named, a page has the same rows in the same order.
 func TestAmong(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d, org := fillNotes(t, e)
-		by := func(who string) db.Named {
-			return db.Named{Table: "links", Column: "note_id", Where: "who = ?", Args: []any{who}}
+		by := func(who string) db.IndexedRows {
+			return db.IndexedRows{Table: "links", Column: "note_id", Where: "who = ?", Args: []any{who}}
 		}
-		due := func(before int) db.Named {
-			return db.Named{Where: "due_at < ? AND deleted_at IS NULL", Args: []any{clock.Time(before)}}
+		due := func(before int) db.IndexedRows {
+			return db.IndexedRows{Where: "due_at < ? AND deleted_at IS NULL", Args: []any{clock.Time(before)}}
 		}
 		first := db.Page{Limit: 3}
 		open, done, owner := "open", "done", "o1"
@@ -119,37 +119,38 @@ func TestAmong(t *testing.T) {
 			page  db.Page
 			want  string // the creation times
 		}{
-			{"few", func(w *db.Where) { w.Among(by("ada")) }, first, "3 2 1"},
-			{"few, ascending", func(w *db.Where) { w.Among(by("ada")) }, db.Page{Limit: 3, Offset: 2, Ascending: true},
-				"2 3"},
-			{"many", func(w *db.Where) { w.Among(by("everybody")) }, first, "5999 5998 5997"},
-			{"none", func(w *db.Where) { w.Among(by("nobody")) }, first, ""},
-			{"few own", func(w *db.Where) { w.Among(due(3)) }, first, "5999 5998"},
-			{"many own", func(w *db.Where) { w.Among(due(manyNotes - 1)) }, first, "5999 5998 5997"},
-			{"two ways", func(w *db.Where) { w.Among(due(2), by("ada")) }, first, "5999 3 2"},
-			{"two ways to many", func(w *db.Where) { w.Among(due(2), by("everybody")) }, first, "5999 5998 5997"},
-			{"two filters", func(w *db.Where) { w.Among(by("everybody")).Among(due(4)) }, db.Page{Limit: 9},
+			{"few", func(w *db.Where) { w.AmongRows(by("ada")) }, first, "3 2 1"},
+			{"few, ascending", func(w *db.Where) { w.AmongRows(by("ada")) },
+				db.Page{Limit: 3, Offset: 2, Ascending: true}, "2 3"},
+			{"many", func(w *db.Where) { w.AmongRows(by("everybody")) }, first, "5999 5998 5997"},
+			{"none", func(w *db.Where) { w.AmongRows(by("nobody")) }, first, ""},
+			{"few own", func(w *db.Where) { w.AmongRows(due(3)) }, first, "5999 5998"},
+			{"many own", func(w *db.Where) { w.AmongRows(due(manyNotes - 1)) }, first, "5999 5998 5997"},
+			{"two ways", func(w *db.Where) { w.AmongRows(due(2), by("ada")) }, first, "5999 3 2"},
+			{"two ways to many", func(w *db.Where) { w.AmongRows(due(2), by("everybody")) }, first, "5999 5998 5997"},
+			{"two filters", func(w *db.Where) { w.AmongRows(by("everybody")).AmongRows(due(4)) }, db.Page{Limit: 9},
 				"5999 5998 5997"},
-			{"two that exclude each other", func(w *db.Where) { w.Among(by("ada")).Among(due(4)) }, first, ""},
-			{"with a filter", func(w *db.Where) { db.Equal(w, "status", &open); w.Among(by("everybody")) }, first,
-				"5005 4005 3005"},
-			{"with a filter, few", func(w *db.Where) { db.Equal(w, "owner", &owner); w.Among(by("ada")) }, first, "3"},
-			{"a common value", func(w *db.Where) { db.Choice(w, "status", []string{done}, "done") }, first,
+			{"two that exclude each other", func(w *db.Where) { w.AmongRows(by("ada")).AmongRows(due(4)) }, first, ""},
+			{"with a filter", func(w *db.Where) { db.FilterEqual(w, "status", &open); w.AmongRows(by("everybody")) },
+				first, "5005 4005 3005"},
+			{"with a filter, few", func(w *db.Where) { db.FilterEqual(w, "owner", &owner); w.AmongRows(by("ada")) },
+				first, "3"},
+			{"a common value", func(w *db.Where) { db.FilterChoice(w, "status", []string{done}, "done") }, first,
 				"5999 5998 5997"},
 			{"a rare value", func(w *db.Where) {
-				db.Choice(w, "status", []string{open},
+				db.FilterChoice(w, "status", []string{open},
 					"done")
-				db.Equal(w, "owner", &owner)
+				db.FilterEqual(w, "owner", &owner)
 			},
 				first,
 				"5"},
-			{"two values", func(w *db.Where) { db.Choice(w, "status", []string{open, "none"}, "done") }, first,
+			{"two values", func(w *db.Where) { db.FilterChoice(w, "status", []string{open, "none"}, "done") }, first,
 				"5005 4005 3005"},
-			{"two values, one common", func(w *db.Where) { db.Choice(w, "status", []string{open, done}, "done") },
+			{"two values, one common", func(w *db.Where) { db.FilterChoice(w, "status", []string{open, done}, "done") },
 				first,
 				"5999 5998 5997"},
 		} {
-			w := db.In(org)
+			w := db.InOrganization(org)
 			c.where(w)
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 				rows, err := noteTable.List(ctx, tx, w, c.page)
@@ -174,7 +175,7 @@ func TestAmong(t *testing.T) {
 
 // The rows are reached by the index of the filter that leaves the fewest.
 func TestListPlans(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d, org := fillNotes(t, e)
 		open, done, owner := "open", "done", "o1"
 		for name, c := range map[string]struct {
@@ -183,27 +184,30 @@ func TestListPlans(t *testing.T) {
 			sorted bool
 		}{
 			"no filter": {func(*db.Where) {}, "notes_list", false},
-			"the owner first": {func(w *db.Where) { db.Equal(w, "owner", &owner); db.Equal(w, "status", &done) },
-				"notes_owner",
-				false},
+			"the owner first": {func(w *db.Where) {
+				db.FilterEqual(w, "owner", &owner)
+				db.FilterEqual(w, "status",
+					&done)
+			}, "notes_owner", false},
 			"a common status": {func(w *db.Where) {
-				db.Choice(w, "status", []string{done}, "done")
-				db.Equal(w, "owner",
+				db.FilterChoice(w, "status", []string{done}, "done")
+				db.FilterEqual(w, "owner",
 					&owner)
 			}, "notes_owner", false},
-			"a rare status": {func(w *db.Where) { db.Choice(w, "status", []string{open}, "done") }, "notes_status",
-				false},
-			"a common status by name": {func(w *db.Where) { db.Choice(w, "status", []string{done}, "done") }, "notes_",
-				false},
+			"a rare status": {func(w *db.Where) { db.FilterChoice(w, "status", []string{open}, "done") },
+				"notes_status", false},
+			"a common status by name": {func(w *db.Where) { db.FilterChoice(w, "status", []string{done}, "done") },
+				"notes_", false},
 			"few": {func(w *db.Where) {
-				w.Among(db.Named{Where: "due_at < ? AND deleted_at IS NULL", Args: []any{clock.Time(3)}})
+				w.AmongRows(db.IndexedRows{Where: "due_at < ? AND deleted_at IS NULL", Args: []any{clock.Time(3)}})
 			}, "notes_due", true},
 			"many": {func(w *db.Where) {
-				w.Among(db.Named{Where: "due_at < ? AND deleted_at IS NULL", Args: []any{clock.Time(manyNotes)}})
+				w.AmongRows(db.IndexedRows{Where: "due_at < ? AND deleted_at IS NULL",
+					Args: []any{clock.Time(manyNotes)}})
 			}, "notes_list", false},
 		} {
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				w := db.In(org)
+				w := db.InOrganization(org)
 				c.where(w)
 				plan, err := noteTable.Explain(ctx, tx, w, db.Page{Limit: 10})
 				sorted := strings.Contains(plan, "Sort") || strings.Contains(plan, "TEMP B-TREE")

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold makes text comparable regardless of case and of how its letters are
+// FoldText makes text comparable regardless of case and of how its letters are
 // composed. Accents stay, because it decides whether two texts, such as email
 // addresses, are the same. ASCII, which most text is, needs no tables.
-func Fold(s string) string {
+func FoldText(s string) string {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
@@ -51,8 +51,8 @@ func appendWords(b []byte, s string) []byte {
 		switch {
 		case c >= utf8.RuneSelf:
 			// Not ASCII after all: begin again.
-			return appendLetters(b[:begin], s)
-		case separates(rune(c)):
+			return appendUnicodeWords(b[:begin], s)
+		case isSeparator(rune(c)):
 			between = true
 			continue
 		case 'A' <= c && c <= 'Z':
@@ -67,17 +67,17 @@ func appendWords(b []byte, s string) []byte {
 	return b
 }
 
-// appendLetters is appendWords for text beyond ASCII. NFKD takes letters and
+// appendUnicodeWords is appendWords for text beyond ASCII. NFKD takes letters and
 // accents apart, so that the accents can be left out; NFC composes again what is
 // more than a letter with an accent, like the syllables of Korean.
-func appendLetters(b []byte, s string) []byte {
+func appendUnicodeWords(b []byte, s string) []byte {
 	s = norm.NFKD.String(cases.Fold().String(norm.NFKD.String(s)))
 	var plain strings.Builder
 	for _, r := range s {
 		switch {
 		case r < utf8.RuneSelf:
 			plain.WriteRune(r)
-		case !ignored(r):
+		case !isIgnored(r):
 			if as, ok := plainLetters[r]; ok {
 				plain.WriteString(as)
 			} else {
@@ -87,7 +87,7 @@ func appendLetters(b []byte, s string) []byte {
 	}
 	between, marked := true, false
 	for _, r := range norm.NFC.String(plain.String()) {
-		if separates(r) {
+		if isSeparator(r) {
 			between = true
 			continue
 		}
@@ -97,23 +97,23 @@ func appendLetters(b []byte, s string) []byte {
 		}
 		cjk := isCJK(r)
 		if cjk && !marked {
-			b = utf8.AppendRune(b, mark3)
+			b = utf8.AppendRune(b, cjkMark)
 		}
 		b = utf8.AppendRune(b, r)
 		if marked = cjk; cjk {
-			b = utf8.AppendRune(b, mark3)
+			b = utf8.AppendRune(b, cjkMark)
 		}
 	}
 	return b
 }
 
-// mark3 stands before and after every Chinese, Japanese and Korean letter, where
+// cjkMark stands before and after every Chinese, Japanese and Korean letter, where
 // words have no spaces between them and two letters are a word. The search indexes
 // know sequences of three characters: with the mark they find one letter (mark,
 // letter, mark) and two (letter, mark, letter), anywhere. The character is a letter
 // of Roman inscriptions, because PostgreSQL indexes only letters and digits. In
 // what people write it is ignored.
-const mark3 = 'ꟷ'
+const cjkMark = 'ꟷ'
 
 // isCJK reports whether a character is written without spaces between words. The
 // last one, the long-vowel mark of Japanese, belongs to no single script.
@@ -122,16 +122,16 @@ func isCJK(r rune) bool {
 		unicode.Bopomofo) || r == 'ー')
 }
 
-// separates reports whether a character ends a word. Quotes do, so that a query
+// isSeparator reports whether a character ends a word. Quotes do, so that a query
 // may have them.
-func separates(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }
+func isSeparator(r rune) bool { return r == '"' || unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// ignored reports whether a character of decomposed text does not count: accents,
+// isIgnored reports whether a character of decomposed text does not count: accents,
 // the vowel points of Hebrew and Arabic, and what is invisible. The vowels of other
 // scripts are marks too, as is the sound mark of a Japanese syllable; without these
 // it would be another word, so they count.
-func ignored(r rune) bool {
-	if r == mark3 || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
+func isIgnored(r rune) bool {
+	if r == cjkMark || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
 		return true
 	}
 	if !unicode.Is(unicode.Mn, r) {

@@ -17,7 +17,7 @@ const (
 	queueLength = 1024                  // more waiting writes than this are refused
 	maxBatch    = 256                   // writes in one commit
 	maxBatchAge = 20 * time.Millisecond // after which a commit takes no more writes
-	slowClosure = 50 * time.Millisecond // a write that takes longer is logged: all others wait for it
+	slowWrite   = 50 * time.Millisecond // a write that takes longer is logged: all others wait for it
 )
 
 // writer runs every write of SQLite on one goroutine. Writes that wait together
@@ -27,16 +27,16 @@ const (
 type writer struct {
 	db    *DB
 	conn  *conn
-	queue chan *request
+	queue chan *writeRequest
 	wg    sync.WaitGroup
-	follower
+	indexFollower
 
 	mu     sync.RWMutex // held while sending to queue, which stopAndWait closes
 	closed bool
 }
 
-// request is one write and its result.
-type request struct {
+// writeRequest is one write and its result.
+type writeRequest struct {
 	ctx    context.Context
 	fn     Func
 	tx     Tx
@@ -47,18 +47,18 @@ type request struct {
 
 // newWriter starts the goroutine, which owns the connection from then on.
 func newWriter(d *DB, c *conn) (*writer, error) {
-	w := &writer{db: d, conn: c, queue: make(chan *request, queueLength)}
-	if err := w.follow(); err != nil {
+	w := &writer{db: d, conn: c, queue: make(chan *writeRequest, queueLength)}
+	if err := w.findWaitingTables(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	w.wg.Go(w.loop)
+	w.wg.Go(w.runLoop)
 	return w, nil
 }
 
-// do has the writer run fn, and waits for its commit. It does not give up when ctx
+// submitWrite has the writer run fn, and waits for its commit. It does not give up when ctx
 // ends: once queued, only the writer knows whether fn ran. Full queues are refused.
-func (w *writer) do(ctx context.Context, fn Func) error {
-	r := &request{ctx: ctx, fn: fn, queued: time.Now(), done: make(chan struct{})}
+func (w *writer) submitWrite(ctx context.Context, fn Func) error {
+	r := &writeRequest{ctx: ctx, fn: fn, queued: time.Now(), done: make(chan struct{})}
 	w.mu.RLock()
 	if w.closed {
 		w.mu.RUnlock()
@@ -76,8 +76,8 @@ func (w *writer) do(ctx context.Context, fn Func) error {
 	return r.err
 }
 
-// stop takes no more writes, and returns when those in the queue have committed.
-func (w *writer) stop() {
+// stopAndWait takes no more writes, and returns when those in the queue have committed.
+func (w *writer) stopAndWait() {
 	w.mu.Lock()
 	if !w.closed {
 		w.closed = true
@@ -87,48 +87,48 @@ func (w *writer) stop() {
 	w.wg.Wait()
 }
 
-// loop is the writer's goroutine. Between commits it indexes new rows for the
+// runLoop is the writer's goroutine. Between commits it indexes new rows for the
 // search, and after each one if too many wait.
-func (w *writer) loop() {
+func (w *writer) runLoop() {
 	for {
 		select {
 		case first, ok := <-w.queue:
 			if !ok {
 				for range 10 { // what is left then waits for the next start
-					w.catchUp()
+					w.catchUpIndex()
 				}
 				return
 			}
-			w.batch(first)
+			w.commitBatch(first)
 		case <-w.due.C:
-			w.catchUp()
+			w.catchUpIndex()
 		}
-		if w.rows >= farBehind {
-			w.catchUp()
+		if w.waitingRows >= maxWaitingRows {
+			w.catchUpIndex()
 		}
 	}
 }
 
-// tx is a new Tx on the writer's connection.
-func (w *writer) tx() *Tx { return &Tx{session: w.conn, db: w.db, writable: true} }
+// newWriteTx is a new Tx on the writer's connection.
+func (w *writer) newWriteTx() *Tx { return &Tx{session: w.conn, db: w.db, writable: true} }
 
-// batch commits first and the requests that join it while it runs. All are answered
+// commitBatch commits first and the requests that join it while it runs. All are answered
 // after the sync.
 //
 // When SQLite itself ends the transaction (for example because the disk is full),
 // the write that met the error gets it, and every other one runs again in a new
 // transaction: their work is gone, and their results may no longer hold.
-func (w *writer) batch(first *request) {
+func (w *writer) commitBatch(first *writeRequest) {
 	began := time.Now()
-	var answered, ran []*request
-	todo := []*request{first}
+	var answered, ran []*writeRequest
+	todo := []*writeRequest{first}
 	open := true // more writes may join
 	limit := maxBatch
 	for len(todo) > 0 {
 		ran = ran[:0]
-		if err := w.conn.do("BEGIN IMMEDIATE"); err != nil {
+		if err := w.conn.execSimple("BEGIN IMMEDIATE"); err != nil {
 			for _, r := range todo {
-				r.err = unavailable(err)
+				r.err = sqliteUnavailable(err)
 			}
 			answered = append(answered, todo...)
 			break
@@ -137,10 +137,10 @@ func (w *writer) batch(first *request) {
 		for len(todo) > 0 && len(ran) < limit && !lost {
 			r := todo[0]
 			todo = todo[1:]
-			lost = w.run(r)
+			lost = w.runRequest(r)
 			if lost {
 				answered = append(answered, r)
-				todo = append(append([]*request(nil), ran...), todo...)
+				todo = append(append([]*writeRequest(nil), ran...), todo...)
 				open = false
 				break
 			}
@@ -161,13 +161,13 @@ func (w *writer) batch(first *request) {
 		if lost {
 			continue
 		}
-		if err := w.commit(ran); err != nil {
+		if err := w.commitRequests(ran); err != nil {
 			if len(ran) == 1 {
-				ran[0].err = unavailable(err)
+				ran[0].err = sqliteUnavailable(err)
 				answered = append(answered, ran[0])
 			} else {
 				// One of them may be too large for the disk, so each gets its own commit.
-				todo = append(append([]*request(nil), ran...), todo...)
+				todo = append(append([]*writeRequest(nil), ran...), todo...)
 				limit, open = 1, false
 			}
 			continue
@@ -175,71 +175,71 @@ func (w *writer) batch(first *request) {
 		answered = append(answered, ran...)
 		open = false
 	}
-	w.db.stats.batch(len(answered), began)
+	w.db.stats.countBatch(len(answered), began)
 	for _, r := range answered {
-		w.db.stats.wait(began.Sub(r.queued))
+		w.db.stats.countWait(began.Sub(r.queued))
 		close(r.done)
 	}
 }
 
-// run executes one write behind a savepoint, so that its error undoes only its own
+// runRequest executes one write behind a savepoint, so that its error undoes only its own
 // work. It reports whether SQLite ended the whole transaction, which shows in
 // autocommit being on again.
-func (w *writer) run(r *request) (lost bool) {
+func (w *writer) runRequest(r *writeRequest) (lost bool) {
 	if r.err = r.ctx.Err(); r.err != nil {
 		return false
 	}
-	if r.err = w.conn.do("SAVEPOINT r"); r.err != nil {
+	if r.err = w.conn.execSimple("SAVEPOINT r"); r.err != nil {
 		return w.conn.AutocommitEnabled()
 	}
 	start := time.Now()
-	r.tx = *w.tx()
+	r.tx = *w.newWriteTx()
 	end := func() bool { return false }
-	if h := holdOf(r.ctx); h != nil {
-		end = h.begin(w.conn)
+	if h := holdBudgetOf(r.ctx); h != nil {
+		end = h.startTimer(w.conn)
 	}
 	// The work must not end halfway because a client hung up: see conn.
-	r.err = call(inside(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
+	r.err = callRecovering(markInTransaction(context.WithoutCancel(r.ctx)), r.fn, &r.tx)
 	if tooLong := end(); tooLong {
 		r.err = ErrHeldTooLong
 	}
-	if d := time.Since(start); d > slowClosure {
+	if d := time.Since(start); d > slowWrite {
 		w.db.stats.slow.Add(1)
-		w.db.opts.Log.WarnContext(r.ctx, "a slow write held up all others", "took", d, "operation", Label(r.ctx))
+		w.db.opts.Log.WarnContext(r.ctx, "a slow write held up all others", "took", d, "operation", LabelOf(r.ctx))
 	}
 	if w.conn.AutocommitEnabled() {
 		if errors.Is(r.err, ErrHeldTooLong) {
 			return true // an interrupted statement may end the whole transaction
 		}
 		if r.err == nil {
-			r.err = unavailable(fmt.Errorf("db: the transaction ended inside a closure"))
+			r.err = sqliteUnavailable(fmt.Errorf("db: the transaction ended inside a closure"))
 		} else {
-			r.err = unavailable(r.err)
+			r.err = sqliteUnavailable(r.err)
 		}
 		return true
 	}
 	if r.err != nil {
-		if err := w.conn.do("ROLLBACK TO r"); err != nil {
-			w.fatal(fmt.Errorf("db: cannot undo a closure: %w", err))
+		if err := w.conn.execSimple("ROLLBACK TO r"); err != nil {
+			w.failFatally(fmt.Errorf("db: cannot undo a closure: %w", err))
 		}
 	}
-	if err := w.conn.do("RELEASE r"); err != nil {
-		w.fatal(fmt.Errorf("db: release: %w", err))
+	if err := w.conn.execSimple("RELEASE r"); err != nil {
+		w.failFatally(fmt.Errorf("db: release: %w", err))
 	}
 	return false
 }
 
-// commit updates the search index for the requests, syncs, and runs their OnCommit
+// commitRequests updates the search index for the requests, syncs, and runs their OnCommit
 // functions. An error means that nothing was kept.
-func (w *writer) commit(ran []*request) error {
-	err := w.applyIndex(ran)
+func (w *writer) commitRequests(ran []*writeRequest) error {
+	err := w.applyIndexChanges(ran)
 	if err == nil {
-		err = w.conn.do("COMMIT")
+		err = w.conn.execSimple("COMMIT")
 	}
 	if err != nil {
 		if !w.conn.AutocommitEnabled() {
-			if undo := w.conn.do("ROLLBACK"); undo != nil {
-				w.fatal(fmt.Errorf("db: cannot roll back: %w", undo))
+			if undo := w.conn.execSimple("ROLLBACK"); undo != nil {
+				w.failFatally(fmt.Errorf("db: cannot roll back: %w", undo))
 			}
 		}
 		switch sqlite.ErrCode(err).ToPrimary() {
@@ -248,12 +248,12 @@ func (w *writer) commit(ran []*request) error {
 		}
 		// A failed sync may have lost what the kernel had already accepted, so
 		// nothing may be acknowledged after it.
-		w.fatal(fmt.Errorf("db: commit: %w", err))
+		w.failFatally(fmt.Errorf("db: commit: %w", err))
 		return err
 	}
 	for _, r := range ran {
 		if r.err == nil {
-			for _, fn := range r.tx.after {
+			for _, fn := range r.tx.afterCommit {
 				fn()
 			}
 		}
@@ -261,20 +261,20 @@ func (w *writer) commit(ran []*request) error {
 	return nil
 }
 
-// fatal ends the process, unless a test wants otherwise. The next start recovers
+// failFatally ends the process, unless a test wants otherwise. The next start recovers
 // from the log.
-func (w *writer) fatal(err error) {
-	if w.db.opts.Fatal != nil {
-		w.db.opts.Fatal(err)
+func (w *writer) failFatally(err error) {
+	if w.db.opts.OnFatal != nil {
+		w.db.opts.OnFatal(err)
 		return
 	}
 	w.db.opts.Log.Error("the database can no longer be trusted; stopping", "err", err)
 	os.Exit(3)
 }
 
-// unavailable answers 503 for a temporary failure of SQLite: a busy or full
+// sqliteUnavailable answers 503 for a temporary failure of SQLite: a busy or full
 // database. Other errors stay as they are.
-func unavailable(err error) error {
+func sqliteUnavailable(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultBusy, sqlite.ResultFull, sqlite.ResultLocked, sqlite.ResultInterrupt, sqlite.ResultIOErr:
 		return fault.Unavailable.Because(err)
@@ -289,8 +289,8 @@ func WithLabel(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, labelKey{}, name)
 }
 
-// Label returns the name that WithLabel set.
-func Label(ctx context.Context) string {
+// LabelOf returns the name that WithLabel set.
+func LabelOf(ctx context.Context) string {
 	s, _ := ctx.Value(labelKey{}).(string)
 	return s
 }

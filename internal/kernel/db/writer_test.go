@@ -37,7 +37,7 @@ func rows(t testing.TB, d *db.DB) string {
 	t.Helper()
 	var all []string
 	err := d.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		all, err = db.All[string](ctx, tx, "SELECT who FROM t ORDER BY who")
+		all, err = db.QueryAll[string](ctx, tx, "SELECT who FROM t ORDER BY who")
 		return err
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func together(d *db.DB, ctxs []context.Context, fns ...db.Func) []error {
 			if i == 0 || d.Engine() == db.Postgres {
 				return entered.Load()+ended.Load() > int64(i)
 			}
-			return int64(d.Gauges().QueueLength)+ended.Load() >= int64(i)
+			return int64(d.ReadGauges().QueueLength)+ended.Load() >= int64(i)
 		}
 		for !there() {
 			time.Sleep(time.Millisecond)
@@ -119,7 +119,7 @@ func TestOneWriteDoesNotHarmOthers(t *testing.T) {
 		}, want: func(err error) bool { return errors.Is(err, boom) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dbtest.Each(t, func(t *testing.T, e db.Engine) {
+			dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 				d := dbtest.Open(t, e, table)
 				nested = d
 				if e == db.Postgres && strings.HasPrefix(name, "violates") {
@@ -165,7 +165,7 @@ func TestFullDisk(t *testing.T) {
 	if errs[0] != nil || errs[2] != nil || errs[4] != nil {
 		t.Errorf("answers: %v", errs)
 	}
-	if !fault.Has(errs[1], fault.Unavailable) {
+	if !fault.IsKind(errs[1], fault.Unavailable) {
 		t.Errorf("the large one: %v", errs[1])
 	}
 	if errs[3] == nil {
@@ -184,7 +184,7 @@ func TestFullDisk(t *testing.T) {
 		})
 		if err == nil {
 			want += who
-		} else if !fault.Has(err, fault.Unavailable) {
+		} else if !fault.IsKind(err, fault.Unavailable) {
 			t.Fatal(err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestFullDisk(t *testing.T) {
 // Writes that wait together share a commit, and what was written is seen at once.
 func TestGroupCommit(t *testing.T) {
 	d := dbtest.Open(t, db.SQLite, table)
-	before := d.Gauges()
+	before := d.ReadGauges()
 	fns := make([]db.Func, 20)
 	for i := range fns {
 		fns[i] = insert(string(rune('a' + i)))
@@ -206,7 +206,7 @@ func TestGroupCommit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	after := d.Gauges()
+	after := d.ReadGauges()
 	if n := after.Batches - before.Batches; n > 10 { // two or three, unless the machine stood still
 		t.Errorf("20 writes took %d commits", n)
 	}
@@ -216,7 +216,7 @@ func TestGroupCommit(t *testing.T) {
 }
 
 func TestOnCommit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d := dbtest.Open(t, e, table)
 		var ran []string
 		note := func(s string, err error) db.Func {
@@ -256,14 +256,14 @@ func TestOneOwner(t *testing.T) {
 
 // A read sees one moment, whatever is written meanwhile, and cannot write.
 func TestReadIsOneSnapshot(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		d := dbtest.Open(t, e, table)
 		if err := d.Write(t.Context(), insert("A")); err != nil {
 			t.Fatal(err)
 		}
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			count := func() int {
-				n, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+				n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t")
 				if err != nil {
 					t.Error(err)
 				}
@@ -328,7 +328,7 @@ CREATE INDEX k_live ON k (org) WHERE gone IS NULL;
 	}
 	err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		look := func(i int) {
-			if _, err := db.One[string](ctx, tx, `
+			if _, err := db.QueryOne[string](ctx, tx, `
 				SELECT o.plan
 				FROM k
 				JOIN o ON o.id = k.org
@@ -368,7 +368,7 @@ func TestPathWithSigns(t *testing.T) {
 		t.Error(err)
 	}
 	err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.One[int](ctx, tx, "SELECT count(*) FROM goose_db_version")
+		_, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM goose_db_version")
 		return err
 	})
 	if err != nil {
@@ -378,20 +378,20 @@ func TestPathWithSigns(t *testing.T) {
 
 // Whoever waits for a connection too long is told so.
 func TestBusy(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e, table)
-		o.MaxConns, o.Wait = 1, 3*time.Second // in which a connection that was used is free again
+		o.MaxConns, o.ConnectionWait = 1, 3*time.Second // in which a connection that was used is free again
 		d, err := db.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer d.Close()
 		look := func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.One[int](ctx, tx, "SELECT count(*) FROM t")
+			_, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM t")
 			return err
 		}
 		err = d.Read(t.Context(), func(context.Context, *db.Tx) error { return d.Read(t.Context(), look) })
-		if !fault.Has(err, fault.Unavailable) {
+		if !fault.IsKind(err, fault.Unavailable) {
 			t.Errorf("it waits for itself: %v", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -20,8 +20,8 @@ const (
 	Ed25519 = "fd-ed25519"
 )
 
-// Label is the name of the DNS record with a selector's key, without the domain.
-func Label(selector string) string { return selector + "._domainkey" }
+// RecordName is the name of the DNS record with a selector's key, without the domain.
+func RecordName(selector string) string { return selector + "._domainkey" }
 
 // Key is a new key.
 type Key struct {
@@ -30,8 +30,8 @@ type Key struct {
 	Record   string // the text of the DNS record
 }
 
-// Pair makes a new key for each selector.
-func Pair() ([]Key, error) {
+// GeneratePair makes a new key for each selector.
+func GeneratePair() ([]Key, error) {
 	long, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, err
@@ -45,16 +45,16 @@ func Pair() ([]Key, error) {
 		if keys[i].Private, err = x509.MarshalPKCS8PrivateKey(k); err != nil {
 			return nil, err
 		}
-		if keys[i].Record, err = record(k.Public()); err != nil {
+		if keys[i].Record, err = formatRecord(k.Public()); err != nil {
 			return nil, err
 		}
 	}
 	return keys, nil
 }
 
-// record is a public key as DNS publishes it (RFC 6376 §3.6.1, RFC 8463 §4.2). An Ed25519 key is its bare 32
+// formatRecord is a public key as DNS publishes it (RFC 6376 §3.6.1, RFC 8463 §4.2). An Ed25519 key is its bare 32
 // bytes, an RSA key is DER.
-func record(k crypto.PublicKey) (string, error) {
+func formatRecord(k crypto.PublicKey) (string, error) {
 	switch public := k.(type) {
 	case ed25519.PublicKey:
 		return "v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(public), nil
@@ -65,8 +65,8 @@ func record(k crypto.PublicKey) (string, error) {
 	return "", errors.New("dkimkey: unsupported kind of key")
 }
 
-// Parse reads a private key, the PKCS #8 in Key.Private.
-func Parse(private []byte) (crypto.Signer, error) {
+// ParsePrivate reads a private key, the PKCS #8 in Key.Private.
+func ParsePrivate(private []byte) (crypto.Signer, error) {
 	k, err := x509.ParsePKCS8PrivateKey(private)
 	if err != nil {
 		return nil, err

@@ -13,12 +13,12 @@ import (
 
 // Both keys sign, and their records verify what they signed.
 func TestPair(t *testing.T) {
-	keys, err := dkimkey.Pair()
+	keys, err := dkimkey.GeneratePair()
 	if err != nil || len(keys) != 2 {
 		t.Fatalf("%d keys: %v", len(keys), err)
 	}
 	for _, k := range keys {
-		signer, err := dkimkey.Parse(k.Private)
+		signer, err := dkimkey.ParsePrivate(k.Private)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestPair(t *testing.T) {
 		}
 		found,
 			err := dkim.VerifyWithOptions(&signed, &dkim.VerifyOptions{LookupTXT: func(name string) ([]string, error) {
-			if name != dkimkey.Label(k.Selector)+".example.com" {
+			if name != dkimkey.RecordName(k.Selector)+".example.com" {
 				return nil, &net.DNSError{Name: name, IsNotFound: true}
 			}
 			return []string{k.Record}, nil
@@ -39,7 +39,7 @@ func TestPair(t *testing.T) {
 			t.Errorf("%s: %v, %v", k.Selector, found, err)
 		}
 	}
-	if _, err := dkimkey.Parse([]byte("no key")); err == nil {
+	if _, err := dkimkey.ParsePrivate([]byte("no key")); err == nil {
 		t.Error("anything is a key")
 	}
 }

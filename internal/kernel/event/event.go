@@ -52,7 +52,7 @@ type Event struct {
 
 // BySystem makes the service itself the actor, for what it does on a schedule or because a provider reported something.
 func (e Event) BySystem() Event {
-	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.OfRequest())
+	e.ActorKind, e.Door, e.RequestID = "system", "system", string(id.NewRequestID())
 	return e
 }
 
@@ -62,9 +62,9 @@ func ResourceType(eventType string) string {
 	return eventType[:max(i, 0)]
 }
 
-// OfRequest is a SELECT of the ids of a request's events. $1 is the organization, $2 the request and $3 when
+// SelectIDsOfRequest is a SELECT of the ids of a request's events. $1 is the organization, $2 the request and $3 when
 // it began: there is an index by time and none by request.
-const OfRequest = "SELECT id FROM events WHERE organization_id = $1 AND request_id = $2 AND created_at >= $3"
+const SelectIDsOfRequest = "SELECT id FROM events WHERE organization_id = $1 AND request_id = $2 AND created_at >= $3"
 
 // Append writes e to the log, adds it to the trace of the transaction, and enqueues its fan-out if anybody listens. Its
 // time is never before the last change of a row that the transaction has locked, so that the events of a row are in
@@ -74,16 +74,16 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	if len(e.Chain) > 0 {
 		chain = e.Chain
 	}
-	e.At = tx.NotBefore(e.At)
-	e.External = e.External || tx.Author() == db.Stranger
-	tx.Tell(e)
+	e.At = tx.TimeAfterLocked(e.At)
+	e.External = e.External || tx.Author() == db.AuthorExternal
+	tx.AddToTrace(e)
 	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID,
 		e.Door, e.RequestID, e.Data, chain, e.Previous, e.Proposal, e.ApprovedBy, e.Agent, e.External}
-	row, err := insert(ctx, tx, args)
+	row, err := insertEvent(ctx, tx, args)
 	if err != nil || !row.Heard {
 		return err
 	}
-	return l.fanOut(ctx, tx, e.Organization, row.Seq)
+	return l.enqueueFanOut(ctx, tx, e.Organization, row.Seq)
 }
 
 const (
@@ -95,20 +95,20 @@ const (
 		OR EXISTS (SELECT 1 FROM event_listeners l WHERE l.organization_id = $1 AND l.type = '*')`
 )
 
-type inserted struct {
+type insertedRow struct {
 	Seq   int64 `db:"seq"`
 	Heard bool  `db:"heard"` // somebody listens
 }
 
-// insert writes the row and finds out whether anybody listens. PostgreSQL does both in one round trip. On SQLite,
+// insertEvent writes the row and finds out whether anybody listens. PostgreSQL does both in one round trip. On SQLite,
 // which has no round trip, a second statement is cheaper than RETURNING.
-func insert(ctx context.Context, tx *db.Tx, args []any) (row inserted, err error) {
+func insertEvent(ctx context.Context, tx *db.Tx, args []any) (row insertedRow, err error) {
 	if tx.Engine() == db.Postgres {
-		return db.One[inserted](ctx, tx, insertText+" RETURNING seq, "+heardText+" AS heard", args...)
+		return db.QueryOne[insertedRow](ctx, tx, insertText+" RETURNING seq, "+heardText+" AS heard", args...)
 	}
-	if row.Seq, err = db.Insert(ctx, tx, insertText, args...); err != nil {
+	if row.Seq, err = db.InsertReturningSeq(ctx, tx, insertText, args...); err != nil {
 		return row, err
 	}
-	row.Heard, err = db.One[bool](ctx, tx, "SELECT "+heardText, args[:2]...)
+	row.Heard, err = db.QueryOne[bool](ctx, tx, "SELECT "+heardText, args[:2]...)
 	return row, err
 }

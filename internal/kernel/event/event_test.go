@@ -30,7 +30,7 @@ CREATE TABLE heard (
 // Whoever listens hears of every committed event once, of no other, and only
 // of the types it named.
 func TestFanOut(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, engine db.Engine) {
 		d := dbtest.Open(t, engine, migrations.FS, heardTable)
 		q := job.New(job.Options{DB: d, Clock: clock.New(0)})
 		log := event.New(q)
@@ -53,16 +53,16 @@ func TestFanOut(t *testing.T) {
 		write := func(fn db.Func) error { return d.Write(t.Context(), fn) }
 		listen := func(org, listener id.ID, types ...string) {
 			if err := write(func(ctx context.Context, tx *db.Tx) error {
-				return event.Listen(ctx, tx, org, "probe", listener, types)
+				return event.SetListenedTypes(ctx, tx, org, "probe", listener, types)
 			}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		listen(mine, all, "thing.made", event.Every, "thing.made")
+		listen(mine, all, "thing.made", event.EveryType, "thing.made")
 		listen(mine, some, "thing.made", "thing.made", "thing.lost")
 		listen(mine, silent, "thing.made")
 		listen(mine, silent) // and no longer
-		listen(theirs, id.New(), event.Every)
+		listen(theirs, id.New(), event.EveryType)
 
 		const n = 60
 		var wg sync.WaitGroup
@@ -95,11 +95,11 @@ func TestFanOut(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			left := 0
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				if left, err = db.One[int](ctx, tx,
+				if left, err = db.QueryOne[int](ctx, tx,
 					"SELECT count(*) FROM jobs WHERE kind = 'event.fan_out'"); err != nil {
 					return err
 				}
-				got, err = db.All[count](ctx, tx, `
+				got, err = db.QueryAll[count](ctx, tx, `
 					SELECT listener_id, count(*) AS n, count(DISTINCT event_id) AS events
 					FROM heard
 					WHERE organization_id = $1 GROUP BY listener_id`, mine)
@@ -127,7 +127,7 @@ func TestFanOut(t *testing.T) {
 // An earlier event is behind from its change until its fan-out, also while a
 // fan-out that failed waits for its next attempt.
 func TestBehind(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, engine db.Engine) {
 		d := dbtest.Open(t, engine, migrations.FS)
 		q := job.New(job.Options{DB: d, Clock: clock.New(0)})
 		log := event.New(q)
@@ -135,12 +135,12 @@ func TestBehind(t *testing.T) {
 		mine, theirs := id.New(), id.New()
 		behind := func(org id.ID) (n int) {
 			err := d.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				last, err := db.One[int64](ctx, tx, "SELECT max(seq) FROM events")
+				last, err := db.QueryOne[int64](ctx, tx, "SELECT max(seq) FROM events")
 				if err != nil {
 					return err
 				}
 				for seq := range last + 1 {
-					_, b, err := event.Behind(ctx, tx, org, seq+1)
+					_, b, err := event.FanOutPendingBefore(ctx, tx, org, seq+1)
 					if err != nil {
 						return err
 					}
@@ -162,7 +162,7 @@ func TestBehind(t *testing.T) {
 			}
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			if err := event.Listen(ctx, tx, mine, "probe", id.New(), []string{"thing.made"}); err != nil {
+			if err := event.SetListenedTypes(ctx, tx, mine, "probe", id.New(), []string{"thing.made"}); err != nil {
 				return err
 			}
 			for _, kind := range []string{"thing.made", "thing.lost", "thing.made"} { // nobody hears of the second

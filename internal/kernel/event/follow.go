@@ -42,11 +42,11 @@ type Subscription struct {
 }
 
 const (
-	followEvery = 250 * time.Millisecond
+	pollInterval = 250 * time.Millisecond
 	// On PostgreSQL a transaction may commit after one that has a higher seq. A gap below the highest seq is read
 	// again for so long.
-	followLate = 3 * time.Second
-	followRows = 1000 // the most that one query reads
+	lateCommitWindow = 3 * time.Second
+	maxPollRows      = 1000 // the most that one query reads
 )
 
 // NewFollower returns a follower of a database's log. It reads nothing until somebody subscribes.
@@ -66,7 +66,7 @@ func (f *Follower) Subscribe(org id.ID, most int) *Subscription {
 	f.subs[s] = true
 	if !f.running {
 		f.running = true
-		go f.follow()
+		go f.pollLog()
 	}
 	return s
 }
@@ -90,10 +90,10 @@ func (f *Follower) Stop(context.Context) error {
 	return nil
 }
 
-// follow reads the log until there are no subscribers left. A failure is logged once, until reading works again.
-func (f *Follower) follow() {
-	t := tail{late: f.db.Engine() == db.Postgres, seen: map[int64]time.Time{}}
-	tick := time.NewTicker(followEvery)
+// pollLog reads the log until there are no subscribers left. A failure is logged once, until reading works again.
+func (f *Follower) pollLog() {
+	t := logTail{hasLateCommits: f.db.Engine() == db.Postgres, seen: map[int64]time.Time{}}
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for failed := false; ; <-tick.C {
 		f.mu.Lock()
@@ -105,19 +105,19 @@ func (f *Follower) follow() {
 		f.mu.Unlock()
 		// No request's context: the follower serves all subscribers.
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		news, err := t.read(ctx, f.db)
+		news, err := t.readNew(ctx, f.db)
 		cancel()
 		if err != nil && !failed {
 			f.log.WarnContext(ctx, "the event log cannot be followed; open pages are not updated", "err", err)
 		}
 		failed = err != nil
-		f.spread(news)
+		f.sendNotices(news)
 	}
 }
 
-// spread sends notices to the subscribers of their organization. It never waits: a subscriber whose channel is
+// sendNotices sends notices to the subscribers of their organization. It never waits: a subscriber whose channel is
 // full misses the notice and is told so.
-func (f *Follower) spread(news []Notice) {
+func (f *Follower) sendNotices(news []Notice) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, n := range news {
@@ -137,36 +137,36 @@ func (f *Follower) spread(news []Notice) {
 	}
 }
 
-// tail is how far the log was read.
-type tail struct {
-	begun bool
-	late  bool                // events can commit in another order than that of seq
-	floor int64               // up to here nothing new is expected
-	seen  map[int64]time.Time // the events above the floor that were read, and when
+// logTail is how far the log was read.
+type logTail struct {
+	begun          bool
+	hasLateCommits bool                // events can commit in another order than that of seq
+	floor          int64               // up to here nothing new is expected
+	seen           map[int64]time.Time // the events above the floor that were read, and when
 }
 
-// read returns the events that were not read before. The first call returns none and only finds the end of the log.
+// readNew returns the events that were not read before. The first call returns none and only finds the end of the log.
 // Later calls read everything above the floor, which rises past an event only when it was seen lateCommitWindow ago:
 // until then, one with a lower seq may still commit.
-func (t *tail) read(ctx context.Context, d *db.DB) (news []Notice, err error) {
+func (t *logTail) readNew(ctx context.Context, d *db.DB) (news []Notice, err error) {
 	err = d.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if !t.begun {
-			last, err := db.One[*int64](ctx, tx, "SELECT max(seq) FROM events")
+			last, err := db.QueryOne[*int64](ctx, tx, "SELECT max(seq) FROM events")
 			if err == nil && last != nil {
 				t.floor = *last
 			}
 			t.begun = err == nil
 			return err
 		}
-		news, err = db.All[Notice](ctx, tx, `
+		news, err = db.QueryAll[Notice](ctx, tx, `
 			SELECT seq, organization_id, type, resource_id FROM events
-			WHERE seq > $1 ORDER BY seq LIMIT $2`, t.floor, followRows)
+			WHERE seq > $1 ORDER BY seq LIMIT $2`, t.floor, maxPollRows)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	now, full := time.Now(), len(news) == followRows
+	now, full := time.Now(), len(news) == maxPollRows
 	fresh := news[:0]
 	for _, n := range news {
 		if _, known := t.seen[n.Seq]; !known {
@@ -176,7 +176,7 @@ func (t *tail) read(ctx context.Context, d *db.DB) (news []Notice, err error) {
 	}
 	// A full page means that there is more to read, so the floor rises at once rather than reading the page again.
 	for seq, at := range maps.Clone(t.seen) {
-		if !t.late || full || now.Sub(at) > followLate {
+		if !t.hasLateCommits || full || now.Sub(at) > lateCommitWindow {
 			t.floor = max(t.floor, seq)
 		}
 	}

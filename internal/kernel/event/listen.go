@@ -15,27 +15,28 @@ import (
 
 // Log writes events and passes them to their listeners.
 type Log struct {
-	jobs  *job.Queue
-	hears map[string]Hear // by the kind of listener
+	jobs     *job.Queue
+	handlers map[string]Handler // by the kind of listener
 }
 
-// Hear is called for one event and one listener, in the transaction of the fan-out. It must only write down what is
+// Handler is called for one event and one listener, in the transaction of the fan-out. It must only write down what is
 // to be done, such as a delivery, and not do it: the transaction may run again. It takes effect exactly once per event.
-type Hear func(ctx context.Context, tx *db.Tx, e Event, listener id.ID) error
+type Handler func(ctx context.Context, tx *db.Tx, e Event, listener id.ID) error
 
-// Every is the type to listen to for events of all types.
-const Every = "*"
+// EveryType is the type to listen to for events of all types.
+const EveryType = "*"
 
-// fanOut is the arguments of the fan-out job: which event to pass on.
-type fanOut struct {
+// fanOutArgs is the arguments of the fan-out job: which event to pass on.
+type fanOutArgs struct {
 	Organization id.ID `json:"organization"`
 	Seq          int64 `json:"seq"`
 }
 
 // New connects the log to the queue that runs its fan-out.
 func New(q *job.Queue) *Log {
-	l := &Log{jobs: q, hears: map[string]Hear{}}
-	job.HandleTx(q, job.FanOut, l.fanOutEvent, job.Forget(), job.Attempts(fanOutAttempts), job.Backoff(fanOutBackoff))
+	l := &Log{jobs: q, handlers: map[string]Handler{}}
+	job.HandleTx(q, job.FanOutKind, l.notifyListeners, job.ForgetWhenDone(), job.Attempts(fanOutAttempts),
+		job.RetryBackoff(fanOutBackoff))
 	return l
 }
 
@@ -49,23 +50,23 @@ func fanOutBackoff(attempt int) time.Duration {
 
 // On sets the handler for a kind of listener. A listener of a kind without a handler is an error, so that none is
 // skipped silently.
-func (l *Log) On(kind string, fn Hear) {
-	if l.hears[kind] != nil {
+func (l *Log) On(kind string, fn Handler) {
+	if l.handlers[kind] != nil {
 		panic("event: two handlers for " + kind)
 	}
-	l.hears[kind] = fn
+	l.handlers[kind] = fn
 }
 
-// Listen sets the types of events that a listener gets, in place of those it got before. Without types it
+// SetListenedTypes sets the types of events that a listener gets, in place of those it got before. Without types it
 // gets none.
-func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.ID, types []string) error {
+func SetListenedTypes(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.ID, types []string) error {
 	if _, err := db.Exec(ctx, tx, "DELETE FROM event_listeners WHERE organization_id = $1 AND listener_id = $2", org,
 		listener); err != nil {
 		return err
 	}
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
-	if slices.Contains(types, Every) {
-		types = []string{Every} // or it would get some events twice
+	if slices.Contains(types, EveryType) {
+		types = []string{EveryType} // or it would get some events twice
 	}
 	for _, t := range types {
 		_, err := db.Exec(ctx, tx, `
@@ -78,9 +79,9 @@ func Listen(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.
 	return nil
 }
 
-// fanOut enqueues the job that passes an event to its listeners.
-func (l *Log) fanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error {
-	_, err := l.jobs.Enqueue(ctx, tx, job.FanOut, fanOut{org, seq}, job.For(org))
+// enqueueFanOut enqueues the job that passes an event to its listeners.
+func (l *Log) enqueueFanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error {
+	_, err := l.jobs.Enqueue(ctx, tx, job.FanOutKind, fanOutArgs{org, seq}, job.ForOrganization(org))
 	return err
 }
 
@@ -92,16 +93,16 @@ type Listener struct {
 
 // Listeners lists who gets events of a type, in the order in which their handlers are called.
 func Listeners(ctx context.Context, tx *db.Tx, org id.ID, eventType string) ([]Listener, error) {
-	return db.All[Listener](ctx, tx, `
+	return db.QueryAll[Listener](ctx, tx, `
 		SELECT listener_kind, listener_id FROM event_listeners
 		WHERE organization_id = $1 AND type IN ($2, '*') ORDER BY seq`, org, eventType)
 }
 
-// fanOutEvent passes an event to all its listeners in one transaction: if one handler fails, none has got it and
+// notifyListeners passes an event to all its listeners in one transaction: if one handler fails, none has got it and
 // the job is tried again.
-func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut) error {
-	e, err := BySeq(ctx, tx, args.Organization, args.Seq)
-	if errors.Is(err, db.ErrNone) {
+func (l *Log) notifyListeners(ctx context.Context, tx *db.Tx, _ job.Job, args fanOutArgs) error {
+	e, err := GetBySeq(ctx, tx, args.Organization, args.Seq)
+	if errors.Is(err, db.ErrNoRow) {
 		return nil // the event is gone: erased, or past its retention
 	}
 	if err != nil {
@@ -112,7 +113,7 @@ func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut
 		return err
 	}
 	for _, v := range listeners {
-		hear := l.hears[v.Kind]
+		hear := l.handlers[v.Kind]
 		if hear == nil {
 			return fmt.Errorf("event: no handler for %q", v.Kind)
 		}
@@ -123,30 +124,33 @@ func (l *Log) fanOutEvent(ctx context.Context, tx *db.Tx, _ job.Job, args fanOut
 	return nil
 }
 
-// columns are the columns of an Event, for SELECT.
-const columns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, " +
+// eventColumns are the columns of an Event, for SELECT.
+const eventColumns = "organization_id, created_at, type, resource_id, actor_kind, actor_id, door, request_id, data, " +
 	"previous, chain, proposal_id, approved_by, agent_id, external, id, seq"
 
-// BySeq reads an event by its number in the log.
-func BySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {
-	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND seq = $2", org, seq)
+// GetBySeq reads an event by its number in the log.
+func GetBySeq(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (Event, error) {
+	return db.QueryOne[Event](ctx, tx, "SELECT "+eventColumns+" FROM events WHERE organization_id = $1 AND seq = $2",
+		org, seq)
 }
 
-// ByID reads an event by its id.
-func ByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
-	return db.One[Event](ctx, tx, "SELECT "+columns+" FROM events WHERE organization_id = $1 AND id = $2", org, event)
+// GetByID reads an event by its id.
+func GetByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
+	return db.QueryOne[Event](ctx, tx, "SELECT "+eventColumns+" FROM events WHERE organization_id = $1 AND id = $2",
+		org, event)
 }
 
-// Where reads the newest events of an organization that match an SQL condition. $1 is the organization, and args
+// ListWhere reads the newest events of an organization that match an SQL condition. $1 is the organization, and args
 // begin at $2.
-func Where(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit int, args ...any) ([]Event, error) {
-	return db.All[Event](ctx, tx, fmt.Sprintf("SELECT "+columns+" FROM events WHERE organization_id = $1 AND %s "+
-		"ORDER BY created_at DESC, seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
+func ListWhere(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit int, args ...any) ([]Event, error) {
+	return db.QueryAll[Event](ctx, tx,
+		fmt.Sprintf("SELECT "+eventColumns+" FROM events WHERE organization_id = $1 AND %s "+
+			"ORDER BY created_at DESC, seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
 }
 
-// Last is the number of the newest event in the log of all organizations; 0 for an empty log.
-func Last(ctx context.Context, tx *db.Tx) (int64, error) {
-	return db.One[int64](ctx, tx, "SELECT coalesce(max(seq), 0) FROM events")
+// NewestSeq is the number of the newest event in the log of all organizations; 0 for an empty log.
+func NewestSeq(ctx context.Context, tx *db.Tx) (int64, error) {
+	return db.QueryOne[int64](ctx, tx, "SELECT coalesce(max(seq), 0) FROM events")
 }
 
 // Counts is how many events there are, and how many of them are about the creation of a row.
@@ -155,17 +159,18 @@ type Counts struct {
 	Created int `db:"created"`
 }
 
-// Count counts the events that match an SQL condition, with arguments as ListWhere has them.
-func Count(ctx context.Context, tx *db.Tx, org id.ID, condition string, args ...any) (Counts, error) {
-	return db.One[Counts](ctx, tx, "SELECT count(*) AS events, count(CASE WHEN type LIKE '%.created' THEN 1 END) AS "+
-		"created FROM events WHERE organization_id = $1 AND "+condition, append([]any{org}, args...)...)
+// CountWhere counts the events that match an SQL condition, with arguments as ListWhere has them.
+func CountWhere(ctx context.Context, tx *db.Tx, org id.ID, condition string, args ...any) (Counts, error) {
+	return db.QueryOne[Counts](ctx, tx,
+		"SELECT count(*) AS events, count(CASE WHEN type LIKE '%.created' THEN 1 END) AS "+
+			"created FROM events WHERE organization_id = $1 AND "+condition, append([]any{org}, args...)...)
 }
 
-// Later finds which of the rows were touched after the event with number after, and returns the number of the
+// TouchedSince finds which of the rows were touched after the event with number after, and returns the number of the
 // last event that touched each. A row is touched by any event about it, and by an event about another row that refers
 // to it if a person, a key or an agent caused it. Events that match the SQL condition mine do not count; its arguments,
 // args, begin at $2. It is for undo, which must not overwrite what others have done since.
-func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID, after int64, mine string,
+func TouchedSince(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID, after int64, mine string,
 	args ...any) (map[id.ID]int64, error) {
 	type found struct {
 		Row id.ID `db:"row_id"`
@@ -186,7 +191,7 @@ func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID
 	}
 	out := map[id.ID]int64{}
 	for _, text := range texts {
-		list, err := db.All[found](ctx, tx, text, args...)
+		list, err := db.QueryAll[found](ctx, tx, text, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -197,35 +202,35 @@ func Later(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID
 	return out, nil
 }
 
-// Owner finds the organization of a row by the events about it, even if the row is gone. noun is what people
+// FindOrganization finds the organization of a row by the events about it, even if the row is gone. noun is what people
 // call the row. No index leads with the row, so it reads the whole log; it is for operators, not for requests.
-func Owner(ctx context.Context, tx *db.Tx, noun string, row id.ID) (id.ID, error) {
-	return db.One[id.ID](ctx, tx, `
+func FindOrganization(ctx context.Context, tx *db.Tx, noun string, row id.ID) (id.ID, error) {
+	return db.QueryOne[id.ID](ctx, tx, `
 		SELECT organization_id FROM events
 		WHERE resource_type = $1 AND resource_id = $2
 		LIMIT 1`, db.EventName(noun), row)
 }
 
-// Newest reads a page of an organization's log, newest first.
-func Newest(ctx context.Context, tx *db.Tx, org id.ID, limit, offset int) ([]Event, error) {
-	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
+// ListPage reads a page of an organization's log, newest first.
+func ListPage(ctx context.Context, tx *db.Tx, org id.ID, limit, offset int) ([]Event, error) {
+	return db.QueryAll[Event](ctx, tx, "SELECT "+eventColumns+` FROM events
 		WHERE organization_id = $1
 		ORDER BY created_at DESC, seq DESC LIMIT $2 OFFSET $3`, org, limit, offset)
 }
 
-// Latest reads the n newest events of a type, newest first.
-func Latest(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
-	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
+// ListNewestOfType reads the n newest events of a type, newest first.
+func ListNewestOfType(ctx context.Context, tx *db.Tx, org id.ID, eventType string, n int) ([]Event, error) {
+	return db.QueryAll[Event](ctx, tx, "SELECT "+eventColumns+` FROM events
 		WHERE organization_id = $1 AND resource_type = $2 AND type = $3
 		ORDER BY created_at DESC, seq DESC LIMIT $4`,
 		org, ResourceType(eventType), eventType, n)
 }
 
-// Earlier reads up to n events of a type, newest first, that are not older than since and come before a place
+// ListOfTypeBefore reads up to n events of a type, newest first, that are not older than since and come before a place
 // in the log: at and seq are the time and number of the last event that was read.
-func Earlier(ctx context.Context, tx *db.Tx, org id.ID, eventType string, since, at clock.Time, seq int64,
+func ListOfTypeBefore(ctx context.Context, tx *db.Tx, org id.ID, eventType string, since, at clock.Time, seq int64,
 	n int) ([]Event, error) {
-	return db.All[Event](ctx, tx, "SELECT "+columns+` FROM events
+	return db.QueryAll[Event](ctx, tx, "SELECT "+eventColumns+` FROM events
 		WHERE organization_id = $1 AND resource_type = $2 AND type = $3 AND created_at >= $4
 			AND (created_at, seq) < ($5, $6)
 		ORDER BY created_at DESC, seq DESC LIMIT $7`,

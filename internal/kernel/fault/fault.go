@@ -24,15 +24,15 @@ type Kind struct {
 	Message string // the sentence for a caller, unless the Fault has its own
 }
 
-var kinds = map[string]*Kind{}
+var kindByCode = map[string]*Kind{}
 
-// Define declares a kind of refusal. It panics when the code is taken.
-func Define(code string, status int, message string) *Kind {
-	if kinds[code] != nil {
+// DefineKind declares a kind of refusal. It panics when the code is taken.
+func DefineKind(code string, status int, message string) *Kind {
+	if kindByCode[code] != nil {
 		panic("fault: " + code + " is defined twice")
 	}
 	k := &Kind{code, status, message}
-	kinds[code] = k
+	kindByCode[code] = k
 	return k
 }
 
@@ -41,30 +41,30 @@ func (k *Kind) As(status int) *Kind { return &Kind{k.Code, status, k.Message} }
 
 // The kinds of refusal that any operation can answer with.
 var (
-	Unauthorized = Define("UNAUTHORIZED", 401,
+	Unauthorized = DefineKind("UNAUTHORIZED", 401,
 		"The API key is missing or not valid. Send it as \"Authorization: Bearer <API_KEY>\".")
-	Forbidden       = Define("INSUFFICIENT_PERMISSIONS", 403, "This key may not do that.")
-	AccountDisabled = Define("ACCOUNT_DISABLED", 403, "This account is disabled.")
-	AgreementNeeded = Define("BUSINESS_AGREEMENT_REQUIRED", 403,
+	Forbidden       = DefineKind("INSUFFICIENT_PERMISSIONS", 403, "This key may not do that.")
+	AccountDisabled = DefineKind("ACCOUNT_DISABLED", 403, "This account is disabled.")
+	AgreementNeeded = DefineKind("BUSINESS_AGREEMENT_REQUIRED", 403,
 		"An owner or admin must accept the business agreement first.")
-	Invalid          = Define("VALIDATION_ERROR", 400, "The request body is not valid.")
-	BadInput         = Define("INVALID_INPUT", 400, "The request is not valid.")
-	MissingQuery     = Define("MISSING_QUERY", 400, "A required query parameter is missing.")
-	NotFound         = Define("NOT_FOUND", 404, "There is no such resource.")
-	MethodNotAllowed = Define("METHOD_NOT_ALLOWED", 405, "This path does not take that method.")
-	BadRange         = Define("RANGE_NOT_SATISFIABLE", 416, "The file has no such range of bytes.")
-	TooLarge         = Define("PAYLOAD_TOO_LARGE", 413, "The request body is too large.")
-	KeyInFlight      = Define("IDEMPOTENCY_KEY_IN_FLIGHT", 409,
+	Invalid          = DefineKind("VALIDATION_ERROR", 400, "The request body is not valid.")
+	BadInput         = DefineKind("INVALID_INPUT", 400, "The request is not valid.")
+	MissingQuery     = DefineKind("MISSING_QUERY", 400, "A required query parameter is missing.")
+	NotFound         = DefineKind("NOT_FOUND", 404, "There is no such resource.")
+	MethodNotAllowed = DefineKind("METHOD_NOT_ALLOWED", 405, "This path does not take that method.")
+	BadRange         = DefineKind("RANGE_NOT_SATISFIABLE", 416, "The file has no such range of bytes.")
+	TooLarge         = DefineKind("PAYLOAD_TOO_LARGE", 413, "The request body is too large.")
+	KeyInFlight      = DefineKind("IDEMPOTENCY_KEY_IN_FLIGHT", 409,
 		"The first request with this Idempotency-Key is still running. Retry in a moment.")
-	VersionMismatch = Define("VERSION_MISMATCH", 412,
+	VersionMismatch = DefineKind("VERSION_MISMATCH", 412,
 		"It was changed since you read it. Get it again, and send its new ETag in If-Match.")
-	KeyReused = Define("IDEMPOTENCY_KEY_REUSED", 422,
+	KeyReused = DefineKind("IDEMPOTENCY_KEY_REUSED", 422,
 		"This Idempotency-Key was used for a different request. Use a new key.")
-	RateLimited = Define("RATE_LIMITED", 429, "Too many requests. Wait for the time in Retry-After.")
-	Internal    = Define("INTERNAL_ERROR", 500,
+	RateLimited = DefineKind("RATE_LIMITED", 429, "Too many requests. Wait for the time in Retry-After.")
+	Internal    = DefineKind("INTERNAL_ERROR", 500,
 		"Something went wrong on our side. The request id names the attempt in our logs.")
-	Unavailable    = Define("SERVICE_UNAVAILABLE", 503, "The service is briefly unavailable. Retry in a moment.")
-	OutcomeUnknown = Define("OUTCOME_UNKNOWN", 503,
+	Unavailable    = DefineKind("SERVICE_UNAVAILABLE", 503, "The service is briefly unavailable. Retry in a moment.")
+	OutcomeUnknown = DefineKind("OUTCOME_UNKNOWN", 503,
 		"It may have happened. Repeat it only with the same Idempotency-Key, or look first.")
 )
 
@@ -98,9 +98,9 @@ func (f *Fault) Sentence() string {
 	return f.Kind.Message
 }
 
-// Wait is how long the caller should wait before a retry, 0 when a retry does not help. A 503 is always worth
+// RetryDelay is how long the caller should wait before a retry, 0 when a retry does not help. A 503 is always worth
 // one.
-func (f *Fault) Wait() time.Duration {
+func (f *Fault) RetryDelay() time.Duration {
 	if f.RetryAfter == 0 && f.Status == http.StatusServiceUnavailable {
 		return time.Second
 	}
@@ -115,8 +115,8 @@ func (k *Kind) Say(format string, args ...any) *Fault {
 	return &Fault{Kind: k, Text: fmt.Sprintf(format, args...)}
 }
 
-// With refuses with details.
-func (k *Kind) With(details any) *Fault { return &Fault{Kind: k, Details: details} }
+// WithDetails refuses with details.
+func (k *Kind) WithDetails(details any) *Fault { return &Fault{Kind: k, Details: details} }
 
 // Because refuses with the kind's sentence and keeps the cause for the log.
 func (k *Kind) Because(err error) *Fault { return &Fault{Kind: k, cause: err} }
@@ -127,9 +127,9 @@ func (f *Fault) Is(target error) bool {
 	return ok && t.Code == f.Code
 }
 
-// Of returns what a caller may see of an error: the fault in its chain, Unavailable for a full disk, or
+// FromError returns what a caller may see of an error: the fault in its chain, Unavailable for a full disk, or
 // Internal.
-func Of(err error) *Fault {
+func FromError(err error) *Fault {
 	var f *Fault
 	switch {
 	case errors.As(err, &f):
@@ -142,8 +142,8 @@ func Of(err error) *Fault {
 	return Internal.Because(err)
 }
 
-// Has reports whether err is, or wraps, a refusal of kind k.
-func Has(err error, k *Kind) bool {
+// IsKind reports whether err is, or wraps, a refusal of kind k.
+func IsKind(err error, k *Kind) bool {
 	var f *Fault
 	return errors.As(err, &f) && f.Code == k.Code
 }

@@ -17,18 +17,18 @@ type Tree struct {
 
 // Add adds an issue about this value.
 func (t *Tree) Add(issue string) *Tree {
-	t = t.made()
+	t = t.newIfNil()
 	t.Errors = append(t.Errors, issue)
 	return t
 }
 
-// Set sets the issues of one field of this object; nil changes nothing.
-func (t *Tree) Set(field string, c *Tree) *Tree {
+// SetField sets the issues of one field of this object; nil changes nothing.
+func (t *Tree) SetField(field string, c *Tree) *Tree {
 	if c == nil {
 		return t
 	}
-	t = t.made()
-	t.Object().Properties[field] = c
+	t = t.newIfNil()
+	t.AsObject().Properties[field] = c
 	return t
 }
 
@@ -37,7 +37,7 @@ func (t *Tree) SetItem(i int, c *Tree) *Tree {
 	if c == nil {
 		return t
 	}
-	t = t.made()
+	t = t.newIfNil()
 	for len(t.Items) <= i {
 		t.Items = append(t.Items, nil)
 	}
@@ -45,8 +45,8 @@ func (t *Tree) SetItem(i int, c *Tree) *Tree {
 	return t
 }
 
-// made returns t, or a new tree if it is nil.
-func (t *Tree) made() *Tree {
+// newIfNil returns t, or a new tree if it is nil.
+func (t *Tree) newIfNil() *Tree {
 	if t == nil {
 		t = &Tree{Errors: []string{}}
 	}
@@ -58,10 +58,10 @@ func (t *Tree) At(path []any, issue string) *Tree {
 	if len(path) == 0 {
 		return t.Add(issue)
 	}
-	t = t.made()
+	t = t.newIfNil()
 	switch step := path[0].(type) {
 	case string:
-		return t.Set(step, t.Properties[step].At(path[1:], issue))
+		return t.SetField(step, t.Properties[step].At(path[1:], issue))
 	case int:
 		var c *Tree
 		if step < len(t.Items) {
@@ -73,16 +73,16 @@ func (t *Tree) At(path []any, issue string) *Tree {
 	}
 }
 
-// Object marks the value as an object, so that JSON shows properties even if no field has issues.
-func (t *Tree) Object() *Tree {
+// AsObject marks the value as an object, so that JSON shows properties even if no field has issues.
+func (t *Tree) AsObject() *Tree {
 	if t != nil && t.Properties == nil {
 		t.Properties = map[string]*Tree{}
 	}
 	return t
 }
 
-// Sized gives an array with issues one entry per element, so that a client can match them by index.
-func (t *Tree) Sized(n int) *Tree {
+// PadItems gives an array with issues one entry per element, so that a client can match them by index.
+func (t *Tree) PadItems(n int) *Tree {
 	if t == nil || t.Items == nil {
 		return t
 	}
@@ -93,10 +93,10 @@ func (t *Tree) Sized(n int) *Tree {
 }
 
 // First is the first issue in the tree and its place, like items[0].name; the place is empty for the whole request.
-func (t *Tree) First() (at, issue string) { return t.first("") }
+func (t *Tree) First() (at, issue string) { return t.firstIssue("") }
 
-// first is First for a tree at a place. Fields are in alphabetical order, so that the result is always the same.
-func (t *Tree) first(at string) (string, string) {
+// firstIssue is First for a tree at a place. Fields are in alphabetical order, so that the result is always the same.
+func (t *Tree) firstIssue(at string) (string, string) {
 	if t == nil {
 		return "", ""
 	}
@@ -113,12 +113,12 @@ func (t *Tree) first(at string) (string, string) {
 		if at != "" {
 			where = at + "." + name
 		}
-		if p, issue := t.Properties[name].first(where); issue != "" {
+		if p, issue := t.Properties[name].firstIssue(where); issue != "" {
 			return p, issue
 		}
 	}
 	for i, c := range t.Items {
-		if p, issue := c.first(at + "[" + strconv.Itoa(i) + "]"); issue != "" {
+		if p, issue := c.firstIssue(at + "[" + strconv.Itoa(i) + "]"); issue != "" {
 			return p, issue
 		}
 	}
@@ -131,8 +131,8 @@ func (t *Tree) Fault(k *Kind) error {
 	if t == nil {
 		return nil
 	}
-	f := k.With(t.Object())
-	if at, issue := t.first(""); at != "" {
+	f := k.WithDetails(t.AsObject())
+	if at, issue := t.firstIssue(""); at != "" {
 		f.Text = at + ": " + issue
 	} else {
 		f.Text = issue
@@ -141,7 +141,7 @@ func (t *Tree) Fault(k *Kind) error {
 }
 
 // Field refuses one field of the body.
-func Field(name, issue string) error { return At([]any{name}, issue) }
+func Field(name, issue string) error { return AtPath([]any{name}, issue) }
 
-// At refuses one value of the body, at a path of field names (string) and indexes (int).
-func At(path []any, issue string) error { return (*Tree)(nil).At(path, issue).Fault(Invalid) }
+// AtPath refuses one value of the body, at a path of field names (string) and indexes (int).
+func AtPath(path []any, issue string) error { return (*Tree)(nil).At(path, issue).Fault(Invalid) }

@@ -20,17 +20,17 @@ type ID string
 func New() ID {
 	var b [16]byte
 	rand.Read(b[4:])
-	sharedPrefix.fill(b[:4])
-	return format(b, 0x40)
+	sharedPrefix.fillPrefix(b[:4])
+	return formatUUID(b, 0x40)
 }
 
-// OfRequest returns a UUID v7 for a request. It begins with the time in milliseconds, so that the events of a
+// NewRequestID returns a UUID v7 for a request. It begins with the time in milliseconds, so that the events of a
 // request are found in the log by their time, without an index of requests.
-func OfRequest() ID {
+func NewRequestID() ID {
 	var b [16]byte
 	rand.Read(b[6:])
 	binary.BigEndian.PutUint64(b[:8], uint64(time.Now().UnixMilli())<<16|uint64(binary.BigEndian.Uint16(b[6:])))
-	return format(b, 0x70)
+	return formatUUID(b, 0x70)
 }
 
 // Time is when the id of a request was made; false for an id that is no UUID v7.
@@ -42,8 +42,8 @@ func (v ID) Time() (time.Time, bool) {
 	return time.UnixMilli(ms), err == nil
 }
 
-// format sets the bits for version and variant (RFC 9562 §4) and writes the text form.
-func format(b [16]byte, version byte) ID {
+// formatUUID sets the bits for version and variant (RFC 9562 §4) and writes the text form.
+func formatUUID(b [16]byte, version byte) ID {
 	b[6], b[8] = b[6]&0x0f|version, b[8]&0x3f|0x80
 	var out [36]byte
 	hex.Encode(out[:8], b[:4])
@@ -68,8 +68,8 @@ const runLength = 256
 
 var sharedPrefix prefixRun
 
-// fill writes the current beginning to out, and chooses a new one after runLength ids.
-func (r *prefixRun) fill(out []byte) {
+// fillPrefix writes the current beginning to out, and chooses a new one after runLength ids.
+func (r *prefixRun) fillPrefix(out []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.left == 0 {

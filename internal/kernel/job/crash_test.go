@@ -43,7 +43,7 @@ func TestCrash(t *testing.T) {
 	if testing.Short() {
 		total, kills = 1_000, 4
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		o := dbtest.Options(t, e, migrations())
 		notes := t.TempDir()
 		shares := 1
@@ -100,7 +100,7 @@ func TestCrash(t *testing.T) {
 		}
 		made := map[int]bool{}
 		err = d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			all, err := db.All[int](ctx, tx, `SELECT n FROM made`)
+			all, err := db.QueryAll[int](ctx, tx, `SELECT n FROM made`)
 			for _, n := range all {
 				made[n] = true
 			}
@@ -249,7 +249,7 @@ func crashWork() error {
 		}
 		time.Sleep(time.Millisecond) // the outside world
 		return note(strconv.Itoa(args.N)), nil
-	}, job.Timeout(time.Second))
+	}, job.RunTimeout(time.Second))
 	if err := q.Start(ctx); err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func crashWork() error {
 	wg.Wait()
 	for left := 1; left > 0; time.Sleep(20 * time.Millisecond) {
 		if err := d.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			left, err = db.One[int](ctx, tx, `
+			left, err = db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM jobs
 				WHERE state IN ('ready', 'running') AND kind LIKE 'crash.%'`)
@@ -312,7 +312,7 @@ func notes(name string, share int) (*os.File, error) {
 func missing(ctx context.Context, d *db.DB, share, shares, total int) (todo []int, err error) {
 	err = d.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		todo = nil
-		all, err := db.All[int](ctx, tx, `SELECT n FROM made`)
+		all, err := db.QueryAll[int](ctx, tx, `SELECT n FROM made`)
 		made := map[int]bool{}
 		for _, n := range all {
 			made[n] = true

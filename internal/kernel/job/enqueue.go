@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// request is what the options of one job say.
-type request struct {
+// enqueueRequest is what the options of one job say.
+type enqueueRequest struct {
 	runAt    *clock.Time
 	key      *string
 	org      *id.ID
@@ -22,23 +22,23 @@ type request struct {
 }
 
 // Option changes one job.
-type Option func(*request)
+type Option func(*enqueueRequest)
 
-// At runs the job at a time of the service's clock instead of at once.
-func At(t clock.Time) Option { return func(r *request) { r.runAt = &t } }
+// RunAt runs the job at a time of the service's clock instead of at once.
+func RunAt(t clock.Time) Option { return func(r *enqueueRequest) { r.runAt = &t } }
 
-// Key enqueues nothing while a job of the same kind and key is ready or running.
+// UniqueKey enqueues nothing while a job of the same kind and key is ready or running.
 // Enqueue waits for a running Tx job to end. It does not wait for a running flow,
 // which may have read the data already: if a flow means "look again", its next run
 // needs another key.
-func Key(s string) Option { return func(r *request) { r.key = &s } }
+func UniqueKey(s string) Option { return func(r *enqueueRequest) { r.key = &s } }
 
 // MaxAttempts overrides the kind's.
-func MaxAttempts(n int) Option { return func(r *request) { r.attempts = n } }
+func MaxAttempts(n int) Option { return func(r *enqueueRequest) { r.attempts = n } }
 
-// For names the organization that the job belongs to. Lanes that are behind share
+// ForOrganization names the organization that the job belongs to. Lanes that are behind share
 // their workers fairly between organizations.
-func For(org id.ID) Option { return func(r *request) { r.org = &org } }
+func ForOrganization(org id.ID) Option { return func(r *enqueueRequest) { r.org = &org } }
 
 // Enqueue adds a job in the caller's transaction. This process looks for it as
 // soon as that commits. The arguments must have the type that the kind's handler
@@ -51,7 +51,7 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, o
 	if t := reflect.TypeOf(args); t != h.args {
 		return 0, fmt.Errorf("job: %s takes %v, not %v", kind, h.args, t)
 	}
-	r := request{attempts: h.attempts}
+	r := enqueueRequest{attempts: h.attempts}
 	for _, o := range options {
 		o(&r)
 	}
@@ -69,13 +69,13 @@ func (q *Queue) Enqueue(ctx context.Context, tx *db.Tx, kind string, args any, o
 	if err != nil {
 		return 0, fmt.Errorf("job: arguments of %s: %w", kind, err)
 	}
-	n, err := db.One[ID](ctx, tx, insertText, r.org, h.lane, kind, r.key, db.JSON(text), r.runAt, r.attempts, now)
-	if errors.Is(err, db.ErrNone) {
+	n, err := db.QueryOne[ID](ctx, tx, insertText, r.org, h.lane, kind, r.key, db.JSON(text), r.runAt, r.attempts, now)
+	if errors.Is(err, db.ErrNoRow) {
 		return 0, nil
 	}
 	if err == nil {
-		tx.Tell(Enqueued{Kind: kind, At: *r.runAt})
-		tx.OnCommit(q.lanes[h.lane].signal)
+		tx.AddToTrace(Enqueued{Kind: kind, At: *r.runAt})
+		tx.OnCommit(q.lanes[h.lane].wakeDispatcher)
 	}
 	return n, err
 }
@@ -94,8 +94,8 @@ func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, job ID) (bool, error) {
 	return n > 0, err
 }
 
-// CancelKey cancels the waiting or running job of a kind and key.
-func (q *Queue) CancelKey(ctx context.Context, tx *db.Tx, kind, key string) (bool, error) {
+// CancelByKey cancels the waiting or running job of a kind and key.
+func (q *Queue) CancelByKey(ctx context.Context, tx *db.Tx, kind, key string) (bool, error) {
 	n, err := db.Exec(ctx, tx, cancelText+`kind = $1 AND unique_key = $3`, kind, q.clock.Now(), key)
 	return n > 0, err
 }

@@ -5,5 +5,5 @@ func (q *Queue) Stopping() <-chan struct{} { return q.stopping }
 
 // Texts are statements that run all the time, for the test that looks at their plans.
 func (q *Queue) Texts() (claim, fresh, holders string) {
-	return q.text().claim, q.text().fresh, q.text().holders
+	return q.statementTexts().claim, q.statementTexts().findFresh, q.statementTexts().holders
 }

@@ -7,9 +7,9 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// FanOut is the kind of job that passes an event to its listeners. Its argument
+// FanOutKind is the kind of job that passes an event to its listeners. Its argument
 // seq is the event's place in the log, and is indexed.
-const FanOut = "event.fan_out"
+const FanOutKind = "event.fan_out"
 
 // FirstFanOut finds the organization's first pending fan-out for an event before
 // seq, and returns how often it was tried. ErrNoRow means that there is none.
@@ -19,8 +19,8 @@ func FirstFanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) (attempt 
 	if tx.Engine() == db.Postgres {
 		number = "CAST(args->>'seq' AS bigint)"
 	}
-	return db.One[int](ctx, tx, `
+	return db.QueryOne[int](ctx, tx, `
 		SELECT attempt FROM jobs
-		WHERE organization_id = $1 AND `+number+` < $2 AND kind = '`+FanOut+`' AND state = 'ready'
+		WHERE organization_id = $1 AND `+number+` < $2 AND kind = '`+FanOutKind+`' AND state = 'ready'
 		ORDER BY organization_id, `+number+` LIMIT 1`, org, seq)
 }

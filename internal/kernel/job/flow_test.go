@@ -20,7 +20,7 @@ func TestFlow(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		q := queue(d)
 		job.HandleFlow(q, "test.call", func(ctx context.Context, j job.Job, args named) (job.Outcome, error) {
-			if db.Inside(ctx) {
+			if db.InTransaction(ctx) {
 				t.Error("a flow runs inside a transaction")
 			}
 			if _, ok := ctx.Deadline(); !ok {
@@ -30,7 +30,7 @@ func TestFlow(t *testing.T) {
 			case args.Name == "fails" && j.Attempt < 3:
 				return note("failed attempt"), errors.New("away")
 			case args.Name == "pends" && times(t, d, "pending") < 2:
-				return note("pending"), job.Later(time.Millisecond)
+				return note("pending"), job.RunAgainAfter(time.Millisecond)
 			case args.Name == "slips" && j.Attempt < 2:
 				return func(ctx context.Context, tx *db.Tx) error {
 					if err := effect(ctx, tx, "slips"); err != nil {
@@ -40,7 +40,7 @@ func TestFlow(t *testing.T) {
 				}, nil
 			}
 			return note(args.Name), nil
-		}, job.Backoff(quick), job.Attempts(4))
+		}, job.RetryBackoff(quick), job.Attempts(4))
 		start(t, q)
 		for _, name := range []string{"works", "fails", "pends", "slips"} {
 			n := enqueue(t, d, q, "test.call", named{name})
@@ -66,7 +66,7 @@ func TestCancel(t *testing.T) {
 		job.HandleFlow(q, "test.call", func(ctx context.Context, j job.Job, args named) (job.Outcome, error) {
 			entered <- struct{}{}
 			<-leave
-			kept <- d.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return j.Keep(ctx, tx) })
+			kept <- d.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return j.RenewLease(ctx, tx) })
 			return note("cancelled"), nil
 		})
 		job.HandleTx(q, "test.note", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error {
@@ -79,15 +79,15 @@ func TestCancel(t *testing.T) {
 			})
 			return ok
 		}
-		ready := enqueue(t, d, q, "test.note", named{}, job.Key("k"))
+		ready := enqueue(t, d, q, "test.note", named{}, job.UniqueKey("k"))
 		if !cancel(ready) || cancel(ready) {
 			t.Error("a ready job can be cancelled once")
 		}
-		if enqueue(t, d, q, "test.note", named{}, job.Key("k")) == 0 {
+		if enqueue(t, d, q, "test.note", named{}, job.UniqueKey("k")) == 0 {
 			t.Error("a cancelled job keeps its key")
 		}
 		write(t, d, func(ctx context.Context, tx *db.Tx) error {
-			if ok, err := q.CancelKey(ctx, tx, "test.note", "k"); !ok || err != nil {
+			if ok, err := q.CancelByKey(ctx, tx, "test.note", "k"); !ok || err != nil {
 				t.Error("not cancelled by its key", err)
 			}
 			return nil
@@ -103,7 +103,7 @@ func TestCancel(t *testing.T) {
 			t.Error("a running flow can be cancelled")
 		}
 		close(leave)
-		if err := <-kept; !errors.Is(err, job.ErrStale) {
+		if err := <-kept; !errors.Is(err, job.ErrLeaseLost) {
 			t.Errorf("a cancelled flow was told %v", err)
 		}
 		if err := q.Stop(t.Context()); err != nil {
@@ -137,7 +137,7 @@ func TestLostLease(t *testing.T) {
 				once.Do(func() { close(second) })
 				time.Sleep(150 * time.Millisecond) // in which the first one tries to complete the job
 				return note("quick"), nil
-			}, job.Timeout(patience))
+			}, job.RunTimeout(patience))
 			start(t, q)
 			queues = append(queues, q)
 			return q

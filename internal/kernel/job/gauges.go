@@ -30,8 +30,8 @@ type LaneGauges struct {
 	Workers    int
 }
 
-// Gauges reads the queue's figures.
-func (q *Queue) Gauges(ctx context.Context) (Gauges, error) {
+// ReadGauges reads the queue's figures.
+func (q *Queue) ReadGauges(ctx context.Context) (Gauges, error) {
 	var g Gauges
 	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		g = Gauges{Ran: q.ran.Load(), Errors: q.errs.Load(), Panics: q.panics.Load(),
@@ -39,11 +39,11 @@ func (q *Queue) Gauges(ctx context.Context) (Gauges, error) {
 		now := q.clock.Now()
 		for _, l := range q.lanes {
 			of := LaneGauges{Name: l.name, Busy: len(l.slots), Workers: cap(l.slots)}
-			if of.Ready, err = db.One[int](ctx, tx, q.text().due, l.name, now); err != nil {
+			if of.Ready, err = db.QueryOne[int](ctx, tx, q.statementTexts().countDue, l.name, now); err != nil {
 				return err
 			}
-			oldest, err := db.One[int64](ctx, tx, q.text().peek, l.name)
-			if err != nil && !errors.Is(err, db.ErrNone) {
+			oldest, err := db.QueryOne[int64](ctx, tx, q.statementTexts().peek, l.name)
+			if err != nil && !errors.Is(err, db.ErrNoRow) {
 				return err
 			}
 			if err == nil {
@@ -52,10 +52,10 @@ func (q *Queue) Gauges(ctx context.Context) (Gauges, error) {
 			g.Lanes = append(g.Lanes, of)
 		}
 		slices.SortFunc(g.Lanes, func(a, b LaneGauges) int { return strings.Compare(a.Name, b.Name) })
-		if g.Running, err = db.One[int](ctx, tx, q.text().running); err != nil {
+		if g.Running, err = db.QueryOne[int](ctx, tx, q.statementTexts().countRunning); err != nil {
 			return err
 		}
-		g.Failed, err = db.One[int](ctx, tx, q.text().fails)
+		g.Failed, err = db.QueryOne[int](ctx, tx, q.statementTexts().countFailed)
 		return err
 	})
 	return g, err

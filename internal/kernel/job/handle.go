@@ -29,18 +29,18 @@ type handler struct {
 // Setting changes how a kind is run.
 type Setting func(q *Queue, h *handler)
 
-// Timeout bounds one run. The default is 10 seconds for a Tx job, which should
+// RunTimeout bounds one run. The default is 10 seconds for a Tx job, which should
 // take milliseconds because on SQLite all other writes wait for it, and a minute
 // for a Flow.
-func Timeout(d time.Duration) Setting { return func(_ *Queue, h *handler) { h.timeout = d } }
+func RunTimeout(d time.Duration) Setting { return func(_ *Queue, h *handler) { h.timeout = d } }
 
 // Attempts bounds how often a job is tried before it fails. The default is 20,
 // over about nine hours.
 func Attempts(n int) Setting { return func(_ *Queue, h *handler) { h.attempts = n } }
 
-// Backoff says how long to wait after a failed attempt, before jitter. The first
+// RetryBackoff says how long to wait after a failed attempt, before jitter. The first
 // attempt is 1.
-func Backoff(wait func(attempt int) time.Duration) Setting {
+func RetryBackoff(wait func(attempt int) time.Duration) Setting {
 	return func(_ *Queue, h *handler) { h.backoff = wait }
 }
 
@@ -56,15 +56,15 @@ func Every(d time.Duration) Setting {
 	}
 }
 
-// Lane runs the kind among others of the same lane, at most workers at once in
+// InLane runs the kind among others of the same lane, at most workers at once in
 // this process, so that a slow provider holds up only its own jobs.
-func Lane(name string, workers int) Setting {
-	return func(q *Queue, h *handler) { h.lane = q.lane(name, workers).name }
+func InLane(name string, workers int) Setting {
+	return func(q *Queue, h *handler) { h.lane = q.openLane(name, workers).name }
 }
 
-// Forget removes the row of a job that succeeds, for kinds so frequent that
+// ForgetWhenDone removes the row of a job that succeeds, for kinds so frequent that
 // keeping the rows would cost more than they are worth.
-func Forget() Setting { return func(_ *Queue, h *handler) { h.forget = true } }
+func ForgetWhenDone() Setting { return func(_ *Queue, h *handler) { h.forget = true } }
 
 // kindName is the form of a kind. It also makes a kind safe in SQL (sql.go).
 var kindName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`)
@@ -76,9 +76,9 @@ func HandleTx[T any](q *Queue, kind string, fn func(ctx context.Context, tx *db.
 	if fn == nil {
 		panic("job: " + kind + " has no handler")
 	}
-	declare[T](q, &handler{kind: kind, lane: laneTx, timeout: 10 * time.Second,
+	declareKind[T](q, &handler{kind: kind, lane: laneTx, timeout: 10 * time.Second,
 		tx: func(ctx context.Context, tx *db.Tx, j Job) error {
-			args, err := decode[T](j)
+			args, err := decodeArgs[T](j)
 			if err != nil {
 				return err
 			}
@@ -94,9 +94,9 @@ func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job
 	if fn == nil {
 		panic("job: " + kind + " has no handler")
 	}
-	declare[T](q, &handler{kind: kind, lane: laneFlow, timeout: time.Minute,
+	declareKind[T](q, &handler{kind: kind, lane: laneFlow, timeout: time.Minute,
 		flow: func(ctx context.Context, j Job) (Outcome, error) {
-			args, err := decode[T](j)
+			args, err := decodeArgs[T](j)
 			if err != nil {
 				return nil, err
 			}
@@ -104,9 +104,9 @@ func HandleFlow[T any](q *Queue, kind string, fn func(ctx context.Context, j Job
 		}}, settings)
 }
 
-// declare adds a kind to the queue. It panics on a mistake, which is then found at
+// declareKind adds a kind to the queue. It panics on a mistake, which is then found at
 // start.
-func declare[T any](q *Queue, h *handler, settings []Setting) {
+func declareKind[T any](q *Queue, h *handler, settings []Setting) {
 	switch {
 	case !kindName.MatchString(h.kind):
 		panic("job: a kind is noun.verb, not " + h.kind)
@@ -115,7 +115,7 @@ func declare[T any](q *Queue, h *handler, settings []Setting) {
 	case q.texts != nil:
 		panic("job: " + h.kind + " is declared after the start")
 	}
-	h.args, h.attempts, h.backoff = reflect.TypeFor[T](), 20, backoff
+	h.args, h.attempts, h.backoff = reflect.TypeFor[T](), 20, defaultBackoff
 	for _, set := range settings {
 		set(q, h)
 	}
@@ -128,15 +128,15 @@ func declare[T any](q *Queue, h *handler, settings []Setting) {
 	q.handlers[h.kind] = h
 }
 
-// decode reads a job's arguments. A failure is permanent: they will not change.
-func decode[T any](j Job) (args T, err error) {
+// decodeArgs reads a job's arguments. A failure is permanent: they will not change.
+func decodeArgs[T any](j Job) (args T, err error) {
 	if err := json.Unmarshal(j.args, &args); err != nil {
 		return args, Permanent(fmt.Errorf("job: arguments: %w", err))
 	}
 	return args, nil
 }
 
-// backoff doubles from one second to one hour.
-func backoff(attempt int) time.Duration {
+// defaultBackoff doubles from one second to one hour.
+func defaultBackoff(attempt int) time.Duration {
 	return min(time.Second<<min(attempt-1, 12), time.Hour)
 }

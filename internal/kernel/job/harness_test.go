@@ -49,7 +49,7 @@ CREATE TABLE made (
 
 // each gives fn a fresh database of each engine.
 func each(t *testing.T, fn func(t *testing.T, d *db.DB)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) { fn(t, dbtest.Open(t, e, migrations())) })
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) { fn(t, dbtest.Open(t, e, migrations())) })
 }
 
 // queue returns one that is quick to notice; change may alter its options.
@@ -103,7 +103,7 @@ func effect(ctx context.Context, tx *db.Tx, name string) error {
 func one[T any](t *testing.T, d *db.DB, sql string, args ...any) (v T) {
 	t.Helper()
 	err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = db.One[T](ctx, tx, sql, args...)
+		v, err = db.QueryOne[T](ctx, tx, sql, args...)
 		return err
 	})
 	if err != nil {

@@ -55,9 +55,9 @@ type Job struct {
 	handler *handler
 }
 
-// Last reports whether an error now ends the job as failed, so that the handler can
+// IsLastAttempt reports whether an error now ends the job as failed, so that the handler can
 // tell somebody.
-func (j Job) Last() bool { return j.Attempt >= j.MaxAttempts }
+func (j Job) IsLastAttempt() bool { return j.Attempt >= j.MaxAttempts }
 
 // Outcome writes the result of a flow's call, in the transaction that completes
 // the job: both are kept or neither is, and neither when the lease was lost in
@@ -77,25 +77,25 @@ type permanent struct{ err error }
 func (e *permanent) Error() string { return e.err.Error() }
 func (e *permanent) Unwrap() error { return e.err }
 
-// Later is returned by a handler whose job shall run again after d. It is no
+// RunAgainAfter is returned by a handler whose job shall run again after d. It is no
 // failure: what the handler wrote is committed, and no attempt is used up.
-func Later(d time.Duration) error { return &later{d} }
+func RunAgainAfter(d time.Duration) error { return &runAgain{d} }
 
-type later struct{ after time.Duration }
+type runAgain struct{ after time.Duration }
 
-func (e *later) Error() string { return "job: will run again after " + e.after.String() }
+func (e *runAgain) Error() string { return "job: will run again after " + e.after.String() }
 
-// ErrStale says that a running job no longer belongs to this worker: it was
+// ErrLeaseLost says that a running job no longer belongs to this worker: it was
 // cancelled, or its lease expired and another worker has it.
-var ErrStale = errors.New("job: the lease was lost")
+var ErrLeaseLost = errors.New("job: the lease was lost")
 
-// Keep is for flows of several steps. In the transaction that saves a step it
+// RenewLease is for flows of several steps. In the transaction that saves a step it
 // checks that the job still belongs to this worker, and renews the lease. It
 // returns ErrLeaseLost when it does not; the handler then gives up.
-func (j Job) Keep(ctx context.Context, tx *db.Tx) error {
-	n, err := db.Exec(ctx, tx, j.queue.text().keep, j.ID, j.fence, j.queue.lease(j.handler))
+func (j Job) RenewLease(ctx context.Context, tx *db.Tx) error {
+	n, err := db.Exec(ctx, tx, j.queue.statementTexts().keep, j.ID, j.fence, j.queue.leaseMicros(j.handler))
 	if err == nil && n == 0 {
-		err = ErrStale
+		err = ErrLeaseLost
 	}
 	return err
 }

@@ -25,9 +25,9 @@ type lane struct {
 	slots chan struct{} // has one for each worker that runs, and for a look
 	wake  chan struct{} // has one when there may be work
 
-	mu      sync.Mutex
-	resting map[id.ID]time.Time // organizations whose jobs met a locked row, and until when they rest
-	sated   map[id.ID]time.Time // organizations that were just served, and until when fair claims skip them
+	mu             sync.Mutex
+	resting        map[id.ID]time.Time // organizations whose jobs met a locked row, and until when they rest
+	recentlyServed map[id.ID]time.Time // organizations that were just served, and until when fair claims skip them
 
 	behind atomic.Bool  // jobs are due for longer than behindTime
 	claims atomic.Int64 // while behind; every eighth is a fair one
@@ -36,8 +36,8 @@ type lane struct {
 // laneName also makes a name safe in SQL (sql.go).
 var laneName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// lane returns the lane of a name, and makes it the first time.
-func (q *Queue) lane(name string, workers int) *lane {
+// openLane returns the lane of a name, and makes it the first time.
+func (q *Queue) openLane(name string, workers int) *lane {
 	if !laneName.MatchString(name) || workers <= 0 {
 		panic("job: lane " + name + " needs a simple name and workers")
 	}
@@ -52,8 +52,8 @@ func (q *Queue) lane(name string, workers int) *lane {
 	return l
 }
 
-// signal wakes the dispatcher, because there may be work. It never waits.
-func (l *lane) signal() {
+// wakeDispatcher wakes the dispatcher, because there may be work. It never waits.
+func (l *lane) wakeDispatcher() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -68,28 +68,28 @@ const (
 	restTime = 200 * time.Millisecond
 )
 
-// rest leaves an organization out of the next claims, and looks again when its rest
+// restOrganization leaves an organization out of the next claims, and looks again when its rest
 // is over.
-func (l *lane) rest(org id.ID) {
+func (l *lane) restOrganization(org id.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.resting == nil {
 		l.resting = map[id.ID]time.Time{}
 	}
 	l.resting[org] = time.Now().Add(restTime)
-	time.AfterFunc(restTime, l.signal)
+	time.AfterFunc(restTime, l.wakeDispatcher)
 }
 
-// leftOut lists the organizations that rest.
-func (l *lane) leftOut() (out []id.ID) {
+// restingOrganizations lists the organizations that rest.
+func (l *lane) restingOrganizations() (out []id.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return until(l.resting)
+	return stillWaiting(l.resting)
 }
 
-// until lists the organizations whose time is to come, and forgets the others. The
+// stillWaiting lists the organizations whose time is to come, and forgets the others. The
 // lane's mutex is held.
-func until(times map[id.ID]time.Time) (out []id.ID) {
+func stillWaiting(times map[id.ID]time.Time) (out []id.ID) {
 	for org, end := range times {
 		if time.Now().Before(end) {
 			out = append(out, org)
@@ -105,38 +105,38 @@ func until(times map[id.ID]time.Time) (out []id.ID) {
 // served lately, found among the newest jobs.
 const (
 	behindTime = 200 * time.Millisecond
-	satedTime  = 100 * time.Millisecond
+	servedTime = 100 * time.Millisecond
 	fairClaims = 8
 )
 
-// serve notes that an organization gets a worker, while the lane is behind.
-func (l *lane) serve(r row) {
+// noteServed notes that an organization gets a worker, while the lane is behind.
+func (l *lane) noteServed(r row) {
 	if r.OrganizationID == nil || !l.behind.Load() {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.sated == nil {
-		l.sated = map[id.ID]time.Time{}
+	if l.recentlyServed == nil {
+		l.recentlyServed = map[id.ID]time.Time{}
 	}
-	l.sated[*r.OrganizationID] = time.Now().Add(satedTime)
+	l.recentlyServed[*r.OrganizationID] = time.Now().Add(servedTime)
 }
 
-// served lists the organizations that this claim passes over, if it is a fair one.
+// organizationsToSkip lists the organizations that this claim passes over, if it is a fair one.
 // Usually it is not, and there are none.
-func (l *lane) served() []id.ID {
+func (l *lane) organizationsToSkip() []id.ID {
 	if !l.behind.Load() || l.claims.Add(1)%fairClaims != 0 {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return until(l.sated)
+	return stillWaiting(l.recentlyServed)
 }
 
-// dispatch adds a worker to the lane whenever a job is due and a slot is free.
+// dispatchLane adds a worker to the lane whenever a job is due and a slot is free.
 // Each claim wakes it again, so a burst soon has all workers, and each worker
 // stays until it finds no job.
-func (q *Queue) dispatch(l *lane) {
+func (q *Queue) dispatchLane(l *lane) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -151,7 +151,7 @@ func (q *Queue) dispatch(l *lane) {
 			return
 		case l.slots <- struct{}{}:
 		}
-		due, wait := q.peek(l)
+		due, wait := q.peekDueJob(l)
 		timer.Reset(wait)
 		if !due {
 			<-l.slots
@@ -159,17 +159,17 @@ func (q *Queue) dispatch(l *lane) {
 		}
 		q.running.Go(func() {
 			defer func() { <-l.slots }()
-			q.work(l)
+			q.runWorker(l)
 		})
 	}
 }
 
-// peek reports whether a job is due, and when to look again. It only reads, so
+// peekDueJob reports whether a job is due, and when to look again. It only reads, so
 // that an idle process does not write.
-func (q *Queue) peek(l *lane) (due bool, wait time.Duration) {
+func (q *Queue) peekDueJob(l *lane) (due bool, wait time.Duration) {
 	wait = q.jittered(q.opts.Poll)
 	err := q.db.Read(q.base, func(ctx context.Context, tx *db.Tx) error {
-		at, err := db.One[int64](ctx, tx, q.text().peek, l.name)
+		at, err := db.QueryOne[int64](ctx, tx, q.statementTexts().peek, l.name)
 		if err != nil {
 			return err
 		}
@@ -180,16 +180,16 @@ func (q *Queue) peek(l *lane) (due bool, wait time.Duration) {
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, db.ErrNone) {
+	if err != nil && !errors.Is(err, db.ErrNoRow) {
 		q.log.WarnContext(q.base, "cannot look for due jobs", "lane", l.name, "err", err)
 	}
 	return due, wait
 }
 
-// work runs jobs until none is due.
-func (q *Queue) work(l *lane) {
-	for !q.stopped() {
-		found, err := q.step(l)
+// runWorker runs jobs until none is due.
+func (q *Queue) runWorker(l *lane) {
+	for !q.isStopping() {
+		found, err := q.runNextJob(l)
 		if err != nil {
 			// The database is in trouble. The worker keeps its slot while it
 			// waits, so that the lane does not spin.

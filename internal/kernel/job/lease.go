@@ -8,11 +8,11 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// lease returns how long a flow's claim holds, in microseconds. On PostgreSQL the
+// leaseMicros returns how long a flow's claim holds, in microseconds. On PostgreSQL the
 // process renews its claims while it lives (renewLoop), so that others take over
 // soon after it died. One process owns a SQLite file: nobody else could take over,
 // and only a handler that hangs past its deadline loses its claim.
-func (q *Queue) lease(h *handler) int64 {
+func (q *Queue) leaseMicros(h *handler) int64 {
 	if q.db.Engine() == db.SQLite {
 		return (h.timeout + q.opts.Lease).Microseconds()
 	}
@@ -28,16 +28,16 @@ func (q *Queue) renewLoop() {
 			return
 		case <-time.After(q.jittered(q.opts.Lease / 4)):
 		}
-		if err := q.renew(q.base); err != nil && q.base.Err() == nil {
+		if err := q.renewLeases(q.base); err != nil && q.base.Err() == nil {
 			q.log.WarnContext(q.base, "cannot renew the leases of running jobs", "err", err)
 		}
 	}
 }
 
-// renew extends the leases of all running flows by one statement, which skips rows
+// renewLeases extends the leases of all running flows by one statement, which skips rows
 // that are locked: their jobs are just being settled. A handler that hangs past its
 // deadline is not renewed, so that its job is taken over.
-func (q *Queue) renew(ctx context.Context) error {
+func (q *Queue) renewLeases(ctx context.Context) error {
 	var ids, fences []int64
 	now := time.Now()
 	q.busy.Range(func(key, until any) bool {
@@ -49,17 +49,18 @@ func (q *Queue) renew(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return q.db.Write(db.WithReserve(ctx), func(ctx context.Context, tx *db.Tx) error {
-		_, err := db.Exec(ctx, tx, q.text().renew, ids, fences, q.opts.Lease.Microseconds(), q.presence.Number())
+	return q.db.Write(db.WithReservedPool(ctx), func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, q.statementTexts().renew, ids, fences, q.opts.Lease.Microseconds(),
+			q.presence.HeldNumber())
 		return err
 	})
 }
 
-// giveBack makes a leased flow ready at once when this process does not know whether
+// giveBackFlow makes a leased flow ready at once when this process does not know whether
 // the commit was kept that leased it or that wrote its outcome. If that fails too,
 // the lease runs out.
-func (q *Queue) giveBack(j *Job) {
-	err := q.db.Write(db.WithReserve(context.WithoutCancel(q.base)), func(ctx context.Context, tx *db.Tx) error {
+func (q *Queue) giveBackFlow(j *Job) {
+	err := q.db.Write(db.WithReservedPool(context.WithoutCancel(q.base)), func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			UPDATE jobs SET state = 'ready', fence = fence + 1, attempt = attempt - 1, leased_until = NULL,
 				holder = NULL
@@ -72,18 +73,18 @@ func (q *Queue) giveBack(j *Job) {
 }
 
 const (
-	lookTime = 200 * time.Millisecond // how often to look for processes that died
-	goneTime = 500 * time.Millisecond // a process that is absent for this long is taken for dead
-	blind    = 50                     // failed looks after which this process looks less often
+	lookTime       = 200 * time.Millisecond // how often to look for processes that died
+	goneTime       = 500 * time.Millisecond // a process that is absent for this long is taken for dead
+	maxFailedLooks = 50                     // failed looks after which this process looks less often
 )
 
 // presenceLoop shows that this process lives, and takes over the jobs of others soon
 // after they died, before their leases run out. It warns once when it cannot see
 // them, until it can again.
 func (q *Queue) presenceLoop() {
-	defer q.presence.Leave()
+	defer q.presence.ReleaseNumber()
 	for failed := 0; ; {
-		err := q.look(q.base)
+		err := q.takeOverAbsent(q.base)
 		switch {
 		case err == nil:
 			failed = 0
@@ -93,7 +94,7 @@ func (q *Queue) presenceLoop() {
 			}
 		}
 		wait := lookTime
-		if failed > blind {
+		if failed > maxFailedLooks {
 			wait = q.opts.Lease / 4
 		}
 		select {
@@ -104,21 +105,21 @@ func (q *Queue) presenceLoop() {
 	}
 }
 
-// look takes over the jobs of processes that are gone. A process whose connection
+// takeOverAbsent takes over the jobs of processes that are gone. A process whose connection
 // broke holds its number again after its next look. If it does not, and still lives,
 // the fence keeps it from completing what others took over.
-func (q *Queue) look(ctx context.Context) error {
-	absent, err := q.presence.Absent(ctx, q.text().holders)
-	before, now := q.gone, time.Now()
-	q.gone = map[int64]time.Time{}
+func (q *Queue) takeOverAbsent(ctx context.Context) error {
+	absent, err := q.presence.FindAbsent(ctx, q.statementTexts().holders)
+	before, now := q.absentSince, time.Now()
+	q.absentSince = map[int64]time.Time{}
 	for _, holder := range absent {
 		since, known := before[holder]
 		if !known {
 			since = now
 		}
-		q.gone[holder] = since
+		q.absentSince[holder] = since
 		if now.Sub(since) >= goneTime {
-			err = errors.Join(err, q.sweep(ctx, q.text().lostBy, holder))
+			err = errors.Join(err, q.sweepLost(ctx, q.statementTexts().lostBy, holder))
 		}
 	}
 	return err

@@ -66,7 +66,7 @@ func lockedRow(t *testing.T, d *db.DB) {
 		return effect(ctx, tx, args.Name)
 	}, job.Attempts(3))
 	job.HandleTx(q, "test.row", func(context.Context, *db.Tx, job.Job, named) error { return nil })
-	row := enqueue(t, d, q, "test.row", named{}, job.At(clock.Of(time.Now().Add(time.Hour))))
+	row := enqueue(t, d, q, "test.row", named{}, job.RunAt(clock.FromStd(time.Now().Add(time.Hour))))
 
 	locked, release := make(chan struct{}), make(chan struct{})
 	holder := make(chan error, 1)
@@ -85,11 +85,11 @@ func lockedRow(t *testing.T, d *db.DB) {
 	}()
 	<-locked
 	for range 100 {
-		enqueue(t, d, q, "test.touch", named{"stuck"}, job.For(stuck))
+		enqueue(t, d, q, "test.touch", named{"stuck"}, job.ForOrganization(stuck))
 	}
 	start(t, q)
 	for range 20 {
-		enqueue(t, d, q, "test.touch", named{"free"}, job.For(free))
+		enqueue(t, d, q, "test.touch", named{"free"}, job.ForOrganization(free))
 	}
 	eventually(t, "the others' jobs", func() bool { return times(t, d, "free") == 20 })
 	if n := times(t, d, "stuck"); n != 0 {
@@ -106,7 +106,7 @@ func lockedRow(t *testing.T, d *db.DB) {
 // would have held. A process that hangs keeps them.
 func TestDeathIsNoticed(t *testing.T) {
 	o := dbtest.Options(t, db.Postgres, migrations())
-	o.URL = dbtest.Direct(t, o.URL) // a pooler has no sessions
+	o.URL = dbtest.DirectURL(t, o.URL) // a pooler has no sessions
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

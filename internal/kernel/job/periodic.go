@@ -19,9 +19,9 @@ import (
 // process can.
 const periodKey = "(every)"
 
-// period returns the beginning of the next period after t. Periods are counted from
+// nextPeriod returns the beginning of the next period after t. Periods are counted from
 // 1970.
-func period(t clock.Time, every time.Duration) clock.Time {
+func nextPeriod(t clock.Time, every time.Duration) clock.Time {
 	d := clock.Time(every.Microseconds())
 	return t - t%d + d
 }
@@ -37,10 +37,10 @@ const periodicText = `
 	ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL AND state IN ('ready', 'running') DO UPDATE
 	SET run_at = excluded.run_at WHERE jobs.state = 'ready' AND jobs.run_at = $8`
 
-// ensurePeriodic makes sure that every periodic kind has its row, due in time.
+// ensurePeriodicRows makes sure that every periodic kind has its row, due in time.
 // It is repeated because an older release beside this one moves the row by its
 // own period. It reads first, because usually there is nothing to do.
-func (q *Queue) ensurePeriodic(ctx context.Context) error {
+func (q *Queue) ensurePeriodicRows(ctx context.Context) error {
 	type late struct {
 		*handler
 		runAt clock.Time // zero when there is no row
@@ -48,11 +48,11 @@ func (q *Queue) ensurePeriodic(ctx context.Context) error {
 	var todo []late
 	err := q.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		todo = nil
-		for _, h := range q.periodic() {
-			at, err := db.One[clock.Time](ctx, tx, `
+		for _, h := range q.periodicHandlers() {
+			at, err := db.QueryOne[clock.Time](ctx, tx, `
 				SELECT run_at FROM jobs
 				WHERE kind = $1 AND unique_key = $2 AND state IN ('ready', 'running')`, h.kind, periodKey)
-			if errors.Is(err, db.ErrNone) || err == nil && at > period(q.clock.Now(), h.every).Add(h.every) {
+			if errors.Is(err, db.ErrNoRow) || err == nil && at > nextPeriod(q.clock.Now(), h.every).Add(h.every) {
 				todo = append(todo, late{h, at})
 			} else if err != nil {
 				return err
@@ -71,18 +71,18 @@ func (q *Queue) ensurePeriodic(ctx context.Context) error {
 				return err
 			}
 			if _, err := db.Exec(ctx, tx, periodicText, h.lane, h.kind, periodKey, db.JSON(args),
-				period(now, h.every), h.attempts, now, h.runAt); err != nil {
+				nextPeriod(now, h.every), h.attempts, now, h.runAt); err != nil {
 				return err
 			}
-			tx.OnCommit(q.lanes[h.lane].signal)
+			tx.OnCommit(q.lanes[h.lane].wakeDispatcher)
 		}
 		return nil
 	})
 }
 
-// periodic lists the periodic kinds in a fixed order: processes that start
+// periodicHandlers lists the periodic kinds in a fixed order: processes that start
 // together must lock their rows in the same one.
-func (q *Queue) periodic() (out []*handler) {
+func (q *Queue) periodicHandlers() (out []*handler) {
 	for _, h := range q.handlers {
 		if h.every > 0 {
 			out = append(out, h)

@@ -8,15 +8,15 @@ import (
 
 const purgeBatch = 500
 
-// purge removes finished jobs past their retention, a batch per transaction.
+// purgeFinished removes finished jobs past their retention, a batch per transaction.
 // Every queue runs it as the periodic job jobs.purge.
-func (q *Queue) purge(ctx context.Context, tx *db.Tx, _ Job, _ struct{}) error {
+func (q *Queue) purgeFinished(ctx context.Context, tx *db.Tx, _ Job, _ struct{}) error {
 	n, err := db.Exec(ctx, tx, `
 		DELETE FROM jobs
 		WHERE id IN (SELECT id FROM jobs WHERE finished_at < $1 ORDER BY finished_at LIMIT $2)`,
 		q.clock.Now().Add(-q.opts.Retention), purgeBatch)
 	if err == nil && n == purgeBatch {
-		err = Later(0)
+		err = RunAgainAfter(0)
 	}
 	return err
 }

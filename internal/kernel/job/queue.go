@@ -38,19 +38,19 @@ type Queue struct {
 	handlers map[string]*handler
 	lanes    map[string]*lane
 
-	seal  sync.Once // builds texts; afterwards no handler can be declared
-	texts *statements
+	textsOnce sync.Once // builds texts; afterwards no handler can be declared
+	texts     *statements
 
-	base     context.Context // of every handler; cancelled when Stop times out
-	abort    context.CancelFunc
-	started  bool
-	stop     sync.Once
-	stopping chan struct{}
-	running  sync.WaitGroup // dispatchers, workers and the sweep: what Stop waits for
-	renewing sync.WaitGroup // what must go on until the last job has ended
-	busy     sync.Map       // *Job → until when its lease is renewed
-	presence *db.Presence
-	gone     map[int64]time.Time // numbers of processes that have leases but are not there, and since when
+	base        context.Context // of every handler; cancelled when Stop times out
+	abort       context.CancelFunc
+	started     bool
+	stop        sync.Once
+	stopping    chan struct{}
+	running     sync.WaitGroup // dispatchers, workers and the sweep: what Stop waits for
+	renewing    sync.WaitGroup // what must go on until the last job has ended
+	busy        sync.Map       // *Job → until when its lease is renewed
+	presence    *db.Presence
+	absentSince map[int64]time.Time // numbers of processes that have leases but are not there, and since when
 
 	// What this process has done so far, for ReadGauges.
 	ran, errs, panics, locked atomic.Int64
@@ -80,9 +80,9 @@ func New(o Options) *Queue {
 		handlers: map[string]*handler{}, lanes: map[string]*lane{}, stopping: make(chan struct{}),
 		presence: o.DB.NewPresence()}
 	q.base, q.abort = context.WithCancel(context.Background())
-	q.lane(laneTx, o.TxWorkers)
-	q.lane(laneFlow, o.FlowWorkers)
-	HandleTx(q, "jobs.purge", q.purge, Every(time.Hour))
+	q.openLane(laneTx, o.TxWorkers)
+	q.openLane(laneFlow, o.FlowWorkers)
+	HandleTx(q, "jobs.purge", q.purgeFinished, Every(time.Hour))
 	return q
 }
 
@@ -100,20 +100,20 @@ func (q *Queue) Start(ctx context.Context) error {
 		panic("job: started twice")
 	}
 	q.started = true
-	if err := q.reclaimLost(ctx); err != nil {
+	if err := q.reclaimAtStart(ctx); err != nil {
 		return fmt.Errorf("job: start: %w", err)
 	}
-	if err := q.ensurePeriodic(ctx); err != nil {
+	if err := q.ensurePeriodicRows(ctx); err != nil {
 		return fmt.Errorf("job: start: %w", err)
 	}
-	if q.presence.Possible() {
-		if err := q.look(ctx); err != nil { // first, so that every lease has its holder
+	if q.presence.IsPossible() {
+		if err := q.takeOverAbsent(ctx); err != nil { // first, so that every lease has its holder
 			q.log.WarnContext(ctx, "other processes do not see that this one lives", "err", err)
 		}
 		q.renewing.Go(q.presenceLoop)
 	}
 	for _, l := range q.lanes {
-		q.running.Go(func() { q.dispatch(l) })
+		q.running.Go(func() { q.dispatchLane(l) })
 	}
 	q.running.Go(q.sweepLoop)
 	if q.db.Engine() == db.Postgres {
@@ -136,12 +136,13 @@ func (q *Queue) Stop(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		q.abort()
-		return fmt.Errorf("job: stopped with jobs still running: %w: %s", ctx.Err(), strings.Join(q.Running(), ", "))
+		return fmt.Errorf("job: stopped with jobs still running: %w: %s", ctx.Err(),
+			strings.Join(q.RunningJobs(), ", "))
 	}
 }
 
-// Running names the jobs that this process is running.
-func (q *Queue) Running() (names []string) {
+// RunningJobs names the jobs that this process is running.
+func (q *Queue) RunningJobs() (names []string) {
 	q.busy.Range(func(key, _ any) bool {
 		j := key.(*Job)
 		names = append(names, fmt.Sprintf("job %s %d", j.Kind, j.ID))
@@ -150,13 +151,13 @@ func (q *Queue) Running() (names []string) {
 	return names
 }
 
-// track records a running job until the returned function is called.
-func (q *Queue) track(j *Job) func() {
+// trackRunning records a running job until the returned function is called.
+func (q *Queue) trackRunning(j *Job) func() {
 	q.busy.Store(j, time.Now().Add(j.handler.timeout+q.opts.Lease))
 	return func() { q.busy.Delete(j) }
 }
 
-func (q *Queue) stopped() bool {
+func (q *Queue) isStopping() bool {
 	select {
 	case <-q.stopping:
 		return true

@@ -30,7 +30,7 @@ func TestStop(t *testing.T) {
 			entered <- struct{}{}
 			<-q.Stopping()
 			return note("finished"), ctx.Err()
-		}, job.Lane("one", 1))
+		}, job.InLane("one", 1))
 		start(t, q)
 		running := enqueue(t, d, q, "test.call", named{})
 		waiting := enqueue(t, d, q, "test.call", named{})
@@ -152,7 +152,7 @@ func TestPurge(t *testing.T) {
 		})
 		q := queue(d)
 		job.HandleTx(q, "test.old", func(context.Context, *db.Tx, job.Job, struct{}) error { return nil })
-		waiting := enqueue(t, d, q, "test.old", struct{}{}, job.At(now.Add(time.Hour)))
+		waiting := enqueue(t, d, q, "test.old", struct{}{}, job.RunAt(now.Add(time.Hour)))
 		start(t, q)
 		count := func() int { return one[int](t, d, `SELECT count(*) FROM jobs WHERE kind = 'test.old'`) }
 		eventually(t, "the purge", func() bool { return count() == 101 })
@@ -183,12 +183,12 @@ func TestLaneIsBounded(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			now.Add(-1)
 			return note("called"), nil
-		}, job.Lane("narrow", workers), job.Forget(), job.Timeout(30*time.Second))
+		}, job.InLane("narrow", workers), job.ForgetWhenDone(), job.RunTimeout(30*time.Second))
 		job.HandleTx(q, "test.note", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return nil })
 		for range 30 {
 			enqueue(t, d, q, "test.call", named{})
 		}
-		g, err := q.Gauges(t.Context())
+		g, err := q.ReadGauges(t.Context())
 		if err != nil || len(g.Lanes) != 3 || g.Lanes[1].Name != "narrow" || g.Lanes[1].Ready != 30 ||
 			g.Lanes[1].LagSeconds <= 0 || g.Lanes[1].Workers != workers {
 			t.Errorf("gauges: %+v, %v", g, err)
@@ -208,12 +208,12 @@ func TestStraysAreAdopted(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		old := queue(d)
 		job.HandleTx(old, "test.note", func(ctx context.Context, tx *db.Tx, j job.Job, args named) error { return nil },
-			job.Lane("gone", 1))
+			job.InLane("gone", 1))
 		job.HandleTx(old, "test.unknown", func(ctx context.Context, tx *db.Tx, j job.Job,
 			args named) error {
 			return nil
 		},
-			job.Lane("gone", 1))
+			job.InLane("gone", 1))
 		known, unknown := enqueue(t, d, old, "test.note", named{"stray"}),
 			enqueue(t, d, old, "test.unknown", named{"stray"})
 		q := queue(d)
@@ -245,7 +245,7 @@ func TestClaimUsesItsIndex(t *testing.T) {
 			if _, err := db.Exec(ctx, tx, `ANALYZE jobs`); err != nil {
 				return err
 			}
-			now := clock.Of(time.Now())
+			now := clock.FromStd(time.Now())
 			claim, fresh, holders := q.Texts()
 			for _, c := range []struct {
 				text, index string
@@ -272,7 +272,7 @@ func TestClaimUsesItsIndex(t *testing.T) {
 
 func explain(ctx context.Context, tx *db.Tx, text string, args ...any) (string, error) {
 	if tx.Engine() == db.Postgres {
-		lines, err := db.All[string](ctx, tx, "EXPLAIN "+text, args...)
+		lines, err := db.QueryAll[string](ctx, tx, "EXPLAIN "+text, args...)
 		return strings.Join(lines, "\n"), err
 	}
 	type line struct {
@@ -281,7 +281,7 @@ func explain(ctx context.Context, tx *db.Tx, text string, args ...any) (string, 
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	lines, err := db.All[line](ctx, tx, "EXPLAIN QUERY PLAN "+text, args...)
+	lines, err := db.QueryAll[line](ctx, tx, "EXPLAIN QUERY PLAN "+text, args...)
 	plan := ""
 	for _, l := range lines {
 		plan += l.Detail + "\n"
@@ -298,13 +298,13 @@ func TestBadDeclarations(t *testing.T) {
 			"no function": func(q *job.Queue) { job.HandleTx[named](q, "test.note", nil) },
 			"no flow":     func(q *job.Queue) { job.HandleFlow[named](q, "test.note", nil) },
 			"no attempts": func(q *job.Queue) { job.HandleTx(q, "test.note", fine, job.Attempts(0)) },
-			"no time":     func(q *job.Queue) { job.HandleTx(q, "test.note", fine, job.Timeout(0)) },
+			"no time":     func(q *job.Queue) { job.HandleTx(q, "test.note", fine, job.RunTimeout(0)) },
 			"no period":   func(q *job.Queue) { job.HandleTx(q, "test.note", fine, job.Every(0)) },
 			"two sizes": func(q *job.Queue) {
-				job.HandleTx(q, "test.note", fine, job.Lane("a", 1))
-				job.HandleTx(q, "test.other", fine, job.Lane("a", 2))
+				job.HandleTx(q, "test.note", fine, job.InLane("a", 1))
+				job.HandleTx(q, "test.other", fine, job.InLane("a", 2))
 			},
-			"lane name": func(q *job.Queue) { job.HandleTx(q, "test.note", fine, job.Lane("a'b", 1)) },
+			"lane name": func(q *job.Queue) { job.HandleTx(q, "test.note", fine, job.InLane("a'b", 1)) },
 			"unwritable": func(q *job.Queue) {
 				job.HandleTx(q, "test.note", func(context.Context, *db.Tx, job.Job, chan int) error { return nil })
 			},
@@ -339,15 +339,16 @@ func TestBurstLeavesRoom(t *testing.T) {
 			ran.Add(1)
 			return nil
 		})
-		now := clock.Of(time.Now())
+		now := clock.FromStd(time.Now())
 		write(t, d, func(ctx context.Context, tx *db.Tx) error {
 			for range burst {
-				_, err := q.Enqueue(ctx, tx, "test.note", named{}, job.For(busy), job.At(now.Add(-time.Minute)))
+				_, err := q.Enqueue(ctx, tx, "test.note", named{}, job.ForOrganization(busy),
+					job.RunAt(now.Add(-time.Minute)))
 				if err != nil {
 					return err
 				}
 			}
-			_, err := q.Enqueue(ctx, tx, "test.note", named{}, job.For(quiet), job.At(now))
+			_, err := q.Enqueue(ctx, tx, "test.note", named{}, job.ForOrganization(quiet), job.RunAt(now))
 			return err
 		})
 		start(t, q)

@@ -20,11 +20,11 @@ type verdict struct {
 	finished *clock.Time
 }
 
-// judge turns a handler's result into the new state of its job.
-func (q *Queue) judge(j *Job, err error) verdict {
+// decideVerdict turns a handler's result into the new state of its job.
+func (q *Queue) decideVerdict(j *Job, err error) verdict {
 	now := q.clock.Now()
 	v := verdict{state: "ready", runAt: j.RunAt, attempt: j.Attempt, err: err}
-	var again *later
+	var again *runAgain
 	var hopeless *permanent
 	switch {
 	// Run again later: no attempt was used up.
@@ -33,12 +33,12 @@ func (q *Queue) judge(j *Job, err error) verdict {
 	case err != nil && q.base.Err() != nil:
 		// Stop timed out; that is not the job's failure.
 		v.attempt = j.Attempt - 1
-	case err != nil && !errors.As(err, &hopeless) && !j.Last():
+	case err != nil && !errors.As(err, &hopeless) && !j.IsLastAttempt():
 		v.runAt = now.Add(q.jittered(j.handler.backoff(j.Attempt)))
 	// A periodic job never ends. Even after its last attempt it waits for its next
 	// period.
 	case j.Key == periodKey && j.handler.every > 0:
-		v.runAt, v.attempt = period(max(now, j.RunAt), j.handler.every), 0
+		v.runAt, v.attempt = nextPeriod(max(now, j.RunAt), j.handler.every), 0
 	case err != nil:
 		v.state, v.finished = "failed", &now
 	default:
@@ -47,9 +47,9 @@ func (q *Queue) judge(j *Job, err error) verdict {
 	return v
 }
 
-// settle writes the verdict, or returns ErrLeaseLost when the job has changed since
+// settleJob writes the verdict, or returns ErrLeaseLost when the job has changed since
 // it was claimed.
-func (q *Queue) settle(ctx context.Context, tx *db.Tx, j *Job, v verdict) error {
+func (q *Queue) settleJob(ctx context.Context, tx *db.Tx, j *Job, v verdict) error {
 	from := "ready"
 	if j.handler.flow != nil {
 		from = "running"
@@ -60,7 +60,7 @@ func (q *Queue) settle(ctx context.Context, tx *db.Tx, j *Job, v verdict) error 
 	}
 	n, err := db.Exec(ctx, tx, text, args...)
 	if err == nil && n == 0 {
-		err = ErrStale
+		err = ErrLeaseLost
 	}
 	return err
 }
@@ -85,8 +85,8 @@ func errorText(err error) *string {
 	return &s
 }
 
-// report counts and logs how a run ended.
-func (q *Queue) report(ctx context.Context, j *Job, v verdict) {
+// reportRun counts and logs how a run ended.
+func (q *Queue) reportRun(ctx context.Context, j *Job, v verdict) {
 	q.ran.Add(1)
 	if v.err == nil {
 		return

@@ -49,20 +49,20 @@ type row struct {
 
 // statements are the texts that depend on the engine or on the declared kinds.
 type statements struct {
-	claim, claimNot     string // the next due job; and without some organizations
-	fresh, claimOne     string // due jobs of organizations that were not served lately; and one of these
-	peek                string // when the next job is due
-	lease, keep, renew  string // take a lease; extend one; extend many
-	lost, lostAll       string // end leases that ran out; and all leases
-	holders, lostBy     string // the processes that have leases; end those of one
-	strays, adopt       string // lanes with ready jobs; move a lane's jobs to where they belong
-	due, running, fails string // figures
+	claim, claimExcept                  string // the next due job; and without some organizations
+	findFresh, claimOne                 string // due jobs of organizations that were not served lately; and one of these
+	peek                                string // when the next job is due
+	lease, keep, renew                  string // take a lease; extend one; extend many
+	lost, lostAll                       string // end leases that ran out; and all leases
+	holders, lostBy                     string // the processes that have leases; end those of one
+	strays, adopt                       string // lanes with ready jobs; move a lane's jobs to where they belong
+	countDue, countRunning, countFailed string // figures
 }
 
-// text builds the statements once all kinds are declared. A process claims
+// statementTexts builds the statements once all kinds are declared. A process claims
 // only kinds that it knows: a newer one that knows more may run beside it.
-func (q *Queue) text() *statements {
-	q.seal.Do(func() {
+func (q *Queue) statementTexts() *statements {
+	q.textsOnce.Do(func() {
 		var kinds, lanes []string
 		adopt := "CASE kind"
 		for k, h := range q.handlers {
@@ -93,9 +93,9 @@ func (q *Queue) text() *statements {
 		finished_at = CASE WHEN attempt >= max_attempts + 5 THEN $1 ELSE finished_at END
 	WHERE id IN (SELECT id FROM jobs WHERE state = 'running' AND `
 		q.texts = &statements{
-			claim:    claim + first + lock,
-			claimNot: claim + ` AND (organization_id IS NULL OR organization_id <> ALL($3))` + first + lock,
-			fresh: `
+			claim:       claim + first + lock,
+			claimExcept: claim + ` AND (organization_id IS NULL OR organization_id <> ALL($3))` + first + lock,
+			findFresh: `
 				SELECT id FROM (SELECT id, organization_id, run_at ` + next + ` AND run_at <= $2
 					ORDER BY run_at DESC, id DESC LIMIT 100) AS newest
 				WHERE organization_id IS NOT NULL AND NOT (organization_id = ANY($3)) ORDER BY run_at, id LIMIT 8`,
@@ -120,9 +120,9 @@ func (q *Queue) text() *statements {
 			strays:  `SELECT lane FROM jobs WHERE state = 'ready' AND lane > $1 ORDER BY lane LIMIT 1`,
 			adopt: `UPDATE jobs SET lane = ` + adopt + ` END WHERE id IN
 				(SELECT id FROM jobs WHERE state = 'ready' AND lane = $1 AND ` + known + ` LIMIT 500` + lock + `)`,
-			due:     `SELECT count(*) FROM (SELECT 1 ` + next + ` AND run_at <= $2 LIMIT 10000) AS due`,
-			running: `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE state = 'running' LIMIT 10000) AS running`,
-			fails:   `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE state = 'failed' LIMIT 10000) AS fails`,
+			countDue:     `SELECT count(*) FROM (SELECT 1 ` + next + ` AND run_at <= $2 LIMIT 10000) AS due`,
+			countRunning: `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE state = 'running' LIMIT 10000) AS running`,
+			countFailed:  `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE state = 'failed' LIMIT 10000) AS fails`,
 		}
 	})
 	return q.texts

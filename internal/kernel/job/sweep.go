@@ -17,38 +17,39 @@ func (q *Queue) sweepLoop() {
 			return
 		case <-time.After(q.jittered(q.opts.Sweep)):
 		}
-		if err := errors.Join(q.sweep(q.base, q.text().lost), q.ensurePeriodic(q.base)); err != nil {
+		if err := errors.Join(q.sweepLost(q.base, q.statementTexts().lost), q.ensurePeriodicRows(q.base)); err != nil {
 			q.log.WarnContext(q.base, "cannot look for lost jobs", "err", err)
 		}
 	}
 }
 
-// reclaimLost is the first sweep. One process owns a SQLite file, so whatever is
+// reclaimAtStart is the first sweep. One process owns a SQLite file, so whatever is
 // running there belonged to a process that is gone. On PostgreSQL the lease
 // decides.
-func (q *Queue) reclaimLost(ctx context.Context) error {
-	text := q.text().lost
+func (q *Queue) reclaimAtStart(ctx context.Context) error {
+	text := q.statementTexts().lost
 	if q.db.Engine() == db.SQLite {
-		text = q.text().lostAll
+		text = q.statementTexts().lostAll
 	}
-	return q.sweep(ctx, text)
+	return q.sweepLost(ctx, text)
 }
 
-// sweep makes the jobs ready again that a statement calls lost, a hundred at a time,
+// sweepLost makes the jobs ready again that a statement calls lost, a hundred at a time,
 // and moves jobs out of unknown lanes.
-func (q *Queue) sweep(ctx context.Context, lost string, args ...any) error {
+func (q *Queue) sweepLost(ctx context.Context, lost string, args ...any) error {
 	for {
 		n := int64(0)
-		err := q.db.Write(db.WithoutOutcome(db.WithReserve(ctx)), func(ctx context.Context, tx *db.Tx) (err error) {
-			n, err = db.Exec(ctx, tx, lost, append([]any{q.clock.Now()}, args...)...)
-			return err
-		})
+		err := q.db.Write(db.WithoutOutcome(db.WithReservedPool(ctx)),
+			func(ctx context.Context, tx *db.Tx) (err error) {
+				n, err = db.Exec(ctx, tx, lost, append([]any{q.clock.Now()}, args...)...)
+				return err
+			})
 		if err != nil {
 			return err
 		}
 		if n > 0 {
 			q.log.WarnContext(ctx, "jobs of a lost worker are ready again", "jobs", n)
-			q.signalAll()
+			q.wakeAllLanes()
 		}
 		if n < 100 {
 			return q.adoptStrays(ctx)
@@ -56,10 +57,10 @@ func (q *Queue) sweep(ctx context.Context, lost string, args ...any) error {
 	}
 }
 
-// signalAll wakes all dispatchers.
-func (q *Queue) signalAll() {
+// wakeAllLanes wakes all dispatchers.
+func (q *Queue) wakeAllLanes() {
 	for _, l := range q.lanes {
-		l.signal()
+		l.wakeDispatcher()
 	}
 }
 
@@ -71,8 +72,8 @@ func (q *Queue) adoptStrays(ctx context.Context) error {
 		strays = nil
 		for at := ""; ; {
 			// Jump from lane to lane through the index, past all their jobs.
-			next, err := db.One[string](ctx, tx, q.text().strays, at)
-			if errors.Is(err, db.ErrNone) {
+			next, err := db.QueryOne[string](ctx, tx, q.statementTexts().strays, at)
+			if errors.Is(err, db.ErrNoRow) {
 				return nil
 			}
 			if err != nil {
@@ -88,13 +89,13 @@ func (q *Queue) adoptStrays(ctx context.Context) error {
 	}
 	for _, lane := range strays {
 		err := q.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Exec(ctx, tx, q.text().adopt, lane)
+			_, err := db.Exec(ctx, tx, q.statementTexts().adopt, lane)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		q.signalAll()
+		q.wakeAllLanes()
 	}
 	return nil
 }

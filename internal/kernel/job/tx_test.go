@@ -43,10 +43,10 @@ func TestEnqueue(t *testing.T) {
 		}
 
 		org := id.New()
-		n := enqueue(t, d, q, "test.note", named{"a"}, job.For(org), job.Key("k"))
+		n := enqueue(t, d, q, "test.note", named{"a"}, job.ForOrganization(org), job.UniqueKey("k"))
 		becomes(t, d, n, "done") // long before the next poll: the commit woke the queue
 		if j := <-seen; j.ID != n || j.Organization != org || j.Key != "k" || j.Attempt != 1 || j.Kind != "test.note" ||
-			j.Last() {
+			j.IsLastAttempt() {
 			t.Errorf("the handler saw %+v", j)
 		}
 		if times(t, d, "a") != 1 || times(t, d, "undone") != 0 {
@@ -88,10 +88,10 @@ func TestTxRetry(t *testing.T) {
 				return errors.New("not yet")
 			}
 			return nil
-		}, job.Backoff(func(int) time.Duration { return 200 * time.Millisecond }))
+		}, job.RetryBackoff(func(int) time.Duration { return 200 * time.Millisecond }))
 		job.HandleTx(q, "test.never", func(ctx context.Context, tx *db.Tx, j job.Job, _ struct{}) error {
 			return errors.New("bad \x00 text \xff")
-		}, job.Backoff(quick), job.Attempts(3))
+		}, job.RetryBackoff(quick), job.Attempts(3))
 		job.HandleTx(q, "test.hopeless", func(ctx context.Context, tx *db.Tx, j job.Job, _ struct{}) error {
 			return job.Permanent(errors.New("no such thing"))
 		})
@@ -133,7 +133,7 @@ func TestTxRetry(t *testing.T) {
 		} else {
 			becomes(t, d, broken, "done")
 		}
-		g, err := q.Gauges(t.Context())
+		g, err := q.ReadGauges(t.Context())
 		if err != nil || g.Failed < 3 || g.Errors < 6 {
 			t.Errorf("gauges: %+v, %v", g, err)
 		}
@@ -147,9 +147,9 @@ func TestTxLater(t *testing.T) {
 			if err := effect(ctx, tx, "slice"); err != nil {
 				return err
 			}
-			n, err := db.One[int](ctx, tx, `SELECT times FROM effects WHERE name = 'slice'`)
+			n, err := db.QueryOne[int](ctx, tx, `SELECT times FROM effects WHERE name = 'slice'`)
 			if err == nil && n < 5 {
-				err = job.Later(time.Millisecond)
+				err = job.RunAgainAfter(time.Millisecond)
 			}
 			return err
 		}, job.Attempts(1))
@@ -174,10 +174,10 @@ func TestPanic(t *testing.T) {
 				return err
 			}
 			panic("tx fell over")
-		}, job.Attempts(2), job.Backoff(quick))
+		}, job.Attempts(2), job.RetryBackoff(quick))
 		job.HandleFlow(q, "test.flow", func(ctx context.Context, j job.Job, _ struct{}) (job.Outcome, error) {
 			panic("flow fell over")
-		}, job.Attempts(2), job.Backoff(quick))
+		}, job.Attempts(2), job.RetryBackoff(quick))
 		job.HandleFlow(q, "test.outcome", func(ctx context.Context, j job.Job, _ struct{}) (job.Outcome, error) {
 			return func(ctx context.Context, tx *db.Tx) error {
 				if err := effect(ctx, tx, "panic"); err != nil {
@@ -185,7 +185,7 @@ func TestPanic(t *testing.T) {
 				}
 				panic("outcome fell over")
 			}, nil
-		}, job.Attempts(2), job.Backoff(quick))
+		}, job.Attempts(2), job.RetryBackoff(quick))
 		if err := q.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -221,8 +221,8 @@ func TestSchedule(t *testing.T) {
 			return q
 		}
 		q, now := make(0), clock.New(0).Now()
-		tomorrow := enqueue(t, d, q, "test.note", named{"tomorrow"}, job.At(now.Add(24*time.Hour)))
-		soon := enqueue(t, d, q, "test.note", named{"soon"}, job.At(now.Add(300*time.Millisecond)))
+		tomorrow := enqueue(t, d, q, "test.note", named{"tomorrow"}, job.RunAt(now.Add(24*time.Hour)))
+		soon := enqueue(t, d, q, "test.note", named{"soon"}, job.RunAt(now.Add(300*time.Millisecond)))
 		becomes(t, d, soon, "done")
 		if got := (<-at).Sub(now); got < 300*time.Millisecond {
 			t.Errorf("ran after %v, before its time", got)
@@ -246,7 +246,7 @@ func TestKey(t *testing.T) {
 		ids := make(chan job.ID, 16)
 		var wg sync.WaitGroup
 		for range cap(ids) {
-			wg.Go(func() { ids <- enqueue(t, d, q, "test.note", named{"keyed"}, job.Key("k")) })
+			wg.Go(func() { ids <- enqueue(t, d, q, "test.note", named{"keyed"}, job.UniqueKey("k")) })
 		}
 		wg.Wait()
 		close(ids)
@@ -258,8 +258,8 @@ func TestKey(t *testing.T) {
 			first += n
 		}
 		for _, n := range []job.ID{
-			enqueue(t, d, q, "test.note", named{"keyed"}, job.Key("l")),
-			enqueue(t, d, q, "test.other", named{"keyed"}, job.Key("k")),
+			enqueue(t, d, q, "test.note", named{"keyed"}, job.UniqueKey("l")),
+			enqueue(t, d, q, "test.other", named{"keyed"}, job.UniqueKey("k")),
 			enqueue(t, d, q, "test.note", named{"keyed"}),
 			enqueue(t, d, q, "test.note", named{"keyed"}),
 		} {
@@ -269,7 +269,7 @@ func TestKey(t *testing.T) {
 		}
 		start(t, q)
 		becomes(t, d, first, "done")
-		again := enqueue(t, d, q, "test.note", named{"again"}, job.Key("k"))
+		again := enqueue(t, d, q, "test.note", named{"again"}, job.UniqueKey("k"))
 		if again == 0 {
 			t.Fatal("a finished job keeps its key")
 		}
@@ -305,9 +305,9 @@ func TestKeyWhileTxRuns(t *testing.T) {
 			return effect(ctx, tx, args.Name)
 		})
 		start(t, q)
-		enqueue(t, d, q, "test.note", named{"first"}, job.Key("k"))
+		enqueue(t, d, q, "test.note", named{"first"}, job.UniqueKey("k"))
 		<-entered
-		second := enqueue(t, d, q, "test.note", named{"second"}, job.Key("k"))
+		second := enqueue(t, d, q, "test.note", named{"second"}, job.UniqueKey("k"))
 		if second == 0 {
 			t.Fatal("the second job was dropped although the first can no longer see its change")
 		}

@@ -2,9 +2,9 @@ package limit
 
 import "sync"
 
-// Concurrent bounds how many of something run at the same time for one key, such as exports of an organization,
+// ConcurrencyLimiter bounds how many of something run at the same time for one key, such as exports of an organization,
 // so that others have room too.
-type Concurrent[K comparable] struct {
+type ConcurrencyLimiter[K comparable] struct {
 	Most int // at the same time, per key
 
 	mu   sync.Mutex
@@ -13,7 +13,7 @@ type Concurrent[K comparable] struct {
 
 // Begin reports whether one more may begin for k. If so, the caller must call end when it is done; calling it again
 // does nothing.
-func (c *Concurrent[K]) Begin(k K) (end func(), ok bool) {
+func (c *ConcurrencyLimiter[K]) Begin(k K) (end func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.busy[k] >= c.Most {

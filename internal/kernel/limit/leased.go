@@ -8,21 +8,21 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// Leased is an allowance that all processes share nearly exactly. A process takes a fiftieth of it from the
+// LeasedLimiter is an allowance that all processes share nearly exactly. A process takes a fiftieth of it from the
 // ledger at a time and spends that on its own, so that most requests need no query. What it took and does not use is
 // lost to the others until it has come back. Without a ledger, and while the database does not answer, it is a Limiter.
-type Leased[K comparable] struct {
+type LeasedLimiter[K comparable] struct {
 	Name   string // tells its keys from those of other limiters in the ledger
 	Ledger *Ledger
 	local  Limiter[K] // for when there is no ledger or it does not answer
 
 	mu    sync.Mutex
-	held  map[K]*block
+	held  map[K]*leasedBlock
 	swept time.Time
 }
 
-// block is what a process holds of one key's allowance.
-type block struct {
+// leasedBlock is what a process holds of one key's allowance.
+type leasedBlock struct {
 	left    int           // how many requests are left of it, until expires
 	spent   time.Duration // how much of the whole allowance was spent by all processes, at the time at
 	at      time.Time
@@ -31,27 +31,27 @@ type block struct {
 }
 
 const (
-	blocks     = 50              // how many blocks an allowance is divided into
-	ledgerTime = 2 * time.Second // how long to wait for the ledger
+	blocksPerAllowance = 50              // how many blocks an allowance is divided into
+	ledgerTimeout      = 2 * time.Second // how long to wait for the ledger
 )
 
 // SpendMany takes several requests from the key's allowance of n per time, or none. The order is: the block that the
 // process holds, a new block from the ledger, and if the ledger has no whole block left, just what is needed.
-func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.Duration, now time.Time) Verdict {
+func (l *LeasedLimiter[K]) SpendMany(ctx context.Context, k K, times, n int, per time.Duration, now time.Time) Verdict {
 	if l.Ledger == nil {
 		return l.local.SpendMany(k, times, n, per, now)
 	}
 	step := per / time.Duration(max(n, 1))
-	if v, known := l.fromBlock(k, times, n, step, per, now); known {
+	if v, known := l.spendFromBlock(k, times, n, step, per, now); known {
 		return v
 	}
-	ctx, cancel := context.WithTimeout(ctx, ledgerTime)
+	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
-	want := max(times, n/blocks)
-	spent, ok, err := l.Ledger.spend(ctx, key(l.Name, k), time.Duration(want)*step, per)
+	want := max(times, n/blocksPerAllowance)
+	spent, ok, err := l.Ledger.spendCost(ctx, allowanceKey(l.Name, k), time.Duration(want)*step, per)
 	if err == nil && !ok && want > times {
 		want = times
-		spent, ok, err = l.Ledger.spend(ctx, key(l.Name, k), time.Duration(want)*step, per)
+		spent, ok, err = l.Ledger.spendCost(ctx, allowanceKey(l.Name, k), time.Duration(want)*step, per)
 	}
 	if err != nil { // better a limit per process than none, or than refusing everybody
 		return l.local.SpendMany(k, times, n, per, now)
@@ -59,34 +59,36 @@ func (l *Leased[K]) SpendMany(ctx context.Context, k K, times, n int, per time.D
 	if !ok {
 		want = 0
 	}
-	return l.keep(k, block{left: want, spent: spent, at: now, expires: now.Add(per)}, ok, times, n, step, per)
+	return l.keepBlock(k, leasedBlock{left: want, spent: spent, at: now, expires: now.Add(per)}, ok, times, n, step,
+		per)
 }
 
-// Look says what is left of the key's allowance, and spends nothing. What other processes hold of it counts as spent.
-func (l *Leased[K]) Look(
+// Peek says what is left of the key's allowance, and spends nothing. What other processes hold of it counts as spent.
+func (l *LeasedLimiter[K]) Peek(
 	ctx context.Context, tx *db.Tx, k K, n int, per time.Duration, now time.Time,
 ) (Verdict, error) {
 	if l.Ledger == nil {
-		return l.local.Look(k, n, per, now), nil
+		return l.local.Peek(k, n, per, now), nil
 	}
-	spent, err := debt(ctx, tx, key(l.Name, k))
+	spent, err := readSpent(ctx, tx, allowanceKey(l.Name, k))
 	if err != nil {
 		return Verdict{}, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := block{spent: spent, at: now}
+	b := leasedBlock{spent: spent, at: now}
 	if held := l.held[k]; held != nil && now.Before(held.expires) {
 		b.left = held.left
 	}
-	v := b.verdict(0, n, per/time.Duration(max(n, 1)), per, now)
+	v := b.verdictAfter(0, n, per/time.Duration(max(n, 1)), per, now)
 	v.OK = v.Remaining > 0
 	return v, nil
 }
 
-// fromBlock spends from the block that the process holds, or refuses without a query when the ledger refused a
+// spendFromBlock spends from the block that the process holds, or refuses without a query when the ledger refused a
 // moment ago. known is false when the ledger must be asked.
-func (l *Leased[K]) fromBlock(k K, times, n int, step, per time.Duration, now time.Time) (v Verdict, known bool) {
+func (l *LeasedLimiter[K]) spendFromBlock(k K, times, n int, step, per time.Duration, now time.Time) (v Verdict,
+	known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.held[k]
@@ -99,38 +101,38 @@ func (l *Leased[K]) fromBlock(k K, times, n int, step, per time.Duration, now ti
 	switch {
 	case b.left >= times:
 		b.left -= times
-		return b.verdict(times, n, step, per, now), true
+		return b.verdictAfter(times, n, step, per, now), true
 	case times == 1 && now.Before(b.refused):
-		return Verdict{Limit: n, Reset: b.debt(now), Retry: b.refused.Sub(now)}, true
+		return Verdict{Limit: n, Reset: b.spentNow(now), Retry: b.refused.Sub(now)}, true
 	}
 	return v, false
 }
 
-// keep adds what the ledger gave to the block that the process holds, and spends from it. If the ledger refused,
+// keepBlock adds what the ledger gave to the block that the process holds, and spends from it. If the ledger refused,
 // it remembers that for a second at most.
-func (l *Leased[K]) keep(k K, got block, ok bool, times, n int, step, per time.Duration) Verdict {
+func (l *LeasedLimiter[K]) keepBlock(k K, got leasedBlock, ok bool, times, n int, step, per time.Duration) Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.held == nil || got.at.Sub(l.swept) > 10*time.Minute || len(l.held) >= maxKeys {
-		l.sweep(got.at)
+		l.dropExpiredBlocks(got.at)
 	}
 	if old := l.held[k]; old != nil && got.at.Before(old.expires) {
 		got.left += old.left
 	}
 	if !ok {
-		v := verdict(n, time.Duration(times)*step, per, got.spent, false)
+		v := newVerdict(n, time.Duration(times)*step, per, got.spent, false)
 		got.refused = got.at.Add(min(v.Retry, time.Second))
 		l.held[k] = &got
 		return v
 	}
 	got.left -= times
 	l.held[k] = &got
-	return got.verdict(times, n, step, per, got.at)
+	return got.verdictAfter(times, n, step, per, got.at)
 }
 
-// sweep drops expired blocks, and more if there are too many.
-func (l *Leased[K]) sweep(now time.Time) {
-	kept := map[K]*block{}
+// dropExpiredBlocks drops expired blocks, and more if there are too many.
+func (l *LeasedLimiter[K]) dropExpiredBlocks(now time.Time) {
+	kept := map[K]*leasedBlock{}
 	for k, b := range l.held {
 		if now.Before(b.expires) && len(kept) < maxKeys/2 {
 			kept[k] = b
@@ -139,11 +141,11 @@ func (l *Leased[K]) sweep(now time.Time) {
 	l.held, l.swept = kept, now
 }
 
-// debt is how much of the whole allowance is spent now: what the ledger said, less what has come back since.
-func (b *block) debt(now time.Time) time.Duration { return max(b.spent-now.Sub(b.at), 0) }
+// spentNow is how much of the whole allowance is spent now: what the ledger said, less what has come back since.
+func (b *leasedBlock) spentNow(now time.Time) time.Duration { return max(b.spent-now.Sub(b.at), 0) }
 
-// verdict says what is left for a caller who has just spent some. What is left of the block counts as not spent.
-func (b *block) verdict(times, n int, step, per time.Duration, now time.Time) Verdict {
-	debt := max(b.debt(now)-time.Duration(b.left)*step, time.Duration(times)*step)
+// verdictAfter says what is left for a caller who has just spent some. What is left of the block counts as not spent.
+func (b *leasedBlock) verdictAfter(times, n int, step, per time.Duration, now time.Time) Verdict {
+	debt := max(b.spentNow(now)-time.Duration(b.left)*step, time.Duration(times)*step)
 	return Verdict{Limit: n, Remaining: min(int((per-debt)/step), n), Reset: debt, OK: true}
 }

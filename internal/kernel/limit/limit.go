@@ -47,7 +47,7 @@ func (l *Limiter[K]) SpendMany(key K, times, n int, per time.Duration, now time.
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.until == nil || now.Sub(l.swept) > 10*time.Minute {
-		l.sweep(now)
+		l.dropIdleKeys(now)
 	}
 	debt := max(l.until[key].Sub(now), 0)
 	after := debt + time.Duration(times)*step
@@ -55,14 +55,14 @@ func (l *Limiter[K]) SpendMany(key K, times, n int, per time.Duration, now time.
 		return Verdict{Limit: n, Reset: debt, Retry: after - per}
 	}
 	if _, known := l.until[key]; !known && len(l.until) >= maxKeys {
-		l.evict(now)
+		l.evictKeys(now)
 	}
 	l.until[key] = now.Add(after)
 	return Verdict{Limit: n, Remaining: int((per - after) / step), Reset: after, OK: true}
 }
 
-// Look says what is left of the key's allowance, and spends nothing.
-func (l *Limiter[K]) Look(key K, n int, per time.Duration, now time.Time) Verdict {
+// Peek says what is left of the key's allowance, and spends nothing.
+func (l *Limiter[K]) Peek(key K, n int, per time.Duration, now time.Time) Verdict {
 	step := per / time.Duration(max(n, 1))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,8 +71,8 @@ func (l *Limiter[K]) Look(key K, n int, per time.Duration, now time.Time) Verdic
 		OK: debt+step <= per}
 }
 
-// Return gives back one request that was spent and should not count.
-func (l *Limiter[K]) Return(key K, n int, per time.Duration) {
+// Refund gives back one request that was spent and should not count.
+func (l *Limiter[K]) Refund(key K, n int, per time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if until, ok := l.until[key]; ok {
@@ -80,8 +80,8 @@ func (l *Limiter[K]) Return(key K, n int, per time.Duration) {
 	}
 }
 
-// sweep drops the keys that have their whole allowance back, which is the same as not knowing them.
-func (l *Limiter[K]) sweep(now time.Time) {
+// dropIdleKeys drops the keys that have their whole allowance back, which is the same as not knowing them.
+func (l *Limiter[K]) dropIdleKeys(now time.Time) {
 	kept := map[K]time.Time{}
 	for key, until := range l.until {
 		if until.After(now) {
@@ -91,11 +91,11 @@ func (l *Limiter[K]) sweep(now time.Time) {
 	l.until, l.swept = kept, now
 }
 
-// evict drops arbitrary keys when dropping idle ones does not make enough room. Their callers get a fresh
+// evictKeys drops arbitrary keys when dropping idle ones does not make enough room. Their callers get a fresh
 // allowance: this limit does not stop somebody who calls from so many addresses anyway.
-func (l *Limiter[K]) evict(now time.Time) {
+func (l *Limiter[K]) evictKeys(now time.Time) {
 	if now.Sub(l.swept) > time.Second {
-		l.sweep(now)
+		l.dropIdleKeys(now)
 	}
 	for key := range l.until {
 		if len(l.until) < maxKeys {
@@ -105,5 +105,5 @@ func (l *Limiter[K]) evict(now time.Time) {
 	}
 }
 
-// Seconds is a duration in seconds, rounded up, so that waiting that long is always enough.
-func Seconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+// CeilSeconds is a duration in seconds, rounded up, so that waiting that long is always enough.
+func CeilSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }

@@ -14,7 +14,7 @@ func TestSpend(t *testing.T) {
 		}
 	}
 	v := l.Spend("a", 10, time.Minute, now)
-	if v.OK || Seconds(v.Retry) != 6 || v.Reset != time.Minute {
+	if v.OK || CeilSeconds(v.Retry) != 6 || v.Reset != time.Minute {
 		t.Errorf("the eleventh: %+v", v)
 	}
 	if !l.Spend("b", 10, time.Minute, now).OK {
@@ -32,19 +32,19 @@ func TestSpend(t *testing.T) {
 func TestLook(t *testing.T) {
 	var l Limiter[string]
 	now := time.Unix(1_000_000, 0)
-	if v := l.Look("a", 10, time.Minute, now); v != (Verdict{Limit: 10, Remaining: 10, OK: true}) {
+	if v := l.Peek("a", 10, time.Minute, now); v != (Verdict{Limit: 10, Remaining: 10, OK: true}) {
 		t.Errorf("nothing spent: %+v", v)
 	}
 	for range 10 {
 		spent := l.Spend("a", 10, time.Minute, now)
 		for range 2 {
-			if v := l.Look("a", 10, time.Minute, now); v.Remaining != spent.Remaining || v.Reset != spent.Reset ||
+			if v := l.Peek("a", 10, time.Minute, now); v.Remaining != spent.Remaining || v.Reset != spent.Reset ||
 				v.OK != (spent.Remaining > 0) {
 				t.Errorf("%+v after %+v", v, spent)
 			}
 		}
 	}
-	if v := l.Look("a", 10, time.Minute, now.Add(6*time.Second)); !v.OK || v.Remaining != 1 {
+	if v := l.Peek("a", 10, time.Minute, now.Add(6*time.Second)); !v.OK || v.Remaining != 1 {
 		t.Errorf("a tenth of the time later: %+v", v)
 	}
 }

@@ -20,8 +20,8 @@ var _ = db.Declare("allowances", db.Life{Permanent: true})
 // Ledger is where processes share allowances. It is nil on SQLite, where there is only one process.
 type Ledger struct{ db *db.DB }
 
-// Share returns the ledger of a database; nil for SQLite.
-func Share(d *db.DB) *Ledger {
+// NewLedger returns the ledger of a database; nil for SQLite.
+func NewLedger(d *db.DB) *Ledger {
 	if d.Engine() == db.SQLite {
 		return nil
 	}
@@ -40,20 +40,20 @@ const (
 	purgeText  = `DELETE FROM allowances WHERE spent_until < ` + nowText + ` - 3600000000`
 )
 
-// key is the name of an allowance in the table. k may be a person's address, so only a hash is stored.
-func key[K comparable](name string, k K) string {
+// allowanceKey is the name of an allowance in the table. k may be a person's address, so only a hash is stored.
+func allowanceKey[K comparable](name string, k K) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v", name, k))
 	return base64.RawURLEncoding.EncodeToString(sum[:18])
 }
 
-// spend takes cost from an allowance of per, both as durations, unless more would be spent than there is. It
+// spendCost takes cost from an allowance of per, both as durations, unless more would be spent than there is. It
 // returns how much is spent afterwards, and whether cost was taken.
-func (l *Ledger) spend(ctx context.Context, key string, cost, per time.Duration) (spent time.Duration, ok bool,
+func (l *Ledger) spendCost(ctx context.Context, key string, cost, per time.Duration) (spent time.Duration, ok bool,
 	err error) {
 	err = l.db.Write(db.WithoutOutcome(ctx), func(ctx context.Context, tx *db.Tx) error {
-		after, err := db.One[int64](ctx, tx, spendText, key, cost.Microseconds(), per.Microseconds())
-		if ok = err == nil; errors.Is(err, db.ErrNone) {
-			spent, err = debt(ctx, tx, key)
+		after, err := db.QueryOne[int64](ctx, tx, spendText, key, cost.Microseconds(), per.Microseconds())
+		if ok = err == nil; errors.Is(err, db.ErrNoRow) {
+			spent, err = readSpent(ctx, tx, key)
 			return err
 		}
 		spent = time.Duration(after) * time.Microsecond
@@ -62,17 +62,17 @@ func (l *Ledger) spend(ctx context.Context, key string, cost, per time.Duration)
 	return spent, ok, err
 }
 
-// debt reads how much of an allowance is spent; nothing of one that has no row.
-func debt(ctx context.Context, tx *db.Tx, key string) (time.Duration, error) {
-	spent, err := db.One[int64](ctx, tx, debtText, key)
-	if errors.Is(err, db.ErrNone) {
+// readSpent reads how much of an allowance is spent; nothing of one that has no row.
+func readSpent(ctx context.Context, tx *db.Tx, key string) (time.Duration, error) {
+	spent, err := db.QueryOne[int64](ctx, tx, debtText, key)
+	if errors.Is(err, db.ErrNoRow) {
 		err = nil
 	}
 	return time.Duration(spent) * time.Microsecond, err
 }
 
-// unspend gives back what was spent and should not count.
-func (l *Ledger) unspend(ctx context.Context, key string, cost time.Duration) error {
+// refundCost gives back what was spent and should not count.
+func (l *Ledger) refundCost(ctx context.Context, key string, cost time.Duration) error {
 	return l.db.Write(db.WithoutOutcome(ctx), func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, returnText, key, cost.Microseconds())
 		return err
@@ -88,9 +88,9 @@ func (l *Ledger) Purge(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// Exact is an allowance that all processes share to the last request, such as that of wrong passwords: every
+// ExactLimiter is an allowance that all processes share to the last request, such as that of wrong passwords: every
 // request is a query. Without a ledger it is a Limiter.
-type Exact[K comparable] struct {
+type ExactLimiter[K comparable] struct {
 	Name   string // tells its keys from those of other limiters in the ledger
 	Ledger *Ledger
 	Local  Limiter[K] // what counts without a ledger
@@ -98,26 +98,26 @@ type Exact[K comparable] struct {
 
 // Spend takes one request from the key's allowance of n per time. When the database does not answer, it returns an
 // error and the request must be refused: otherwise an outage would lift the limit on guessing.
-func (e *Exact[K]) Spend(ctx context.Context, k K, n int, per time.Duration, now time.Time) (Verdict, error) {
+func (e *ExactLimiter[K]) Spend(ctx context.Context, k K, n int, per time.Duration, now time.Time) (Verdict, error) {
 	if e.Ledger == nil {
 		return e.Local.Spend(k, n, per, now), nil
 	}
 	step := per / time.Duration(max(n, 1))
-	spent, ok, err := e.Ledger.spend(ctx, key(e.Name, k), step, per)
-	return verdict(n, step, per, spent, ok), err
+	spent, ok, err := e.Ledger.spendCost(ctx, allowanceKey(e.Name, k), step, per)
+	return newVerdict(n, step, per, spent, ok), err
 }
 
-// Return gives back one request that was spent and should not count.
-func (e *Exact[K]) Return(ctx context.Context, k K, n int, per time.Duration) error {
+// Refund gives back one request that was spent and should not count.
+func (e *ExactLimiter[K]) Refund(ctx context.Context, k K, n int, per time.Duration) error {
 	if e.Ledger == nil {
-		e.Local.Return(k, n, per)
+		e.Local.Refund(k, n, per)
 		return nil
 	}
-	return e.Ledger.unspend(ctx, key(e.Name, k), per/time.Duration(max(n, 1)))
+	return e.Ledger.refundCost(ctx, allowanceKey(e.Name, k), per/time.Duration(max(n, 1)))
 }
 
-// verdict is the Verdict for what the ledger said. step is the time that the request costs.
-func verdict(n int, step, per, spent time.Duration, ok bool) Verdict {
+// newVerdict is the Verdict for what the ledger said. step is the time that the request costs.
+func newVerdict(n int, step, per, spent time.Duration, ok bool) Verdict {
 	if !ok {
 		return Verdict{Limit: n, Reset: spent, Retry: spent + step - per}
 	}

@@ -20,7 +20,7 @@ func each(t *testing.T, fn func(t *testing.T, d *db.DB)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		fn(t, dbtest.Open(t, e, fstest.MapFS{"0031_machines.sql": {Data: text}}))
 	})
 }
@@ -28,7 +28,7 @@ func each(t *testing.T, fn func(t *testing.T, d *db.DB)) {
 // Three processes that spend at the same time spend one allowance, to the last.
 func TestExactIsShared(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
-		processes := make([]limit.Exact[string], 3)
+		processes := make([]limit.ExactLimiter[string], 3)
 		if d.Engine() == db.SQLite {
 			processes = processes[:1] // one process owns the file
 		}
@@ -36,7 +36,7 @@ func TestExactIsShared(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range processes {
 			p := &processes[i]
-			p.Name, p.Ledger = "test", limit.Share(d)
+			p.Name, p.Ledger = "test", limit.NewLedger(d)
 			for range 20 {
 				wg.Go(func() {
 					v, err := p.Spend(t.Context(), "ada", 10, time.Hour, time.Now())
@@ -59,7 +59,7 @@ func TestExactIsShared(t *testing.T) {
 			t.Errorf("%d spent, %d refused", ok.Load(), refused.Load())
 		}
 		p := &processes[0]
-		if err := p.Return(t.Context(), "ada", 10, time.Hour); err != nil {
+		if err := p.Refund(t.Context(), "ada", 10, time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []bool{true, false} {
@@ -77,7 +77,7 @@ func TestExactIsShared(t *testing.T) {
 // none of them keeps the whole allowance for itself.
 func TestLeasedIsShared(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
-		processes := make([]limit.Leased[string], 3)
+		processes := make([]limit.LeasedLimiter[string], 3)
 		if d.Engine() == db.SQLite {
 			processes = processes[:1]
 		}
@@ -86,7 +86,7 @@ func TestLeasedIsShared(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range processes {
 			p := &processes[i]
-			p.Name, p.Ledger = "test", limit.Share(d)
+			p.Name, p.Ledger = "test", limit.NewLedger(d)
 			wg.Go(func() {
 				mine := 0
 				for range n {
@@ -105,16 +105,17 @@ func TestLeasedIsShared(t *testing.T) {
 		if v.OK || v.Retry <= 0 {
 			t.Errorf("a hundred more: %+v", v)
 		}
-		looking := []*limit.Leased[string]{&processes[0]}
+		looking := []*limit.LeasedLimiter[string]{&processes[0]}
 		if d.Engine() == db.Postgres {
-			looking = append(looking, &limit.Leased[string]{Name: "test", Ledger: limit.Share(d)}) // just started
+			looking = append(looking, &limit.LeasedLimiter[string]{Name: "test",
+				Ledger: limit.NewLedger(d)}) // just started
 		}
 		for _, p := range looking {
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				if v, err := p.Look(ctx, tx, "ada", n, per, time.Now()); err != nil || v.OK || v.Remaining > 0 {
+				if v, err := p.Peek(ctx, tx, "ada", n, per, time.Now()); err != nil || v.OK || v.Remaining > 0 {
 					t.Errorf("a look at nothing: %+v %v", v, err)
 				}
-				v, err := p.Look(ctx, tx, "bob", n, per, time.Now())
+				v, err := p.Peek(ctx, tx, "bob", n, per, time.Now())
 				if v.Remaining != n {
 					t.Errorf("a look at all: %+v", v)
 				}
@@ -130,8 +131,8 @@ func TestLeasedIsShared(t *testing.T) {
 // While the database does not answer, rates are counted by each process.
 func TestLeasedFailsOpen(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
-		p := limit.Leased[string]{Name: "test", Ledger: limit.Share(d)}
-		e := limit.Exact[string]{Name: "test", Ledger: limit.Share(d)}
+		p := limit.LeasedLimiter[string]{Name: "test", Ledger: limit.NewLedger(d)}
+		e := limit.ExactLimiter[string]{Name: "test", Ledger: limit.NewLedger(d)}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // no statement gets an answer
 		for i := range 11 {

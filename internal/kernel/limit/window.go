@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Window counts exactly: it lets through at most n requests per key in any span of time, wherever the span
+// WindowLimiter counts exactly: it lets through at most n requests per key in any span of time, wherever the span
 // begins. It remembers the moment of each request, so it is for small numbers. The zero value is ready.
-type Window[K comparable] struct {
+type WindowLimiter[K comparable] struct {
 	mu    sync.Mutex
 	at    map[K][]int64 // the moments of requests in Unix nanoseconds, oldest first
 	count int           // how many moments all keys have together
@@ -19,13 +19,13 @@ const maxMoments = 1 << 20
 
 // Spend takes one request from the key's allowance of n in any span. A refused
 // request does not count.
-func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdict {
+func (w *WindowLimiter[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdict {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.at == nil || now.Sub(w.swept) > span {
-		w.sweep(span, now)
+		w.dropAllOldMoments(span, now)
 	}
-	w.forget(key, span, now)
+	w.dropOldMoments(key, span, now)
 	at := w.at[key]
 	if len(at) >= n {
 		v := Verdict{Limit: n, Retry: span, Reset: span}
@@ -37,7 +37,7 @@ func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdi
 		return v
 	}
 	if w.count >= maxMoments || len(w.at) >= maxKeys && len(at) == 0 {
-		w.evict(span, now)
+		w.evictKeys(span, now)
 		at = w.at[key]
 	}
 	w.at[key] = append(at, now.UnixNano())
@@ -45,8 +45,8 @@ func (w *Window[K]) Spend(key K, n int, span time.Duration, now time.Time) Verdi
 	return Verdict{Limit: n, Remaining: n - len(at) - 1, Reset: span, OK: true}
 }
 
-// forget drops the moments of a key that have left the span.
-func (w *Window[K]) forget(key K, span time.Duration, now time.Time) {
+// dropOldMoments drops the moments of a key that have left the span.
+func (w *WindowLimiter[K]) dropOldMoments(key K, span time.Duration, now time.Time) {
 	at, gone := w.at[key], 0
 	for gone < len(at) && at[gone] <= now.UnixNano()-int64(span) {
 		gone++
@@ -62,22 +62,22 @@ func (w *Window[K]) forget(key K, span time.Duration, now time.Time) {
 	w.at[key] = append(at[:0], at[gone:]...)
 }
 
-// sweep drops the moments of all keys that have left the span.
-func (w *Window[K]) sweep(span time.Duration, now time.Time) {
+// dropAllOldMoments drops the moments of all keys that have left the span.
+func (w *WindowLimiter[K]) dropAllOldMoments(span time.Duration, now time.Time) {
 	if w.at == nil {
 		w.at = map[K][]int64{}
 	}
 	for key := range w.at {
-		w.forget(key, span, now)
+		w.dropOldMoments(key, span, now)
 	}
 	w.swept = now
 }
 
-// evict drops arbitrary keys when dropping old moments does not make enough room: this limit does not stop somebody
+// evictKeys drops arbitrary keys when dropping old moments does not make enough room: this limit does not stop somebody
 // who calls from so many addresses anyway.
-func (w *Window[K]) evict(span time.Duration, now time.Time) {
+func (w *WindowLimiter[K]) evictKeys(span time.Duration, now time.Time) {
 	if now.Sub(w.swept) > time.Second {
-		w.sweep(span, now)
+		w.dropAllOldMoments(span, now)
 	}
 	for key, at := range w.at {
 		if w.count < maxMoments && len(w.at) < maxKeys {

@@ -9,7 +9,7 @@ import (
 // Ten at once, one a moment after the first has left, and none in between: a
 // bucket that refills would let some through.
 func TestWindow(t *testing.T) {
-	var w Window[string]
+	var w WindowLimiter[string]
 	now := time.Unix(1_000_000, 0)
 	for i := range 10 {
 		if v := w.Spend("a", 10, time.Minute, now.Add(time.Duration(i)*time.Second)); !v.OK || v.Remaining != 9-i {
@@ -41,7 +41,7 @@ func TestWindow(t *testing.T) {
 // However requests come, no span holds more than the limit, and whoever could
 // be let through is.
 func TestWindowIsExact(t *testing.T) {
-	var w Window[int]
+	var w WindowLimiter[int]
 	random := rand.New(rand.NewPCG(1, 2))
 	now := time.Unix(1_000_000, 0)
 	var passed []time.Time
@@ -65,7 +65,7 @@ func TestWindowIsExact(t *testing.T) {
 
 // Keys are chosen by callers, so there may be too many of them.
 func TestWindowBound(t *testing.T) {
-	var w Window[int]
+	var w WindowLimiter[int]
 	now := time.Unix(1_000_000, 0)
 	for i := range maxKeys + 1000 {
 		w.Spend(i, 10, time.Minute, now)
@@ -73,7 +73,7 @@ func TestWindowBound(t *testing.T) {
 	if len(w.at) > maxKeys {
 		t.Errorf("%d keys are kept", len(w.at))
 	}
-	var many Window[int]
+	var many WindowLimiter[int]
 	for range maxMoments + 10 {
 		many.Spend(1, 2*maxMoments, time.Minute, now)
 	}

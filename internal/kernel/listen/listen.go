@@ -19,10 +19,10 @@ import (
 
 // Bounds say how many connections there may be.
 type Bounds struct {
-	Total   int
-	PerPeer int            // of one address; for IPv6, of one network
-	Silent  time.Duration  // how long a connection must have made no progress to be closed for another
-	Refuse  func(net.Conn) // called for a refused connection before it is closed; may be nil
+	Total       int
+	PerPeer     int            // of one address; for IPv6, of one network
+	SilentAfter time.Duration  // how long a connection must have made no progress to be closed for another
+	Refuse      func(net.Conn) // called for a refused connection before it is closed; may be nil
 }
 
 // Listener accepts connections within its bounds.
@@ -47,19 +47,19 @@ func (l *Listener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, silent := l.admit(inner)
+		c, silent := l.admitConn(inner)
 		if silent != nil {
 			silent.Close() //nolint:errcheck // its end either way
 		}
 		if c != nil {
 			return c, nil
 		}
-		go l.refuse(inner)
+		go l.refuseConn(inner)
 	}
 }
 
-// refuse closes a connection that is over the bounds. Telling the peer so takes a second at most.
-func (l *Listener) refuse(c net.Conn) {
+// refuseConn closes a connection that is over the bounds. Telling the peer so takes a second at most.
+func (l *Listener) refuseConn(c net.Conn) {
 	defer c.Close()
 	if l.bounds.Refuse != nil {
 		c.SetDeadline(time.Now().Add(time.Second)) //nolint:errcheck // it is closed anyway
@@ -67,46 +67,46 @@ func (l *Listener) refuse(c net.Conn) {
 	}
 }
 
-// admit counts a connection, or refuses it by returning nil. silent, if not nil, was removed to make room for it
+// admitConn counts a connection, or refuses it by returning nil. silent, if not nil, was removed to make room for it
 // and must be closed. A peer that is over its own bound replaces only connections of its own.
-func (l *Listener) admit(inner net.Conn) (c, silent *Conn) {
+func (l *Listener) admitConn(inner net.Conn) (c, silent *Conn) {
 	now := time.Now()
-	c = &Conn{Conn: inner, Peer: Peer(inner.RemoteAddr()), listener: l}
-	c.spoke.Store(now.UnixNano())
+	c = &Conn{Conn: inner, Peer: PeerNetwork(inner.RemoteAddr()), listener: l}
+	c.lastProgress.Store(now.UnixNano())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.peers[c.Peer] >= l.bounds.PerPeer:
-		silent = l.silent(now, func(o *Conn) bool { return o.Peer == c.Peer })
+		silent = l.findSilentConn(now, func(o *Conn) bool { return o.Peer == c.Peer })
 	case len(l.conns) >= l.bounds.Total:
-		silent = l.silent(now, func(*Conn) bool { return true })
+		silent = l.findSilentConn(now, func(*Conn) bool { return true })
 	default:
-		l.add(c)
+		l.addConn(c)
 		return c, nil
 	}
 	if silent == nil {
 		return nil, nil
 	}
-	l.remove(silent)
-	l.add(c)
+	l.removeConn(silent)
+	l.addConn(c)
 	return c, silent
 }
 
 // A connection that receives something long makes progress with each portion, and has patience times as long for it.
 const (
-	patience = 6
-	portion  = 16 << 10 // bytes
+	busyPatience = 6
+	busyPortion  = 16 << 10 // bytes
 )
 
-// silent finds the connection, among those that among accepts, that has made no progress for the longest time.
+// findSilentConn finds the connection, among those that among accepts, that has made no progress for the longest time.
 // It returns nil if none has waited as long as the bounds say. A connection that is not waiting for its peer is
 // working, and is left alone.
-func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
+func (l *Listener) findSilentConn(now time.Time, among func(*Conn) bool) (found *Conn) {
 	var longest time.Duration
 	for c := range l.conns {
-		over := now.Sub(time.Unix(0, c.spoke.Load())) - l.bounds.Silent
+		over := now.Sub(time.Unix(0, c.lastProgress.Load())) - l.bounds.SilentAfter
 		if c.busy.Load() {
-			over -= (patience - 1) * l.bounds.Silent
+			over -= (busyPatience - 1) * l.bounds.SilentAfter
 		}
 		if over >= longest && c.waiting.Load() > 0 && among(c) {
 			found, longest = c, over
@@ -115,14 +115,14 @@ func (l *Listener) silent(now time.Time, among func(*Conn) bool) (found *Conn) {
 	return found
 }
 
-// add counts a connection. The caller holds mu.
-func (l *Listener) add(c *Conn) {
+// addConn counts a connection. The caller holds mu.
+func (l *Listener) addConn(c *Conn) {
 	l.conns[c] = true
 	l.peers[c.Peer]++
 }
 
-// remove no longer counts a connection, unless that is done already. The caller holds mu.
-func (l *Listener) remove(c *Conn) {
+// removeConn no longer counts a connection, unless that is done already. The caller holds mu.
+func (l *Listener) removeConn(c *Conn) {
 	if !l.conns[c] {
 		return
 	}
@@ -139,13 +139,13 @@ func (l *Listener) Len() int {
 	return len(l.conns)
 }
 
-// Peer is what the bound per peer counts by: an IPv4 address, or the network of an IPv6 address.
-func Peer(a net.Addr) netip.Prefix {
+// PeerNetwork is what the bound per peer counts by: an IPv4 address, or the network of an IPv6 address.
+func PeerNetwork(a net.Addr) netip.Prefix {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
 		return netip.Prefix{}
 	}
-	return peer.Network(at.Addr())
+	return peer.NetworkOf(at.Addr())
 }
 
 // Conn is a connection that is counted until it is closed.
@@ -157,15 +157,15 @@ type Conn struct {
 	waiting  atomic.Int32 // reads and writes that wait for the peer
 	// spoke is the Unix time in nanoseconds when the server last wrote, or a busy peer completed a portion. What a peer
 	// sends does not count otherwise: a byte now and then would keep the connection.
-	spoke atomic.Int64
-	busy  atomic.Bool
-	heard atomic.Int64 // bytes received of a busy peer's current portion
+	lastProgress atomic.Int64
+	busy         atomic.Bool
+	portionBytes atomic.Int64 // bytes received of a busy peer's current portion
 }
 
-// Busy says whether the peer is sending something long, like the text of a mail. Then it makes progress with each
+// SetBusy says whether the peer is sending something long, like the text of a mail. Then it makes progress with each
 // portion that it sends, and has longer for it.
-func (c *Conn) Busy(on bool) {
-	c.heard.Store(0)
+func (c *Conn) SetBusy(on bool) {
+	c.portionBytes.Store(0)
 	c.busy.Store(on)
 }
 
@@ -173,9 +173,9 @@ func (c *Conn) Read(p []byte) (int, error) {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
 	n, err := c.Conn.Read(p)
-	if c.busy.Load() && c.heard.Add(int64(n)) >= portion {
-		c.heard.Store(0)
-		c.spoke.Store(time.Now().UnixNano())
+	if c.busy.Load() && c.portionBytes.Add(int64(n)) >= busyPortion {
+		c.portionBytes.Store(0)
+		c.lastProgress.Store(time.Now().UnixNano())
 	}
 	return n, err
 }
@@ -183,16 +183,16 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) Write(p []byte) (int, error) {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
-	c.spoke.Store(time.Now().UnixNano()) // also before: once the peer has it, the connection must not count as silent
+	c.lastProgress.Store(time.Now().UnixNano()) // also before: once the peer has it, the connection must not count as silent
 	n, err := c.Conn.Write(p)
-	c.spoke.Store(time.Now().UnixNano())
+	c.lastProgress.Store(time.Now().UnixNano())
 	return n, err
 }
 
 // Close closes the connection and no longer counts it.
 func (c *Conn) Close() error {
 	c.listener.mu.Lock()
-	c.listener.remove(c)
+	c.listener.removeConn(c)
 	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -52,7 +52,7 @@ func lives(c net.Conn) bool {
 
 func TestPerPeer(t *testing.T) {
 	said := ""
-	l, dial := echo(t, listen.Bounds{Total: 10, PerPeer: 2, Silent: time.Hour, Refuse: func(c net.Conn) {
+	l, dial := echo(t, listen.Bounds{Total: 10, PerPeer: 2, SilentAfter: time.Hour, Refuse: func(c net.Conn) {
 		said = "no"
 		io.WriteString(c, "no") //nolint:errcheck // it is read below
 	}})
@@ -79,7 +79,7 @@ func TestPerPeer(t *testing.T) {
 // Of those who say nothing, the one that has for longest makes room.
 func TestSilent(t *testing.T) {
 	const silent = 2 * time.Second
-	_, dial := echo(t, listen.Bounds{Total: 3, PerPeer: 3, Silent: silent})
+	_, dial := echo(t, listen.Bounds{Total: 3, PerPeer: 3, SilentAfter: silent})
 	first, second, third := dial("127.0.0.1"), dial("127.0.0.1"), dial("127.0.0.1")
 	for _, c := range []net.Conn{first, second, third} {
 		if !lives(c) {
@@ -109,7 +109,7 @@ func TestBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	const silent = time.Second
-	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1, Silent: silent})
+	l := listen.New(inner, listen.Bounds{Total: 1, PerPeer: 1, SilentAfter: silent})
 	defer l.Close()
 	dial := func() net.Conn {
 		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
@@ -132,7 +132,7 @@ func TestBusy(t *testing.T) {
 	began := time.Now()
 	dial()
 	c := <-accepted
-	c.Busy(true)
+	c.SetBusy(true)
 	ended := make(chan struct{})
 	go func() { c.Read(make([]byte, 1)); close(ended) }() //nolint:errcheck // until it is closed
 	time.Sleep(silent + 200*time.Millisecond)
@@ -147,7 +147,7 @@ func TestBusy(t *testing.T) {
 		return // the machine stood still
 	default:
 	}
-	c.Busy(false)
+	c.SetBusy(false)
 	dial()
 	<-accepted
 	<-ended
@@ -160,7 +160,7 @@ func TestAttackBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := listen.New(inner, listen.Bounds{Total: 2, PerPeer: 2, Silent: 20 * time.Millisecond})
+	l := listen.New(inner, listen.Bounds{Total: 2, PerPeer: 2, SilentAfter: 20 * time.Millisecond})
 	defer l.Close()
 	accepted := make(chan *listen.Conn, 3)
 	go func() {
@@ -180,7 +180,7 @@ func TestAttackBusy(t *testing.T) {
 		}
 		t.Cleanup(func() { c.Close() })
 		a := <-accepted
-		a.Busy(true)
+		a.SetBusy(true)
 		go func() {
 			io.Copy(io.Discard, struct{ io.Reader }{a}) //nolint:errcheck // until it is closed
 			ends <- name

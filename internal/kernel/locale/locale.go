@@ -47,8 +47,8 @@ func New(tag, timezone string) *Format {
 	return f
 }
 
-// Region is the two letters of the country, as the tag says or implies.
-func (f *Format) Region() string { return f.region }
+// RegionCode is the two letters of the country, as the tag says or implies.
+func (f *Format) RegionCode() string { return f.region }
 
 // Number writes a decimal that is given like "1234.5", with all its digits and no more. It takes text because a float
 // would not keep the digits.
@@ -73,9 +73,9 @@ func (f *Format) Number(decimal string) string {
 	return out
 }
 
-// Digits returns how many digits a currency has after the point, by ISO 4217. The tables of x/text are not
+// CurrencyDigits returns how many digits a currency has after the point, by ISO 4217. The tables of x/text are not
 // used, because they follow how people round cash.
-func Digits(code string) int {
+func CurrencyDigits(code string) int {
 	switch strings.ToLower(code) {
 	case "bif", "clp", "djf", "gnf", "isk", "jpy", "kmf", "krw", "pyg", "rwf", "ugx", "uyi", "vnd", "vuv", "xaf", "xof",
 		"xpf":
@@ -86,26 +86,28 @@ func Digits(code string) int {
 	return 2
 }
 
-// Plain writes an amount with a point and nothing else: 1250.50. cents is in the smallest unit of the currency.
-func Plain(cents int64, code string) string {
+// PlainAmount writes an amount with a point and nothing else: 1250.50. cents is in the smallest unit of the currency.
+func PlainAmount(cents int64, code string) string {
 	sign, text := "", strconv.FormatInt(cents, 10)
 	if cents < 0 {
 		sign, text = "-", text[1:]
 	}
-	if digits := Digits(code); digits > 0 {
+	if digits := CurrencyDigits(code); digits > 0 {
 		text = strings.Repeat("0", max(0, digits+1-len(text))) + text
 		text = text[:len(text)-digits] + "." + text[len(text)-digits:]
 	}
 	return sign + text
 }
 
-// Amount writes an amount with the code of its currency, 1250.50 USD, for sentences whose reader's locale is
+// AmountWithCode writes an amount with the code of its currency, 1250.50 USD, for sentences whose reader's locale is
 // not known.
-func Amount(cents int64, code string) string { return Plain(cents, code) + " " + strings.ToUpper(code) }
+func AmountWithCode(cents int64, code string) string {
+	return PlainAmount(cents, code) + " " + strings.ToUpper(code)
+}
 
 // Money writes an amount with the symbol of its currency, as the locale does. cents is in the smallest unit.
 func (f *Format) Money(cents int64, code string) string {
-	sign, text := "", Plain(cents, code)
+	sign, text := "", PlainAmount(cents, code)
 	if cents < 0 {
 		sign, text = "-", text[1:]
 	}
@@ -115,24 +117,24 @@ func (f *Format) Money(cents int64, code string) string {
 		symbol = strings.ReplaceAll(f.print.Sprint(currency.Symbol(unit)), "￥", "¥")
 	}
 	amount := f.Number(text)
-	if f.symbolLast() {
-		return sign + amount + space + symbol
+	if f.symbolFollowsAmount() {
+		return sign + amount + noBreakSpace + symbol
 	}
 	// A symbol before the amount has a space after it where that is the custom, and where it ends in a letter.
 	last := symbol[len(symbol)-1]
 	if f.language == "nl" || f.region == "BR" || f.region == "AT" || f.region == "CH" || last >= 'A' && last <= 'Z' ||
 		last >= 'a' && last <= 'z' {
-		symbol += space
+		symbol += noBreakSpace
 	}
 	return sign + symbol + amount
 }
 
-// space is a no-break space, so that an amount and its currency stay on one line.
-const space = "\u00a0"
+// noBreakSpace is a no-break space, so that an amount and its currency stay on one line.
+const noBreakSpace = "\u00a0"
 
-// symbolLast reports whether the symbol of the currency follows the amount, which x/text knows but does not
+// symbolFollowsAmount reports whether the symbol of the currency follows the amount, which x/text knows but does not
 // tell.
-func (f *Format) symbolLast() bool {
+func (f *Format) symbolFollowsAmount() bool {
 	switch f.language {
 	case "en", "ja", "zh", "ko", "hi", "th", "nl", "tr", "ar", "fa", "id", "ms", "ga", "cy", "fil", "sw", "bn", "ta",
 		"te":
@@ -150,11 +152,11 @@ func (f *Format) symbolLast() bool {
 }
 
 // Date writes the day of a moment in the format's time zone.
-func (f *Format) Date(t time.Time) string { return t.In(f.zone).Format(f.layout()) }
+func (f *Format) Date(t time.Time) string { return t.In(f.zone).Format(f.dateLayout()) }
 
-// layout is the locale's common short form of a date. Only English writes the name of the month: with digits alone,
+// dateLayout is the locale's common short form of a date. Only English writes the name of the month: with digits alone,
 // Americans and others would read different days.
-func (f *Format) layout() string {
+func (f *Format) dateLayout() string {
 	switch f.language {
 	case "en":
 		switch f.region {
@@ -189,8 +191,8 @@ func (f *Format) layout() string {
 	return "2006-01-02"
 }
 
-// Country is the name of a country that is given by its two letters. Anything else is returned as it is.
-func (f *Format) Country(code string) string {
+// CountryName is the name of a country that is given by its two letters. Anything else is returned as it is.
+func (f *Format) CountryName(code string) string {
 	region, err := language.ParseRegion(code)
 	if len(code) != 2 || err != nil || !region.IsCountry() {
 		return code

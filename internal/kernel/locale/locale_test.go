@@ -80,7 +80,7 @@ func TestDate(t *testing.T) {
 func TestCountry(t *testing.T) {
 	for _, c := range [][3]string{{"en-US", "GB", "United Kingdom"}, {"de-DE", "PL", "Polen"},
 		{"en-US", "England", "England"}, {"en-US", "ZZ", "ZZ"}, {"tlh", "SE", "Sweden"}, {"en", "", ""}} {
-		if got := locale.New(c[0], "UTC").Country(c[1]); got != c[2] {
+		if got := locale.New(c[0], "UTC").CountryName(c[1]); got != c[2] {
 			t.Errorf("%s in %s: %q, want %q", c[1], c[0], got, c[2])
 		}
 	}

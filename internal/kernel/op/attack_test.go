@@ -31,7 +31,7 @@ var jsonShapes = []cputest.Shape{
 }
 
 func TestAttackJSON(t *testing.T) {
-	n := compile(reflect.TypeFor[everything](), map[reflect.Type]*node{})
+	n := compileSchema(reflect.TypeFor[everything](), map[reflect.Type]*schemaNode{})
 	o := Write(Spec{Name: "x.create", Route: "POST /v1/contacts/{id}/x", Summary: "X."},
 		func(_ ctxType, _ *Call, _ struct {
 			ID id.ID `path:"id"`
@@ -39,7 +39,7 @@ func TestAttackJSON(t *testing.T) {
 		}) (*everything, error) {
 			return nil, nil
 		})
-	cputest.Each(t, jsonShapes, func(_ testing.TB, text string) {
+	cputest.CheckShapes(t, jsonShapes, func(_ testing.TB, text string) {
 		decodeJSON(n, []byte(text), reflect.New(n.typ).Elem(), nil)
 		o.fingerprint([]string{"v"}, nil, []byte(text))
 	})

@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 // Through the door of automations every change takes a key: a PATCH that comes
 // a second time does not undo what somebody changed meanwhile.
 func TestKeyOfEveryStep(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		contact := call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
 		patch := fmt.Sprintf(`{"id": %q, "firstName": "Grace", "idempotencyKey": "step"}`, contact)
@@ -58,14 +58,15 @@ func TestKeyOfEveryStep(t *testing.T) {
 
 func TestCells(t *testing.T) {
 	p := op.Everything().With(op.Account, op.ActionRead)
-	if got := op.FromCells(p.Cells()); got != p {
+	if got := op.ParseCells(p.Cells()); got != p {
 		t.Errorf("%v", got.Cells())
 	}
 	few := op.Permissions(0).With("contacts", op.ActionCreate).With("tasks", op.ActionRead)
 	if got := few.Cells(); !reflect.DeepEqual(got, []string{"contacts.create", "tasks.read"}) {
 		t.Errorf("%v", got)
 	}
-	if got := op.FromCells([]string{"nobody.create", "contacts.explode", "contacts.create", "tasks.read"}); got != few {
+	if got := op.ParseCells([]string{"nobody.create", "contacts.explode", "contacts.create",
+		"tasks.read"}); got != few {
 		t.Errorf("%v", got.Cells())
 	}
 }

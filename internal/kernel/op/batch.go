@@ -15,12 +15,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// batchCost is how many rows of a batch count as one request in the caller's rate limit.
-const batchCost = 25
+// rowsPerRequest is how many rows of a batch count as one request in the caller's rate limit.
+const rowsPerRequest = 25
 
-// Batch declares the operation that creates and changes up to 500 rows of a noun in one transaction. A row
+// BatchOperation declares the operation that creates and changes up to 500 rows of a noun in one transaction. A row
 // with an id is an input of update, one without an id an input of create.
-func Batch(create, update *Op) *Op {
+func BatchOperation(create, update *Op) *Op {
 	collection, _, _ := strings.Cut(create.Name, ".")
 	o := Write(Spec{
 		Name:     collection + ".batch",
@@ -28,41 +28,41 @@ func Batch(create, update *Op) *Op {
 		Resource: create.Resource,
 		Summary:  "Create and change up to 500 " + strings.ReplaceAll(collection, "_", " ") + " at once.",
 		Description: "A row with an id changes, one without creates. The answer has a status with data or error for " +
-			"each row, in order. " + fmt.Sprintf("%d rows count as one request.", batchCost),
+			"each row, in order. " + fmt.Sprintf("%d rows count as one request.", rowsPerRequest),
 		Status:  200,
 		Errors:  slices.Concat(create.Errors, update.Errors),
 		Events:  slices.Concat(create.Events, update.Events),
 		Example: `{"mode": "each", "rows": [` + create.Example + `, ` + update.Example + `]}`,
 	}, runBatch)
 	out := *o.out // a copy: the schema of the answer is shared by all batches, and here it gets a bound
-	o.batch, o.out, out.max = &batch{create, update}, &out, o.in.props["rows"].node.max
-	o.in.props["rows"].node.elem.shown = batchRowNode(create, update)
+	o.batch, o.out, out.max = &batchOperations{create, update}, &out, o.in.props["rows"].node.max
+	o.in.props["rows"].node.elem.documentedAs = batchRowSchema(create, update)
 	return o
 }
 
-// Batched adds the batch operation to the operations of a noun, which must have .create and .update.
-func Batched(noun []*Op) []*Op {
+// WithBatch adds the batch operation to the operations of a noun, which must have .create and .update.
+func WithBatch(noun []*Op) []*Op {
 	collection, _, _ := strings.Cut(noun[0].Name, ".")
 	find := func(name string) *Op {
 		return noun[slices.IndexFunc(noun, func(o *Op) bool { return o.Name == collection+name })]
 	}
-	return append(noun, Batch(find(".create"), find(".update")))
+	return append(noun, BatchOperation(find(".create"), find(".update")))
 }
 
-// Batches reports whether the operation is a batch, whose input has rows that create and update take.
-func (o *Op) Batches() bool { return o.batch != nil }
+// IsBatch reports whether the operation is a batch, whose input has rows that create and update take.
+func (o *Op) IsBatch() bool { return o.batch != nil }
 
 // Changes reports whether the input may clear a field of an existing row, with null.
 func (o *Op) Changes() bool {
 	return o.batch != nil || o.Method == http.MethodPatch || o.Method == http.MethodPut
 }
 
-// batch is the operations that a batch applies to its rows.
-type batch struct{ create, update *Op }
+// batchOperations is the operations that a batch applies to its rows.
+type batchOperations struct{ create, update *Op }
 
-// RowsIn is how many rows the input of a batch has; 0 for any other operation, and for an input that is not
+// CountBatchRows is how many rows the input of a batch has; 0 for any other operation, and for an input that is not
 // JSON.
-func (o *Op) RowsIn(input []byte) int {
+func (o *Op) CountBatchRows(input []byte) int {
 	var in struct {
 		Rows []jsontext.Value `json:"rows"`
 	}
@@ -72,39 +72,43 @@ func (o *Op) RowsIn(input []byte) int {
 	return len(in.Rows)
 }
 
-// Requests is how many requests a call with this input counts as in the caller's rate limit. A batch counts by its
+// RequestCost is how many requests a call with this input counts as in the caller's rate limit. A batch counts by its
 // rows, anything else as one.
-func (o *Op) Requests(input []byte) int { return max(1, (o.RowsIn(input)+batchCost-1)/batchCost) }
+func (o *Op) RequestCost(input []byte) int {
+	return max(1, (o.CountBatchRows(input)+rowsPerRequest-1)/rowsPerRequest)
+}
 
-// Spend takes from the caller's rate limit what so many rows cost. The request itself has been counted
+// UseAllowanceForRows takes from the caller's rate limit what so many rows cost. The request itself has been counted
 // already.
-func (c *Call) Spend(rows int) error { return c.SpendRequests((rows + batchCost - 1) / batchCost) }
+func (c *Call) UseAllowanceForRows(rows int) error {
+	return c.UseAllowance((rows + rowsPerRequest - 1) / rowsPerRequest)
+}
 
-// SpendRequests has the call count as n requests in the caller's rate limit. The door has counted the first. A tool
+// UseAllowance has the call count as n requests in the caller's rate limit. The door has counted the first. A tool
 // call of an agent always counts as one: what an agent does is bounded by its limits and by the sizes of inputs.
-func (c *Call) SpendRequests(n int) error {
-	if n > 1 && c.spend != nil && c.Door != Agent {
-		return c.spend(n - 1)
+func (c *Call) UseAllowance(n int) error {
+	if n > 1 && c.useAllowance != nil && c.Door != AgentDoor {
+		return c.useAllowance(n - 1)
 	}
 	return nil
 }
 
-// ReadRow reads a row as the batch o would, for another operation that works on many rows, such as an import. It
+// ParseBatchRow reads a row as the batch o would, for another operation that works on many rows, such as an import. It
 // runs outside of transactions.
-func (o *Op) ReadRow(ctx context.Context, c *Call, text []byte) BatchRow {
-	return o.batch.read(ctx, c, text)
+func (o *Op) ParseBatchRow(ctx context.Context, c *Call, text []byte) BatchRow {
+	return o.batch.parseBatchRow(ctx, c, text)
 }
 
-// batchRowNode is the schema of a row for documents: all fields of create and update, none of them required, because
+// batchRowSchema is the schema of a row for documents: all fields of create and update, none of them required, because
 // which ones are depends on whether the row has an id.
-func batchRowNode(create, update *Op) *node {
-	n := &node{kind: objectValue, props: map[string]*prop{}, typ: create.in.typ, object: create.in.object,
+func batchRowSchema(create, update *Op) *schemaNode {
+	n := &schemaNode{kind: objectValue, props: map[string]*schemaProp{}, typ: create.in.typ, object: create.in.object,
 		name: strings.TrimSuffix(create.in.name, "Create") + "Row",
 		doc:  "with id as update takes it, else as create does"}
-	for _, p := range slices.Concat(update.pathOf, update.in.order, create.in.order) {
+	for _, p := range slices.Concat(update.pathProps, update.in.order, create.in.order) {
 		if n.props[p.name] == nil {
 			c := *p
-			c.required, c.def = false, nil
+			c.required, c.defaultText = false, nil
 			n.props[p.name] = &c
 			n.order = append(n.order, &c)
 		}
@@ -135,34 +139,34 @@ type BatchResult struct {
 	Data   jsontext.Value `json:"data,omitzero" doc:"the row, as GET returns it"`
 	Error  jsontext.Value `json:"error,omitzero" kinds:"object" doc:"why nothing was done with it"`
 
-	Mark
+	ExternalMark
 }
 
 // Prepare reads and checks all rows before the transaction. In mode each, a bad row is answered later with its own
 // error; in mode atomic, the issues of all bad rows are answered together.
 func (in *batchInput) Prepare(ctx context.Context, c *Call) error {
-	if err := c.Spend(len(in.Rows)); err != nil {
+	if err := c.UseAllowanceForRows(len(in.Rows)); err != nil {
 		return err
 	}
 	in.rows = make([]BatchRow, len(in.Rows))
 	var tree *fault.Tree
 	for i, text := range in.Rows {
-		r := c.op.batch.read(ctx, c, text)
+		r := c.op.batch.parseBatchRow(ctx, c, text)
 		in.rows[i] = r
-		if r.err == nil || in.Mode == "each" && fault.Of(r.err).Kind != fault.Internal {
+		if r.err == nil || in.Mode == "each" && fault.FromError(r.err).Kind != fault.Internal {
 			continue
 		}
-		f := fault.Of(r.err)
+		f := fault.FromError(r.err)
 		if f.Status >= 500 || f.Status == 403 { // not about the row: the service failed, or the caller may not
 			return r.err
 		}
-		tree = tree.Set("rows", inRow(tree, i, f))
+		tree = tree.SetField("rows", addRowIssues(tree, i, f))
 	}
 	return tree.Fault(fault.Invalid)
 }
 
-// inRow adds the refusal of row i to the issues of the field rows, and returns those.
-func inRow(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
+// addRowIssues adds the refusal of row i to the issues of the field rows, and returns those.
+func addRowIssues(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
 	var rows *fault.Tree
 	if tree != nil {
 		rows = tree.Properties["rows"]
@@ -174,33 +178,33 @@ func inRow(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
 	return rows.SetItem(i, details)
 }
 
-// read decodes one row and runs its Prepare. A row with an id goes to update, which accepts its path fields in
+// parseBatchRow decodes one row and runs its Prepare. A row with an id goes to update, which accepts its path fields in
 // the row; create accepts only fields of the body.
-func (b *batch) read(ctx context.Context, c *Call, text jsontext.Value) (r BatchRow) {
+func (b *batchOperations) parseBatchRow(ctx context.Context, c *Call, text jsontext.Value) (r BatchRow) {
 	var head struct {
 		ID jsontext.Value `json:"id"`
 	}
 	r.op = b.create
-	accept := fromBody
+	accept := isBodyField
 	if json.Unmarshal(text, &head) == nil && head.ID != nil {
 		r.op, accept = b.update, nil
 	}
-	if r.err = r.op.Permit(c.Caller, c.Door); r.err != nil {
+	if r.err = r.op.PermitCaller(c.Caller, c.Door); r.err != nil {
 		return r
 	}
-	r.in = r.op.fresh()
+	r.in = r.op.newBlankInput()
 	if tree := decodeJSON(r.op.in, text, r.in, accept); tree != nil {
 		r.err = tree.Fault(fault.Invalid)
 		return r
 	}
-	if r.err = r.op.permitReferences(c, r.in); r.err == nil && r.op.prepares {
+	if r.err = r.op.permitReferences(c, r.in); r.err == nil && r.op.hasPrepare {
 		r.err = r.in.Addr().Interface().(Preparer).Prepare(ctx, c)
 	}
 	return r
 }
 
-// errRefused says that a row was refused and no savepoint around it alone can undo what it wrote.
-var errRefused = errors.New("op: a row was refused")
+// errRowRefused says that a row was refused and no savepoint around it alone can undo what it wrote.
+var errRowRefused = errors.New("op: a row was refused")
 
 // runBatch writes the rows. In mode each, a row that fails must leave nothing behind, which takes a savepoint around
 // it. That costs half as much as the row, and nearly everything that can be wrong was found when the rows were read.
@@ -208,38 +212,38 @@ var errRefused = errors.New("op: a row was refused")
 // a savepoint around each.
 func runBatch(ctx context.Context, c *Call, in batchInput) (out []BatchResult, err error) {
 	if in.Mode == "atomic" {
-		return in.all(ctx, c)
+		return in.writeAllOrNone(ctx, c)
 	}
-	emitted := len(c.emits)
-	err = c.Tx.Try(ctx, func(ctx context.Context) (err error) {
-		out, err = in.each(ctx, c, false)
+	emitted := len(c.pendingEvents)
+	err = c.Tx.RunInSavepoint(ctx, func(ctx context.Context) (err error) {
+		out, err = in.writeEachRow(ctx, c, false)
 		return err
 	})
-	if errors.Is(err, errRefused) {
-		c.emits = c.emits[:emitted]
-		return in.each(ctx, c, true)
+	if errors.Is(err, errRowRefused) {
+		c.pendingEvents = c.pendingEvents[:emitted]
+		return in.writeEachRow(ctx, c, true)
 	}
 	return out, err
 }
 
-// all writes all rows. The first that is refused ends the transaction with an issue at its place.
-func (in *batchInput) all(ctx context.Context, c *Call) (_ []BatchResult, err error) {
+// writeAllOrNone writes all rows. The first that is refused ends the transaction with an issue at its place.
+func (in *batchInput) writeAllOrNone(ctx context.Context, c *Call) (_ []BatchResult, err error) {
 	out := make([]BatchResult, len(in.rows))
 	for i := range in.rows {
 		if out[i], err = in.rows[i].Run(ctx, c); err == nil {
 			continue
 		}
-		if f := fault.Of(err); f.Status < 500 {
-			err = (*fault.Tree)(nil).Set("rows", inRow(nil, i, f)).Fault(fault.Invalid)
+		if f := fault.FromError(err); f.Status < 500 {
+			err = (*fault.Tree)(nil).SetField("rows", addRowIssues(nil, i, f)).Fault(fault.Invalid)
 		}
 		return nil, err
 	}
 	return out, nil
 }
 
-// each writes the rows that are not refused. guarded puts a savepoint around each of them; without it, the
+// writeEachRow writes the rows that are not refused. guarded puts a savepoint around each of them; without it, the
 // first refusal ends with errRowRefused.
-func (in *batchInput) each(ctx context.Context, c *Call, guarded bool) ([]BatchResult, error) {
+func (in *batchInput) writeEachRow(ctx context.Context, c *Call, guarded bool) ([]BatchResult, error) {
 	out := make([]BatchResult, len(in.rows))
 	for i := range in.rows {
 		r := &in.rows[i]
@@ -247,16 +251,16 @@ func (in *batchInput) each(ctx context.Context, c *Call, guarded bool) ([]BatchR
 		switch {
 		case err != nil:
 		case guarded:
-			out[i], err = r.Try(ctx, c)
+			out[i], err = r.RunInSavepoint(ctx, c)
 		default:
-			if out[i], err = r.Run(ctx, c); err != nil && fault.Of(err).Status < 500 {
-				return nil, errRefused
+			if out[i], err = r.Run(ctx, c); err != nil && fault.FromError(err).Status < 500 {
+				return nil, errRowRefused
 			}
 		}
 		if err == nil {
 			continue
 		}
-		f := fault.Of(err)
+		f := fault.FromError(err)
 		if f.Status >= 500 {
 			return nil, err
 		}
@@ -268,17 +272,17 @@ func (in *batchInput) each(ctx context.Context, c *Call, guarded bool) ([]BatchR
 	return out, nil
 }
 
-// Try is Run inside a savepoint: a row that fails leaves neither changes nor events behind.
-func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error) {
+// RunInSavepoint is Run inside a savepoint: a row that fails leaves neither changes nor events behind.
+func (r *BatchRow) RunInSavepoint(ctx context.Context, c *Call) (out BatchResult, err error) {
 	if r.err != nil {
 		return out, r.err
 	}
-	emitted := len(c.emits)
-	if err = c.Tx.Try(ctx, func(ctx context.Context) (err error) {
+	emitted := len(c.pendingEvents)
+	if err = c.Tx.RunInSavepoint(ctx, func(ctx context.Context) (err error) {
 		out, err = r.Run(ctx, c)
 		return err
 	}); err != nil {
-		c.emits = c.emits[:emitted]
+		c.pendingEvents = c.pendingEvents[:emitted]
 	}
 	return out, err
 }
@@ -287,16 +291,16 @@ func (r *BatchRow) Try(ctx context.Context, c *Call) (out BatchResult, err error
 func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	again := reflect.New(r.in.Type()).Elem()
 	again.Set(r.in)
-	emitted := len(c.emits)
-	v, err := r.op.call(ctx, c, again, nil)
+	emitted := len(c.pendingEvents)
+	v, err := r.op.invoke(ctx, c, again, nil)
 	if err != nil {
 		return BatchResult{}, err
 	}
-	_, data, err := r.op.encode(v)
-	for i := emitted; i < len(c.emits); i++ {
-		if e := &c.emits[i]; e.data == v { // writeEvents need not encode it again
+	_, data, err := r.op.encodeAnswer(v)
+	for i := emitted; i < len(c.pendingEvents); i++ {
+		if e := &c.pendingEvents[i]; e.data == v { // writeEvents need not encode it again
 			e.text = data
 		}
 	}
-	return BatchResult{Status: r.op.Status, Data: data, Mark: Mark{IsExternal(v)}}, err
+	return BatchResult{Status: r.op.Status, Data: data, ExternalMark: ExternalMark{HoldsExternalText(v)}}, err
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Walk is Page for lists that can also be read with a cursor. An offset skips or repeats rows when others are
+// CursorPage is Page for lists that can also be read with a cursor. An offset skips or repeats rows when others are
 // added or deleted meanwhile, and gets slower page by page; a cursor does neither.
-type Walk struct {
+type CursorPage struct {
 	Page
 	Cursor *string `query:"cursor" max:"1000" doc:"first, then each page's nextCursor; instead of offset"`
 }
@@ -22,12 +22,12 @@ type Walk struct {
 // Browse is the input of the lists of top-level nouns: pages and the filters that all of them have. A noun adds its own
 // filters, and a field SortBy for the columns it can be sorted by.
 type Browse struct {
-	Walk
-	Narrow
+	CursorPage
+	CommonFilters
 }
 
-// Narrow has the filters that the lists of all top-level nouns have.
-type Narrow struct {
+// CommonFilters has the filters that the lists of all top-level nouns have.
+type CommonFilters struct {
 	IDs           []id.ID     `query:"ids" max:"100" doc:"only these"`
 	CreatedAfter  *clock.Time `query:"createdAfter"`
 	CreatedBefore *clock.Time `query:"createdBefore"`
@@ -36,105 +36,109 @@ type Narrow struct {
 }
 
 const (
-	first     = "first" // the cursor of the first page
-	badCursor = "Invalid cursor; begin with first, then send nextCursor of the page before"
+	firstCursor = "first" // the cursor of the first page
+	badCursor   = "Invalid cursor; begin with first, then send nextCursor of the page before"
 )
 
-// Rows reads a page of a noun's rows: those that match the filters of b, w and the search text query (nil for
+// BrowseRows reads a page of a noun's rows: those that match the filters of b, w and the search text query (nil for
 // none), in the order of the field sortBy.
-func Rows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy string, query *string, w *db.Where) (
+func BrowseRows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy string, query *string,
+	w *db.Where) (
 	*List[T], error) {
 	b.Filter(w)
-	return walk(b.Walk, sortBy, walked[T]{
-		read:  func(p db.Page) ([]T, error) { return t.Browse(ctx, c.Tx, query, w, p) },
-		leads: func(p db.Page) bool { return t.Leads(c.Tx, p) },
-		place: func(row *T, p db.Page) (db.Place, error) { return t.Place(ctx, c.Tx, row, p) },
+	return readListPage(b.CursorPage, sortBy, pageSource[T]{
+		readRows:     func(p db.Page) ([]T, error) { return t.SearchSorted(ctx, c.Tx, query, w, p) },
+		acceptsPlace: func(p db.Page) bool { return t.AcceptsCursor(c.Tx, p) },
+		placeOf:      func(row *T, p db.Page) (db.Cursor, error) { return t.CursorAt(ctx, c.Tx, row, p) },
 	})
 }
 
 // Filter adds the filters to a condition.
-func (n *Narrow) Filter(w *db.Where) {
-	db.Only(w, n.IDs)
-	db.After(w, "created_at", n.CreatedAfter)
-	db.Before(w, "created_at", n.CreatedBefore)
-	db.After(w, "updated_at", n.UpdatedAfter)
-	db.Before(w, "updated_at", n.UpdatedBefore)
+func (n *CommonFilters) Filter(w *db.Where) {
+	db.FilterIDs(w, n.IDs)
+	db.FilterAfter(w, "created_at", n.CreatedAfter)
+	db.FilterBefore(w, "created_at", n.CreatedBefore)
+	db.FilterAfter(w, "updated_at", n.UpdatedAfter)
+	db.FilterBefore(w, "updated_at", n.UpdatedBefore)
 }
 
-// Log reads a page of a log table, in the order of createdAt. place tells where a row is in that order.
-func Log[T any](ctx context.Context, c *Call, table, columns string, w Walk, where *db.Where,
-	place func(*T) db.Place) (*List[T], error) {
-	return walk(w, "createdAt", walked[T]{
-		read: func(p db.Page) ([]T, error) { return db.ListLog[T](ctx, c.Tx, table, columns, where, p) },
-		leads: func(p db.Page) bool {
+// BrowseLog reads a page of a log table, in the order of createdAt. place tells where a row is in that order.
+func BrowseLog[T any](ctx context.Context, c *Call, table, columns string, w CursorPage, where *db.Where,
+	place func(*T) db.Cursor) (*List[T], error) {
+	return readListPage(w, "createdAt", pageSource[T]{
+		readRows: func(p db.Page) ([]T, error) { return db.ListPermanent[T](ctx, c.Tx, table, columns, where, p) },
+		acceptsPlace: func(p db.Page) bool {
 			_, ok := p.After.Value.(int64)
 			return ok
 		},
-		place: func(row *T, _ db.Page) (db.Place, error) { return place(row), nil },
+		placeOf: func(row *T, _ db.Page) (db.Cursor, error) { return place(row), nil },
 	})
 }
 
-// walked is where readListPage gets its rows from.
-type walked[T any] struct {
-	read  func(db.Page) ([]T, error)
-	leads func(db.Page) bool                  // whether the value in the cursor has the type of the sorted column
-	place func(*T, db.Page) (db.Place, error) // where a row is in the order of the list
+// pageSource is where readListPage gets its rows from.
+type pageSource[T any] struct {
+	readRows     func(db.Page) ([]T, error)
+	acceptsPlace func(db.Page) bool                   // whether the value in the cursor has the type of the sorted column
+	placeOf      func(*T, db.Page) (db.Cursor, error) // where a row is in the order of the list
 }
 
-// walk reads a page: by its offset or, with a cursor, from where the page before ended.
-func walk[T any](b Walk, sortBy string, t walked[T]) (*List[T], error) {
-	p := b.DB()
+// readListPage reads a page: by its offset or, with a cursor, from where the page before ended.
+func readListPage[T any](b CursorPage, sortBy string, t pageSource[T]) (*List[T], error) {
+	p := b.ToDBPage()
 	p.Sort = sortBy
 	if b.Cursor == nil {
-		rows, err := t.read(p)
-		return ListOf(b.Page, rows), err
+		rows, err := t.readRows(p)
+		return NewList(b.Page, rows), err
 	}
 	var err error
-	if p.After, err = b.place(sortBy); err != nil {
+	if p.After, err = b.parseCursor(sortBy); err != nil {
 		return nil, err
 	}
-	if p.After != nil && !t.leads(p) {
-		return nil, badQuery("cursor", badCursor)
+	if p.After != nil && !t.acceptsPlace(p) {
+		return nil, refuseQueryField("cursor", badCursor)
 	}
 	p.Limit++ // one row more tells whether there is a next page
-	rows, err := t.read(p)
+	rows, err := t.readRows(p)
 	if err != nil {
 		return nil, err
 	}
-	l := &List[T]{Data: rows, Pagination: Pagination{Limit: b.Limit, NextCursor: Opt[string]{Set: true, Null: true}}}
+	l := &List[T]{Data: rows, Pagination: Pagination{Limit: b.Limit,
+		NextCursor: Nullable[string]{Set: true, Null: true}}}
 	if len(rows) > b.Limit {
 		l.Data = rows[:b.Limit]
-		at, err := t.place(&rows[b.Limit-1], p)
+		at, err := t.placeOf(&rows[b.Limit-1], p)
 		if err != nil {
 			return nil, err
 		}
 		l.Pagination.HasMore = true
-		l.Pagination.NextCursor = Opt[string]{Set: true, Value: cursor{sortBy, b.SortOrder, at.Value, at.Seq}.String()}
+		l.Pagination.NextCursor = Nullable[string]{Set: true,
+			Value: cursor{sortBy, b.SortOrder, at.Value, at.Seq}.String()}
 	}
 	return l, nil
 }
 
-// place is the place that the cursor names, after which the page begins; nil for the first page.
-func (b Walk) place(sortBy string) (*db.Place, error) {
+// parseCursor is the place that the cursor names, after which the page begins; nil for the first page.
+func (b CursorPage) parseCursor(sortBy string) (*db.Cursor, error) {
 	if b.Offset > 0 {
-		return nil, badQuery("offset", "Must not be sent with cursor")
+		return nil, refuseQueryField("offset", "Must not be sent with cursor")
 	}
-	if *b.Cursor == first {
+	if *b.Cursor == firstCursor {
 		return nil, nil //nolint:nilnil // no place is the beginning
 	}
 	var at cursor
 	text, err := base64.RawURLEncoding.DecodeString(*b.Cursor)
-	if err != nil || json.Unmarshal(text, &at) != nil || !at.isPlace() {
-		return nil, badQuery("cursor", badCursor)
+	if err != nil || json.Unmarshal(text, &at) != nil || !at.normalizeValue() {
+		return nil, refuseQueryField("cursor", badCursor)
 	}
 	if at.SortBy != sortBy || at.SortOrder != b.SortOrder {
-		return nil, badQuery("cursor", "It continues a list in another order; send the same sortBy and sortOrder")
+		return nil, refuseQueryField("cursor",
+			"It continues a list in another order; send the same sortBy and sortOrder")
 	}
-	return &db.Place{Value: at.Value, Seq: at.Seq}, nil
+	return &db.Cursor{Value: at.Value, Seq: at.Seq}, nil
 }
 
-// badQuery refuses a query parameter.
-func badQuery(field, issue string) error {
+// refuseQueryField refuses a query parameter.
+func refuseQueryField(field, issue string) error {
 	return (*fault.Tree)(nil).At([]any{field}, issue).Fault(fault.BadInput)
 }
 
@@ -155,9 +159,9 @@ func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// isPlace reports whether the value can be that of a column, and turns a JSON number into the int64 that columns
+// normalizeValue reports whether the value can be that of a column, and turns a JSON number into the int64 that columns
 // have.
-func (c *cursor) isPlace() bool {
+func (c *cursor) normalizeValue() bool {
 	switch v := c.Value.(type) {
 	case nil, string:
 		return true

@@ -31,25 +31,25 @@ type Call struct {
 	Tx        *db.Tx // open in a Read and a Write, and inside c.Write and Finish; nil otherwise
 	Key       string // the idempotency key, where the operation takes one
 
-	op     *Op
-	runner *Runner
-	emits  []emit
-	claim  *claim               // the hold of a Flow on its idempotency key; nil without a key
-	answer *Answer              // what Finish committed; nil before
-	spend  func(more int) error // see Request.UseAllowance
-	match  *match               // the versions that the caller is ready to change (If-Match); nil for any
-	replay bool                 // see MarkReplayed
-	status int                  // HTTP status of success
+	op             *Op
+	runner         *Runner
+	pendingEvents  []pendingEvent
+	claim          *claim               // the hold of a Flow on its idempotency key; nil without a key
+	finishedAnswer *Answer              // what Finish committed; nil before
+	useAllowance   func(more int) error // see Request.UseAllowance
+	ifMatch        *versionMatch        // the versions that the caller is ready to change (If-Match); nil for any
+	replayed       bool                 // see MarkReplayed
+	status         int                  // HTTP status of success
 
-	within     bool // in a Series: Read, Write and Finish join its open transaction instead of opening one
+	inSeries   bool // in a Series: Read, Write and Finish join its open transaction instead of opening one
 	rehearsing bool // in a Series whose transaction will be rolled back
-	asked      any  // see Quote
-	announced  []Announced
+	quote      any  // see Quote
+	announced  []AnnouncedEvent
 	watch      Watch // nil for nobody
 }
 
-// emit is an event that the call has emitted and that writeEvents writes when the work is done.
-type emit struct {
+// pendingEvent is an event that the call has emitted and that writeEvents writes when the work is done.
+type pendingEvent struct {
 	org  id.ID
 	kind string // the event's type
 	id   id.ID  // the row it is about
@@ -61,7 +61,7 @@ type emit struct {
 func (c *Call) NewID() id.ID {
 	v := id.New()
 	if c.Tx != nil {
-		c.Tx.NoteFresh(v)
+		c.Tx.TraceInserted(v)
 	}
 	return v
 }
@@ -78,54 +78,54 @@ func (c *Call) Emit(kind string, resource id.ID, data any) error {
 	if !slices.Contains(c.op.Events, kind) {
 		return fmt.Errorf("op: %s emits %s without declaring it", c.op.Name, kind)
 	}
-	c.emits = append(c.emits, emit{org: c.Org, kind: kind, id: resource, data: data})
+	c.pendingEvents = append(c.pendingEvents, pendingEvent{org: c.Org, kind: kind, id: resource, data: data})
 	return nil
 }
 
-// Emitted is how many events the call has emitted in its current transaction.
-func (c *Call) Emitted() int { return len(c.emits) }
+// EmittedCount is how many events the call has emitted in its current transaction.
+func (c *Call) EmittedCount() int { return len(c.pendingEvents) }
 
-// Replay says that the output is what an earlier call with the same key made, so that nothing is stored and the
+// MarkReplayed says that the output is what an earlier call with the same key made, so that nothing is stored and the
 // caller is told that it is a replay. It is for operations that keep their keys themselves (Spec.BindsKey).
-func (c *Call) Replay() { c.replay = true }
+func (c *Call) MarkReplayed() { c.replayed = true }
 
-// Created has a PUT that created its row answer 201. Its Spec has MayCreate.
-func (c *Call) Created() { c.status = http.StatusCreated }
+// MarkCreated has a PUT that created its row answer 201. Its Spec has MayCreate.
+func (c *Call) MarkCreated() { c.status = http.StatusCreated }
 
-// Immediately has an operation that otherwise answers 202 answer 200, because its work is already done. Its Spec
+// MarkFinishedNow has an operation that otherwise answers 202 answer 200, because its work is already done. Its Spec
 // has MayFinishNow. It is called outside of transactions, because each transaction resets the status.
-func (c *Call) Immediately() { c.status = http.StatusOK }
+func (c *Call) MarkFinishedNow() { c.status = http.StatusOK }
 
-// Require refuses a caller who lacks a permission that something in the input needs, beyond those that the
+// RequirePermission refuses a caller who lacks a permission that something in the input needs, beyond those that the
 // operation itself needs. something begins the sentence of the refusal.
-func (c *Call) Require(resource string, a Action, something string) error {
-	if c.Door == Admin || c.Door == System || c.Caller.Permissions.Allow(resource, a) {
+func (c *Call) RequirePermission(resource string, a Action, something string) error {
+	if c.Door == AdminDoor || c.Door == SystemDoor || c.Caller.Permissions.Allow(resource, a) {
 		return nil
 	}
 	verb := "write"
 	if a == ActionRead {
 		verb = "read"
 	}
-	return lacks(resource+":"+verb, "%s", something)
+	return missingPermission(resource+":"+verb, "%s", something)
 }
 
-// Cause is an event without type and data, for code that writes its own because of this call: it says in which
+// EventCause is an event without type and data, for code that writes its own because of this call: it says in which
 // organization, when, by whom and in which request.
-func (c *Call) Cause() event.Event {
-	e := CauseOf(c.Caller, c.Door, c.Now, c.RequestID)
+func (c *Call) EventCause() event.Event {
+	e := EventCauseOf(c.Caller, c.Door, c.Now, c.RequestID)
 	e.Organization = c.Org
 	return e
 }
 
-// CauseOf is EventCause where there is a caller but no operation.
-func CauseOf(c *Caller, d Door, now clock.Time, requestID string) event.Event {
-	return event.Event{Organization: c.Organization, At: now, ActorKind: string(c.Kind), ActorID: c.ActorID(),
-		Door: d.String(), RequestID: requestID, Chain: c.Chain, Proposal: Named(c.Proposal),
-		ApprovedBy: Named(c.ApprovedBy), Agent: Named(c.Agent), External: c.External}
+// EventCauseOf is EventCause where there is a caller but no operation.
+func EventCauseOf(c *Caller, d Door, now clock.Time, requestID string) event.Event {
+	return event.Event{Organization: c.Organization, At: now, ActorKind: string(c.Kind), ActorID: c.ActorIDOrNil(),
+		Door: d.String(), RequestID: requestID, Chain: c.Chain, Proposal: IDOrNil(c.Proposal),
+		ApprovedBy: IDOrNil(c.ApprovedBy), Agent: IDOrNil(c.Agent), External: c.External}
 }
 
-// Named is an id as a nullable column stores it: nil for the empty id.
-func Named(v id.ID) *id.ID {
+// IDOrNil is an id as a nullable column stores it: nil for the empty id.
+func IDOrNil(v id.ID) *id.ID {
 	if v == "" {
 		return nil
 	}
@@ -135,32 +135,32 @@ func Named(v id.ID) *id.ID {
 // Read opens a snapshot of the database, in Prepare and in a Flow between outside calls. In a Series it uses the open
 // transaction, so that a step sees what the steps before it wrote.
 func (c *Call) Read(ctx context.Context, fn func(context.Context, *db.Tx) error) error {
-	if c.within && c.Tx != nil {
+	if c.inSeries && c.Tx != nil {
 		return fn(ctx, c.Tx)
 	}
 	return c.runner.DB.Read(ctx, fn)
 }
 
-// record writes the emitted events, each with the values that it changed. data is the encoded output.
-func (c *Call) record(ctx context.Context, out any, data []byte) error {
-	for _, e := range c.emits {
+// writeEvents writes the emitted events, each with the values that it changed. data is the encoded output.
+func (c *Call) writeEvents(ctx context.Context, out any, data []byte) error {
+	for _, e := range c.pendingEvents {
 		text := data
 		if e.text != nil {
 			text = e.text
 		} else if reflect.TypeOf(out).Kind() != reflect.Pointer || e.data != out {
 			var err error
-			if text, err = json.Marshal(e.data, stable); err != nil {
+			if text, err = json.Marshal(e.data, sortedKeys); err != nil {
 				return fmt.Errorf("op: event %s: %w", e.kind, err)
 			}
 		}
-		was, err := previous(c.Tx.Before(e.id), e.data)
+		was, err := previousValues(c.Tx.RowBefore(e.id), e.data)
 		if err != nil {
 			return fmt.Errorf("op: event %s: %w", e.kind, err)
 		}
-		entry := c.Cause()
+		entry := c.EventCause()
 		entry.Organization, entry.Type, entry.ResourceID = e.org, e.kind, e.id
 		entry.Data, entry.Previous = text, was
-		entry.External = entry.External || IsExternal(e.data)
+		entry.External = entry.External || HoldsExternalText(e.data)
 		if err := c.runner.Events.Append(ctx, c.Tx, entry); err != nil {
 			return err
 		}
@@ -171,15 +171,15 @@ func (c *Call) record(ctx context.Context, out any, data []byte) error {
 // Answer is the result of an operation. Its body is what REST answers with, envelope included; other doors take it
 // apart again.
 type Answer struct {
-	Status  int
-	Body    []byte   // nil for 204
-	Replay  bool     // an earlier request's answer, kept under the idempotency key
-	Content *Content // of a Bytes operation that answers with a file; nil otherwise
-	Sight   Sight    // for the guard of agents; empty where nobody needs it
+	Status   int
+	Body     []byte   // nil for 204
+	Replay   bool     // an earlier request's answer, kept under the idempotency key
+	Content  *Content // of a Bytes operation that answers with a file; nil otherwise
+	Exposure Exposure // for the guard of agents; empty where nobody needs it
 }
 
-// stable has JSON written with the keys of maps in order, so that equal values have equal bytes.
-var stable = json.Deterministic(true)
+// sortedKeys has JSON written with the keys of maps in order, so that equal values have equal bytes.
+var sortedKeys = json.Deterministic(true)
 
 // The envelope of a single resource.
 const (
@@ -187,20 +187,20 @@ const (
 	envelopeClose = `}`
 )
 
-// encode writes the answer's body. data is the part of it inside the envelope, for the event log; nil for a list.
-func (o *Op) encode(out any) (body, data []byte, err error) {
-	if o.nothing {
+// encodeAnswer writes the answer's body. data is the part of it inside the envelope, for the event log; nil for a list.
+func (o *Op) encodeAnswer(out any) (body, data []byte, err error) {
+	if o.answersNothing {
 		return nil, nil, nil
 	}
 	var buf bytes.Buffer
 	buf.Grow(512)
-	if l, ok := out.(lister); ok {
+	if l, ok := out.(anyList); ok {
 		buf.Grow(8192)
 		e := jsontext.NewEncoder(&buf)
 		if err := e.WriteToken(jsontext.BeginObject); err != nil {
 			return nil, nil, err
 		}
-		if err := l.envelope(e); err != nil {
+		if err := l.writeEnvelope(e); err != nil {
 			return nil, nil, err
 		}
 		if err := e.WriteToken(jsontext.EndObject); err != nil {
@@ -209,7 +209,7 @@ func (o *Op) encode(out any) (body, data []byte, err error) {
 		return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil, nil
 	}
 	buf.WriteString(envelopeOpen)
-	if err := json.MarshalWrite(&buf, out, stable); err != nil {
+	if err := json.MarshalWrite(&buf, out, sortedKeys); err != nil {
 		return nil, nil, err
 	}
 	n := buf.Len()

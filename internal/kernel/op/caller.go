@@ -13,29 +13,29 @@ type Door uint8
 
 // The doors.
 const (
-	REST       Door = 1 << iota
-	Agent           // tools over MCP
-	Automation      // steps of automations
-	Console         // the pages for people
-	Admin           // the command line of whoever runs the server; no permission is needed
-	System          // the service itself; neither permissions nor Spec.Doors apply
+	RESTDoor       Door = 1 << iota
+	AgentDoor           // tools over MCP
+	AutomationDoor      // steps of automations
+	ConsoleDoor         // the pages for people
+	AdminDoor           // the command line of whoever runs the server; no permission is needed
+	SystemDoor          // the service itself; neither permissions nor Spec.Doors apply
 )
 
 // AnyDoor is every door that an operation is open to unless its Spec says otherwise. The service itself needs no
 // leave, so SystemDoor is not in it.
-const AnyDoor = REST | Agent | Automation | Console | Admin
+const AnyDoor = RESTDoor | AgentDoor | AutomationDoor | ConsoleDoor | AdminDoor
 
 func (d Door) String() string {
 	switch d {
-	case REST:
+	case RESTDoor:
 		return "rest"
-	case Agent:
+	case AgentDoor:
 		return "agent"
-	case Automation:
+	case AutomationDoor:
 		return "automation"
-	case Console:
+	case ConsoleDoor:
 		return "console"
-	case Admin:
+	case AdminDoor:
 		return "admin"
 	}
 	return "system"
@@ -46,9 +46,9 @@ type ActorKind string
 
 // The kinds of actor, the values of setByKind.
 const (
-	User            ActorKind = "user"
+	UserActor       ActorKind = "user"
 	AgentActor      ActorKind = "agent"
-	API             ActorKind = "api"
+	APIActor        ActorKind = "api"
 	AutomationActor ActorKind = "automation"
 	SystemActor     ActorKind = "system"
 )
@@ -79,7 +79,7 @@ type Caller struct {
 	Chain []id.ID
 
 	// Proposable is what an agent may not do by itself but may propose, for a person to decide.
-	Asks Permissions
+	Proposable Permissions
 
 	// Agent is the agent to whose limits the effects of the call count, even when an automation acts for it. Metered
 	// says that the Meter looks at them: the agent has limits, or is guarded. Guarded says that it has just read text
@@ -88,7 +88,7 @@ type Caller struct {
 	Metered bool
 	Guarded bool
 	// Reading is what the agent has last read of such text.
-	Reading Reading
+	Reading ExternalReading
 	// External says that what the caller writes may repeat text from outside the organization: an automation that
 	// works with such text, or an agent that has just read some.
 	External bool
@@ -98,7 +98,7 @@ type Caller struct {
 	Proposal   id.ID
 	ApprovedBy id.ID
 	// MaxChargeCents is the most that the call may charge; nil for no bound but the input's own.
-	Ceiling *int64
+	MaxChargeCents *int64
 
 	// Agreements are those that the business accepted besides the business agreement.
 	Agreements []string
@@ -106,9 +106,9 @@ type Caller struct {
 	AgreementURL string
 }
 
-// Reading is what an agent has read of text that people outside the organization wrote. The guard decides by it
+// ExternalReading is what an agent has read of text that people outside the organization wrote. The guard decides by it
 // what the agent may do next.
-type Reading struct {
+type ExternalReading struct {
 	At      clock.Time // when it last did; zero for never
 	Thread  id.ID      // the conversation it has read; empty for none
 	Contact id.ID      // the contact whom that conversation is with; empty if it is with nobody known
@@ -117,39 +117,39 @@ type Reading struct {
 
 // The refusals of a call that an agent has the permission for. A person can allow it: the agent proposes it.
 var (
-	LimitReached = fault.Define("AGENT_LIMIT_REACHED", 403, "The agent has used up what it may use in a day.")
-	Guarded      = fault.Define("AGENT_GUARDED", 403,
+	AgentLimitReached = fault.DefineKind("AGENT_LIMIT_REACHED", 403, "The agent has used up what it may use in a day.")
+	AgentGuarded      = fault.DefineKind("AGENT_GUARDED", 403,
 		"The agent has just read what strangers wrote, so a person must allow this.")
 )
 
-// WithAsks is the caller with the permissions for what it may propose, to rehearse a proposal and to carry out
+// WithProposable is the caller with the permissions for what it may propose, to rehearse a proposal and to carry out
 // one that a person has approved. It may spend even if the person who connected the agent may not: whoever approves the
 // proposal needs that right.
-func (c *Caller) WithAsks() *Caller {
+func (c *Caller) WithProposable() *Caller {
 	full := *c
-	full.Permissions |= c.Asks
-	full.MaySpend = c.MaySpend || c.Asks != 0
+	full.Permissions |= c.Proposable
+	full.MaySpend = c.MaySpend || c.Proposable != 0
 	return &full
 }
 
 // EveryAgreement stands for all agreements: of whoever needs to accept none.
 const EveryAgreement = "*"
 
-// agreedTo reports whether the caller's business has accepted an agreement.
-func (c *Caller) agreedTo(agreement string) bool {
+// hasAccepted reports whether the caller's business has accepted an agreement.
+func (c *Caller) hasAccepted(agreement string) bool {
 	return slices.Contains(c.Agreements, agreement) || slices.Contains(c.Agreements, EveryAgreement)
 }
 
-// UserID is the user on whose behalf the caller acts, nil when nobody is known.
-func (c *Caller) UserID() *id.ID {
+// UserIDOrNil is the user on whose behalf the caller acts, nil when nobody is known.
+func (c *Caller) UserIDOrNil() *id.ID {
 	if c.User == "" {
 		return nil
 	}
 	return &c.User
 }
 
-// ActorID is the caller's id for the event log, nil for the system.
-func (c *Caller) ActorID() *id.ID {
+// ActorIDOrNil is the caller's id for the event log, nil for the system.
+func (c *Caller) ActorIDOrNil() *id.ID {
 	if c.ID == "" {
 		return nil
 	}

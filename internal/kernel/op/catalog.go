@@ -13,10 +13,10 @@ import (
 // Catalog is every operation of the service by its name, and every type of event. It is filled at start and then only
 // read.
 type Catalog struct {
-	list    []*Op
-	byName  map[string]*Op
-	routes  map[string]string // route → name of the operation
-	happens []Happening
+	list             []*Op
+	byName           map[string]*Op
+	routes           map[string]string // route → name of the operation
+	backgroundEvents []BackgroundEvent
 }
 
 // NewCatalog collects operations, as Add does.
@@ -38,8 +38,8 @@ func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 			}
 			c.routes[o.Route] = o.Name
 		}
-		for _, r := range o.References() {
-			bit(r.Resource, ActionRead) // panics on a resource that no operation has, such as a misspelt one
+		for _, r := range o.ReferenceFields() {
+			permissionBit(r.Resource, ActionRead) // panics on a resource that no operation has, such as a misspelt one
 		}
 		c.byName[o.Name] = o
 		c.list = append(c.list, o)
@@ -57,13 +57,13 @@ func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 // does not: somebody added the field in one place and forgot another, and a caller's value would be lost. It panics
 // also on an entry of Spec.FieldExceptions that is not needed.
 func (o *Op) checkFields(create *Op) {
-	if create == nil || !create.version || !o.version || !strings.HasSuffix(o.Name, ".update") {
+	if create == nil || !create.isVersioned || !o.isVersioned || !strings.HasSuffix(o.Name, ".update") {
 		return
 	}
 	for _, by := range []*Op{create, o} {
 		for _, p := range by.in.order {
 			isWhole := by.out.props[p.name] != nil && create.in.props[p.name] != nil
-			if p.origin == body && isWhole == slices.Contains(by.Exceptions, p.name) {
+			if p.origin == originBody && isWhole == slices.Contains(by.FieldExceptions, p.name) {
 				panic("operation " + by.Name + " takes " + p.name +
 					": it belongs in create and in the answer, or in Exceptions")
 			}
@@ -71,12 +71,12 @@ func (o *Op) checkFields(create *Op) {
 	}
 }
 
-// BadID gives the operations below a collection, like /v1/contacts, an error code of their own for a path whose
+// SetBadIDFault gives the operations below a collection, like /v1/contacts, an error code of their own for a path whose
 // first value is not an id.
-func (c *Catalog) BadID(collection string, k *fault.Kind) *Catalog {
+func (c *Catalog) SetBadIDFault(collection string, k *fault.Kind) *Catalog {
 	for _, o := range c.list {
 		if strings.HasPrefix(o.Path, collection+"/{") {
-			o.badID = k
+			o.badIDFault = k
 		}
 	}
 	return c
@@ -88,33 +88,33 @@ func (c *Catalog) All() []*Op { return c.list }
 // Named returns the operation with this name, or nil.
 func (c *Catalog) Named(name string) *Op { return c.byName[name] }
 
-// Happening is a type of event that no operation emits: time passes, or a provider reports something, and a job
+// BackgroundEvent is a type of event that no operation emits: time passes, or a provider reports something, and a job
 // writes it.
-type Happening struct {
+type BackgroundEvent struct {
 	Type     string // "invoice.overdue"
 	When     string // "dueAt passes"
 	Resource string // whoever may read it may receive the event; by default the type's first segment and an s
 }
 
-// Also declares such events. It panics on a resource that no operation has, because then nobody could be
+// AddBackgroundEvents declares such events. It panics on a resource that no operation has, because then nobody could be
 // allowed to receive the event.
-func (c *Catalog) Also(h ...Happening) *Catalog {
-	c.happens = append(c.happens, h...)
+func (c *Catalog) AddBackgroundEvents(h ...BackgroundEvent) *Catalog {
+	c.backgroundEvents = append(c.backgroundEvents, h...)
 	for _, e := range h {
-		_ = c.PermitHearing(0, e.Type) // for its panic on an unknown resource
+		_ = c.PermitListening(0, e.Type) // for its panic on an unknown resource
 	}
 	return c
 }
 
-// hearers are the resources that a caller must be allowed to read to receive an event, because its data is what
+// eventResources are the resources that a caller must be allowed to read to receive an event, because its data is what
 // their GET answers with.
-func (c *Catalog) hearers(eventType string) (resources []string) {
+func (c *Catalog) eventResources(eventType string) (resources []string) {
 	for _, o := range c.list {
 		if slices.Contains(o.Events, eventType) {
 			resources = append(resources, o.Resource)
 		}
 	}
-	for _, h := range c.happens {
+	for _, h := range c.backgroundEvents {
 		if h.Type != eventType {
 			continue
 		}
@@ -125,22 +125,22 @@ func (c *Catalog) hearers(eventType string) (resources []string) {
 	resources = slices.Compact(resources)
 	// An operation of the account may emit another resource's event: creating an organization also creates a business.
 	// The permission for that resource is enough then. Only events that no other resource emits need the account's.
-	resources = slices.DeleteFunc(resources, func(r string) bool { return r == Account || r == Free })
+	resources = slices.DeleteFunc(resources, func(r string) bool { return r == Account || r == Unrestricted })
 	if len(resources) == 0 {
 		return []string{Account}
 	}
 	return resources
 }
 
-// PermitHearing refuses a caller who may not read what an event of this type is about.
-func (c *Catalog) PermitHearing(p Permissions, eventType string) error {
-	for _, resource := range c.hearers(eventType) {
+// PermitListening refuses a caller who may not read what an event of this type is about.
+func (c *Catalog) PermitListening(p Permissions, eventType string) error {
+	for _, resource := range c.eventResources(eventType) {
 		switch {
 		case p.Allow(resource, ActionRead):
 		case resource == Account:
 			return fault.Forbidden.Say("Only owners and admins may listen to %s.", eventType)
 		default:
-			return lacks(resource+":"+ActionRead.String(), "Listening to %s", eventType)
+			return missingPermission(resource+":"+ActionRead.String(), "Listening to %s", eventType)
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func (c *Catalog) EventTypes() []EventType {
 			t.Operations = append(t.Operations, o.Name)
 		}
 	}
-	for _, h := range c.happens {
+	for _, h := range c.backgroundEvents {
 		at(h.Type).When = h.When
 	}
 	out := make([]EventType, 0, len(found))
@@ -179,14 +179,14 @@ func (c *Catalog) EventTypes() []EventType {
 	return out
 }
 
-// Emits reports whether there is an event of this type.
-func (c *Catalog) Emits(eventType string) bool {
+// HasEventType reports whether there is an event of this type.
+func (c *Catalog) HasEventType(eventType string) bool {
 	return slices.ContainsFunc(c.list, func(o *Op) bool { return slices.Contains(o.Events, eventType) }) ||
-		slices.ContainsFunc(c.happens, func(h Happening) bool { return h.Type == eventType })
+		slices.ContainsFunc(c.backgroundEvents, func(h BackgroundEvent) bool { return h.Type == eventType })
 }
 
-// NoEvent is the sentence that there is no event of this type, with the most similar one.
-func (c *Catalog) NoEvent(name string) string {
+// UnknownEventText is the sentence that there is no event of this type, with the most similar one.
+func (c *Catalog) UnknownEventText(name string) string {
 	return "There is no event " + strconv.Quote(name) + "; " + DidYouMean(name, c.EventNames(), "the guide lists them")
 }
 

@@ -26,51 +26,52 @@ type decoder struct {
 	*jsontext.Decoder
 	rd bytes.Reader
 
-	open func(string) bool // reports a placeholder, whose value is not known yet (Op.Check); nil for none
+	isOpen func(string) bool // reports a placeholder, whose value is not known yet (Op.Check); nil for none
 }
 
-var decoders = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext.Decoder)} }}
+var decoderPool = sync.Pool{New: func() any { return &decoder{Decoder: new(jsontext.Decoder)} }}
 
 // decodeJSON fills v from a JSON object that n describes, and returns its issues, nil for none. accept says which
 // fields may be in the object; nil accepts all.
-func decodeJSON(n *node, text []byte, v reflect.Value, accept func(*prop) bool) *fault.Tree {
-	return decodeOpen(n, text, v, accept, nil)
+func decodeJSON(n *schemaNode, text []byte, v reflect.Value, accept func(*schemaProp) bool) *fault.Tree {
+	return decodeOpenJSON(n, text, v, accept, nil)
 }
 
-// decodeOpen is decodeJSON for a text with placeholders: strings for which open reports true are accepted anywhere.
-func decodeOpen(n *node, text []byte, v reflect.Value, accept func(*prop) bool, open func(string) bool) *fault.Tree {
-	d := decoders.Get().(*decoder)
-	defer decoders.Put(d)
-	d.open = open
+// decodeOpenJSON is decodeJSON for a text with placeholders: strings for which open reports true are accepted anywhere.
+func decodeOpenJSON(n *schemaNode, text []byte, v reflect.Value, accept func(*schemaProp) bool,
+	open func(string) bool) *fault.Tree {
+	d := decoderPool.Get().(*decoder)
+	defer decoderPool.Put(d)
+	d.isOpen = open
 	d.rd.Reset(text)
 	d.Reset(&d.rd)
 	// Valid JSON that is no object is told what was expected; a kind of 0 is a syntax error or an empty text.
 	if k := d.PeekKind(); k != '{' && k != 0 {
 		if err := d.SkipValue(); err == nil {
-			return (*fault.Tree)(nil).Add(fault.WrongKind("object", kindName(k)))
+			return (*fault.Tree)(nil).Add(fault.WrongKindIssue("object", jsonKindName(k)))
 		}
 	}
-	tree, err := d.object(n, v, accept)
+	tree, err := d.decodeObject(n, v, accept)
 	if err == nil {
 		if _, end := d.ReadToken(); !errors.Is(end, io.EOF) {
 			err = errors.New("more text after the end of the object")
 		}
 	}
 	if err != nil {
-		return (*fault.Tree)(nil).Add(syntax(err))
+		return (*fault.Tree)(nil).Add(syntaxIssue(err))
 	}
 	return tree
 }
 
 var errTooDeep = fmt.Errorf("nested deeper than %d levels", maxDepth)
 
-// syntax tells the caller why a text is not JSON, in words that do not depend on the JSON library.
-func syntax(err error) string {
+// syntaxIssue tells the caller why a text is not JSON, in words that do not depend on the JSON library.
+func syntaxIssue(err error) string {
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName): // JSON readers differ in which of the two they take
 		var s *jsontext.SyntacticError
 		if errors.As(err, &s) {
-			return "Duplicate key: " + quoted(s.JSONPointer.LastToken())
+			return "Duplicate key: " + quoteKey(s.JSONPointer.LastToken())
 		}
 		return "Duplicate key"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -89,16 +90,16 @@ func syntax(err error) string {
 // unknown keys, and the answer would be larger still.
 const maxIssues = 100
 
-// quoted is one of the caller's keys as an issue shows it: in quotes, and cut if it is long.
-func quoted(key string) string {
+// quoteKey is one of the caller's keys as an issue shows it: in quotes, and cut if it is long.
+func quoteKey(key string) string {
 	if len(key) > defaultMaxLength {
 		key = strings.ToValidUTF8(key[:defaultMaxLength], "") + "…"
 	}
 	return strconv.Quote(key)
 }
 
-// kindName is the JSON name for the kind of a token.
-func kindName(k jsontext.Kind) string {
+// jsonKindName is the JSON name for the kind of a token.
+func jsonKindName(k jsontext.Kind) string {
 	switch k {
 	case 'n':
 		return "null"
@@ -116,15 +117,15 @@ func kindName(k jsontext.Kind) string {
 	return "nothing"
 }
 
-// value decodes the next value into v. A syntax error ends the decoding; any other problem becomes an issue, and
+// decodeValue decodes the next value into v. A syntax error ends the decoding; any other problem becomes an issue, and
 // decoding goes on, so that a caller learns of all issues at once.
-func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
+func (d *decoder) decodeValue(n *schemaNode, v reflect.Value) (*fault.Tree, error) {
 	if d.StackDepth() > maxDepth {
 		return nil, errTooDeep
 	}
 	k := d.PeekKind()
-	if k == '"' && d.open != nil {
-		return d.openText(n, v)
+	if k == '"' && d.isOpen != nil {
+		return d.decodeOpenText(n, v)
 	}
 	// null is a value of its own only in raw JSON; everywhere else it clears the field or is refused.
 	if k == 'n' && (n.nullable || n.kind != anyValue) {
@@ -132,19 +133,19 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 			return nil, err
 		}
 		if !n.nullable {
-			return n.mismatch("null"), nil
+			return n.wrongKindIssue("null"), nil
 		}
-		if n.hold == opt { // Nullable: Set and Null
+		if n.hold == heldAsNullable { // Nullable: Set and Null
 			v.Field(0).SetBool(true)
 			v.Field(1).SetBool(true)
 		}
 		return nil, nil
 	}
-	v = n.place(v)
+	v = n.markSent(v)
 	fits := false // the JSON is of the kind that the schema wants
 	switch n.kind {
 	case anyValue:
-		return d.raw(n, k, v)
+		return d.decodeRaw(n, k, v)
 	case stringValue:
 		fits = k == '"'
 	case intValue, numberValue:
@@ -152,36 +153,36 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	case boolValue:
 		fits = k == 't' || k == 'f'
 	case arrayValue:
-		if n.listed && k == '"' { // "a,b" as in a query
+		if n.isCommaList && k == '"' { // "a,b" as in a query
 			tok, err := d.ReadToken()
 			if err != nil {
 				return nil, err
 			}
-			return n.list([]string{tok.String()}, v), nil
+			return n.storeList([]string{tok.String()}, v), nil
 		}
 		fits = k == '['
 	case objectValue, mapValue:
 		fits = k == '{'
 	}
 	if !fits {
-		if err := d.skip(); err != nil {
+		if err := d.skipUnwanted(); err != nil {
 			return nil, err
 		}
-		return n.mismatch(kindName(k)), nil
+		return n.wrongKindIssue(jsonKindName(k)), nil
 	}
 	switch n.kind {
 	case objectValue:
-		return d.object(n, v, nil)
+		return d.decodeObject(n, v, nil)
 	case mapValue:
-		return d.dictionary(n, v)
+		return d.decodeMap(n, v)
 	case arrayValue:
-		return d.array(n, v)
+		return d.decodeArray(n, v)
 	case stringValue:
 		tok, err := d.ReadToken()
 		if err != nil {
 			return nil, err
 		}
-		return n.text(tok.String(), v), nil
+		return n.storeString(tok.String(), v), nil
 	case boolValue:
 		tok, err := d.ReadToken()
 		if err != nil {
@@ -194,65 +195,65 @@ func (d *decoder) value(n *node, v reflect.Value) (*fault.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.number(string(text), v), nil
+	return n.storeNumber(string(text), v), nil
 }
 
-// openText decodes a string that may be a placeholder, which stands for a value of any kind.
-func (d *decoder) openText(n *node, v reflect.Value) (*fault.Tree, error) {
+// decodeOpenText decodes a string that may be a placeholder, which stands for a value of any kind.
+func (d *decoder) decodeOpenText(n *schemaNode, v reflect.Value) (*fault.Tree, error) {
 	tok, err := d.ReadToken()
 	if err != nil {
 		return nil, err
 	}
 	s := tok.String()
-	if d.open(s) {
+	if d.isOpen(s) {
 		return nil, nil
 	}
 	if n.kind == stringValue {
-		return n.text(s, n.place(v)), nil
+		return n.storeString(s, n.markSent(v)), nil
 	}
-	if n.listed {
-		return n.list([]string{s}, v), nil
+	if n.isCommaList {
+		return n.storeList([]string{s}, v), nil
 	}
 	if n.kind == anyValue && (len(n.oneOf) == 0 || slices.Contains(n.oneOf, stringValue)) {
 		return nil, nil
 	}
-	return n.mismatch("string"), nil
+	return n.wrongKindIssue("string"), nil
 }
 
-// mismatch is the issue that a value is of the wrong kind.
-func (n *node) mismatch(received string) *fault.Tree {
-	return n.issue(fault.WrongKind(n.kind.String(), received))
+// wrongKindIssue is the issue that a value is of the wrong kind.
+func (n *schemaNode) wrongKindIssue(received string) *fault.Tree {
+	return n.newIssueTree(fault.WrongKindIssue(n.kind.String(), received))
 }
 
-// issue makes a tree with one issue about the value as a whole, in the form that the kind of value has.
-func (n *node) issue(text string) *fault.Tree {
+// newIssueTree makes a tree with one issue about the value as a whole, in the form that the kind of value has.
+func (n *schemaNode) newIssueTree(text string) *fault.Tree {
 	tree := (*fault.Tree)(nil).Add(text)
 	if n.kind == objectValue || n.kind == mapValue || len(n.oneOf) == 1 && n.oneOf[0] == objectValue {
-		return tree.Object()
+		return tree.AsObject()
 	}
 	return tree
 }
 
-// place marks a field as sent and returns the part of it that takes the value. The numbers are the fields of
+// markSent marks a field as sent and returns the part of it that takes the value. The numbers are the fields of
 // Nullable (Set, Null, Value) and Optional (Set, Value).
-func (n *node) place(v reflect.Value) reflect.Value {
+func (n *schemaNode) markSent(v reflect.Value) reflect.Value {
 	switch n.hold {
-	case pointer:
+	case heldByPointer:
 		p := reflect.New(v.Type().Elem())
 		v.Set(p)
 		return p.Elem()
-	case opt:
+	case heldAsNullable:
 		v.Field(0).SetBool(true)
 		return v.Field(2)
-	case maybe:
+	case heldAsOptional:
 		v.Field(0).SetBool(true)
 		return v.Field(1)
 	}
 	return v
 }
 
-// skip skips an unwanted value. Unlike jsontext's SkipValue it refuses one that is nested too deep.
-func (d *decoder) skip() error {
+// skipUnwanted skips an unwanted value. Unlike jsontext's SkipValue it refuses one that is nested too deep.
+func (d *decoder) skipUnwanted() error {
 	base := d.StackDepth()
 	for {
 		if _, err := d.ReadToken(); err != nil {
@@ -267,8 +268,9 @@ func (d *decoder) skip() error {
 	}
 }
 
-// object decodes an object into a struct, and adds issues for unknown and for missing fields.
-func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tree *fault.Tree, err error) {
+// decodeObject decodes an object into a struct, and adds issues for unknown and for missing fields.
+func (d *decoder) decodeObject(n *schemaNode, v reflect.Value, accept func(*schemaProp) bool) (tree *fault.Tree,
+	err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -285,50 +287,50 @@ func (d *decoder) object(n *node, v reflect.Value, accept func(*prop) bool) (tre
 		p := n.props[tok.String()]
 		if p == nil || accept != nil && !accept(p) {
 			if tree == nil || len(tree.Errors) < maxIssues {
-				tree = tree.Add("Unrecognized key: " + quoted(tok.String()))
+				tree = tree.Add("Unrecognized key: " + quoteKey(tok.String()))
 			}
-			if err := d.skip(); err != nil {
+			if err := d.skipUnwanted(); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		if many != nil {
-			many[p.nth] = true
+			many[p.position] = true
 		} else {
-			few |= 1 << p.nth
+			few |= 1 << p.position
 		}
-		c, err := d.value(p.node, field(v, p.index))
+		c, err := d.decodeValue(p.node, fieldByIndex(v, p.index))
 		if err != nil {
 			return nil, err
 		}
-		if p.sent != nil { // a field of Changes: note that it was sent, even if its value is the zero value
-			names := field(v, p.sent)
+		if p.sentIndex != nil { // a field of Changes: note that it was sent, even if its value is the zero value
+			names := fieldByIndex(v, p.sentIndex)
 			names.Set(reflect.Append(names, reflect.ValueOf(p.name)))
 		}
-		tree = tree.Set(p.name, c)
+		tree = tree.SetField(p.name, c)
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
 	for _, p := range n.order {
 		// few or many is empty, so that both can be asked.
-		if p.required && few&(1<<p.nth) == 0 && !many[p.nth] && (accept == nil || accept(p)) {
-			tree = tree.Set(p.name, p.node.issue(fault.Missing))
+		if p.required && few&(1<<p.position) == 0 && !many[p.position] && (accept == nil || accept(p)) {
+			tree = tree.SetField(p.name, p.node.newIssueTree(fault.MissingIssue))
 		}
 	}
-	return tree.Object(), nil
+	return tree.AsObject(), nil
 }
 
-// field is reflect's FieldByIndex with a fast path, because nearly all fields are direct ones.
-func field(v reflect.Value, index []int) reflect.Value {
+// fieldByIndex is reflect's FieldByIndex with a fast path, because nearly all fields are direct ones.
+func fieldByIndex(v reflect.Value, index []int) reflect.Value {
 	if len(index) == 1 {
 		return v.Field(index[0])
 	}
 	return v.FieldByIndex(index)
 }
 
-// dictionary decodes an object with any keys into a map.
-func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err error) {
+// decodeMap decodes an object with any keys into a map.
+func (d *decoder) decodeMap(n *schemaNode, v reflect.Value) (tree *fault.Tree, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -340,7 +342,7 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 		}
 		key := tok.String()
 		e := reflect.New(v.Type().Elem()).Elem()
-		c, err := d.value(n.elem, e)
+		c, err := d.decodeValue(n.elem, e)
 		if err != nil {
 			return nil, err
 		}
@@ -348,17 +350,17 @@ func (d *decoder) dictionary(n *node, v reflect.Value) (tree *fault.Tree, err er
 			c = c.Add(noNUL)
 		}
 		if tree == nil || len(tree.Properties) < maxIssues {
-			tree = tree.Set(key, c)
+			tree = tree.SetField(key, c)
 		}
 		m.SetMapIndex(reflect.ValueOf(key), e)
 	}
 	_, err = d.ReadToken()
 	v.Set(m)
-	return tree.Object(), err
+	return tree.AsObject(), err
 }
 
-// array decodes an array into a slice. Elements past the bound are checked for syntax and dropped.
-func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) {
+// decodeArray decodes an array into a slice. Elements past the bound are checked for syntax and dropped.
+func (d *decoder) decodeArray(n *schemaNode, v reflect.Value) (tree *fault.Tree, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
@@ -366,7 +368,7 @@ func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) 
 	count := 0
 	for d.PeekKind() != ']' {
 		e := reflect.New(v.Type().Elem()).Elem()
-		c, err := d.value(n.elem, e)
+		c, err := d.decodeValue(n.elem, e)
 		if err != nil {
 			return nil, err
 		}
@@ -379,12 +381,12 @@ func (d *decoder) array(n *node, v reflect.Value) (tree *fault.Tree, err error) 
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}
-	tree = tree.Sized(min(count, s.Len()))
+	tree = tree.PadItems(min(count, s.Len()))
 	if int64(count) < n.min {
-		tree = tree.Add(fault.TooFew(n.min))
+		tree = tree.Add(fault.TooFewIssue(n.min))
 	}
 	if n.max >= 0 && int64(count) > n.max {
-		tree = tree.Add(fault.TooMany(n.max))
+		tree = tree.Add(fault.TooManyIssue(n.max))
 	}
 	v.Set(s)
 	return tree, nil
@@ -395,15 +397,15 @@ const (
 	outOfRange = "Invalid number: out of range"
 )
 
-// raw stores a value of any kind as its JSON text.
-func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tree, err error) {
+// decodeRaw stores a value of any kind as its JSON text.
+func (d *decoder) decodeRaw(n *schemaNode, k jsontext.Kind, v reflect.Value) (tree *fault.Tree, err error) {
 	base := d.StackDepth()
 	text, err := d.ReadValue()
 	if err != nil {
 		return nil, err
 	}
 	text = text.Clone() // ReadValue's bytes are the decoder's buffer, which is used again
-	if err := d.inspect(text, base, func(issue string) { tree = tree.Add(issue) }); err != nil {
+	if err := d.checkRawValue(text, base, func(issue string) { tree = tree.Add(issue) }); err != nil {
 		return nil, err
 	}
 	if len(n.oneOf) > 0 {
@@ -411,20 +413,20 @@ func (d *decoder) raw(n *node, k jsontext.Kind, v reflect.Value) (tree *fault.Tr
 		for i, o := range n.oneOf {
 			names[i] = o.String()
 		}
-		if !slices.Contains(names, kindName(k)) {
-			tree = tree.Add(fault.WrongKind(strings.Join(names, " or "), kindName(k)))
+		if !slices.Contains(names, jsonKindName(k)) {
+			tree = tree.Add(fault.WrongKindIssue(strings.Join(names, " or "), jsonKindName(k)))
 		}
 		if names[0] == objectValue.String() && len(names) == 1 {
-			tree = tree.Object()
+			tree = tree.AsObject()
 		}
 	}
 	v.SetBytes(text)
 	return tree, nil
 }
 
-// inspect looks through a raw value and notes what the database could not store: the character U+0000 and numbers
+// checkRawValue looks through a raw value and notes what the database could not store: the character U+0000 and numbers
 // out of range. depth is how deep the value itself is nested.
-func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) error {
+func (d *decoder) checkRawValue(text jsontext.Value, depth int, note func(string)) error {
 	inner := jsontext.NewDecoder(bytes.NewReader(text))
 	for {
 		tok, err := inner.ReadToken()
@@ -441,16 +443,16 @@ func (d *decoder) inspect(text jsontext.Value, depth int, note func(string)) err
 		case tok.Kind() == '"' && strings.ContainsRune(tok.String(), 0):
 			note(noNUL)
 			return nil
-		case tok.Kind() == '0' && !storable(tok.String()):
+		case tok.Kind() == '0' && !isStorableNumber(tok.String()):
 			note(outOfRange)
 			return nil
 		}
 	}
 }
 
-// storable reports whether a number that is kept as written can be stored and read by others: PostgreSQL
+// isStorableNumber reports whether a number that is kept as written can be stored and read by others: PostgreSQL
 // refuses 1e200000, and JavaScript reads it as infinity.
-func storable(number string) bool {
+func isStorableNumber(number string) bool {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil || math.IsInf(x, 0) || len(number) > 1000 {
 		return false
@@ -463,8 +465,8 @@ func storable(number string) bool {
 	return err == nil && exponent >= -400 && exponent <= 400
 }
 
-// text checks a string against its node and stores it.
-func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
+// storeString checks a string against its node and stores it.
+func (n *schemaNode) storeString(s string, v reflect.Value) (tree *fault.Tree) {
 	switch {
 	case v.Type() == reflect.TypeFor[id.ID]():
 		u, ok := id.Parse(s)
@@ -474,7 +476,7 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 		v.SetString(string(u))
 		return nil
 	case v.Type() == reflect.TypeFor[clock.Time]():
-		t, err := clock.Parse(s)
+		t, err := clock.ParseTime(s)
 		if err != nil {
 			return tree.Add("Invalid date-time; write it like 2026-01-31T12:00:00Z")
 		}
@@ -488,23 +490,23 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 	if n.min > 0 || n.max >= 0 && int64(len(s)) > n.max {
 		length := int64(utf8.RuneCountInString(s))
 		if length < n.min {
-			tree = tree.Add(fault.TooShort(n.min))
+			tree = tree.Add(fault.TooShortIssue(n.min))
 		}
 		if n.max >= 0 && length > n.max {
-			tree = tree.Add(fault.TooLong(n.max))
+			tree = tree.Add(fault.TooLongIssue(n.max))
 		}
 	}
 	if n.notBlank && s != "" && strings.TrimSpace(s) == "" {
 		tree = tree.Add("Must not be blank")
 	}
 	if n.enum != nil && !slices.Contains(n.enum, s) {
-		tree = tree.Add(fault.NotAmong(n.enum))
+		tree = tree.Add(fault.NotAmongIssue(n.enum))
 	}
 	if n.pattern != nil && !n.pattern.MatchString(s) {
 		tree = tree.Add("Invalid format: must match " + n.pattern.String())
 	}
 	if n.format != "" && tree == nil { // one issue is enough
-		if issue := formats[n.format](s); issue != "" {
+		if issue := formatChecks[n.format](s); issue != "" {
 			tree = tree.Add(issue)
 		}
 	}
@@ -512,8 +514,8 @@ func (n *node) text(s string, v reflect.Value) (tree *fault.Tree) {
 	return tree
 }
 
-// number checks the text of a JSON number against its node and stores it.
-func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
+// storeNumber checks the text of a JSON number against its node and stores it.
+func (n *schemaNode) storeNumber(text string, v reflect.Value) (tree *fault.Tree) {
 	if n.kind == numberValue {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(x, 0) { // JSON has no infinity, so the answer could not be written
@@ -529,9 +531,9 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	case err != nil:
 		return tree.Add("Invalid input: expected integer")
 	case n.bounded && x < n.min:
-		return tree.Add(fault.TooSmall(n.min))
+		return tree.Add(fault.TooSmallIssue(n.min))
 	case n.bounded && x > n.max:
-		return tree.Add(fault.TooBig(n.max))
+		return tree.Add(fault.TooBigIssue(n.max))
 	case !n.bounded && (x > 1<<53 || x < -1<<53):
 		return tree.Add("Invalid integer: out of range") // JSON clients lose digits past 2^53
 	}
@@ -539,15 +541,15 @@ func (n *node) number(text string, v reflect.Value) (tree *fault.Tree) {
 	return nil
 }
 
-// list stores the values of a query filter. Each text has one value, or several with commas between them.
-func (n *node) list(texts []string, v reflect.Value) (tree *fault.Tree) {
+// storeList stores the values of a query filter. Each text has one value, or several with commas between them.
+func (n *schemaNode) storeList(texts []string, v reflect.Value) (tree *fault.Tree) {
 	all := strings.Split(strings.Join(texts, ","), ",")
 	if int64(len(all)) > n.max {
-		return tree.Add(fault.TooMany(n.max))
+		return tree.Add(fault.TooManyIssue(n.max))
 	}
 	s := reflect.MakeSlice(v.Type(), len(all), len(all))
 	for i, text := range all {
-		if wrong := n.elem.fromText(strings.TrimSpace(text), s.Index(i)); wrong != nil {
+		if wrong := n.elem.storeFromText(strings.TrimSpace(text), s.Index(i)); wrong != nil {
 			tree = tree.Add(wrong.Errors[0])
 		}
 	}
@@ -555,17 +557,17 @@ func (n *node) list(texts []string, v reflect.Value) (tree *fault.Tree) {
 	return tree
 }
 
-// fromText stores a value that is not JSON: of the path, the query, a form or a default.
-func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
+// storeFromText stores a value that is not JSON: of the path, the query, a form or a default.
+func (n *schemaNode) storeFromText(s string, v reflect.Value) *fault.Tree {
 	if !utf8.ValidString(s) {
 		return (*fault.Tree)(nil).Add("Invalid UTF-8")
 	}
-	v = n.place(v)
+	v = n.markSent(v)
 	switch n.kind {
 	case stringValue:
-		return n.text(s, v)
+		return n.storeString(s, v)
 	case intValue, numberValue:
-		return n.number(s, v)
+		return n.storeNumber(s, v)
 	case boolValue:
 		if s != "true" && s != "false" {
 			return (*fault.Tree)(nil).Add("Invalid input: expected true or false")
@@ -573,8 +575,8 @@ func (n *node) fromText(s string, v reflect.Value) *fault.Tree {
 		v.SetBool(s == "true")
 		return nil
 	}
-	if n.listed {
-		return n.list([]string{s}, v)
+	if n.isCommaList {
+		return n.storeList([]string{s}, v)
 	}
 	panic("op: " + n.typ.String() + " cannot come from text")
 }

@@ -24,40 +24,40 @@ type Parameter struct {
 // Parameters lists the fields of the path and of the query. Schemas that are shared are added to shared.
 func (o *Op) Parameters(shared Schemas) (out []Parameter) {
 	for _, p := range o.in.order {
-		if p.origin == body {
+		if p.origin == originBody {
 			continue
 		}
 		in := "query"
-		if p.origin == path {
+		if p.origin == originPath {
 			in = "path"
 		}
 		n := *p.node
 		n.doc, n.nullable = "", false
-		s := n.schema(shared, false)
-		if p.def != nil {
-			s.Default = n.defaultJSON(*p.def)
+		s := n.toJSONSchema(shared, false)
+		if p.defaultText != nil {
+			s.Default = n.defaultJSON(*p.defaultText)
 		}
 		out = append(out, Parameter{p.name, in, p.node.doc, p.required, s})
 	}
 	return out
 }
 
-// Reference is a field of the body with the id of a row of another resource, or with several ids. The caller must
+// ReferenceField is a field of the body with the id of a row of another resource, or with several ids. The caller must
 // be allowed to read that resource.
-type Reference struct {
+type ReferenceField struct {
 	Field, Resource string
 	Many            bool // it is a list of ids
 }
 
-// References lists the fields of the body that name rows of other resources.
-func (o *Op) References() (out []Reference) {
+// ReferenceFields lists the fields of the body that name rows of other resources.
+func (o *Op) ReferenceFields() (out []ReferenceField) {
 	for _, p := range o.in.order {
 		n, many := p.node, p.node.kind == arrayValue
 		if many {
 			n = n.elem
 		}
-		if p.origin == body && n.ref != "" && n.ref != refFree {
-			out = append(out, Reference{p.name, n.ref, many})
+		if p.origin == originBody && n.ref != "" && n.ref != refUnrestricted {
+			out = append(out, ReferenceField{p.name, n.ref, many})
 		}
 	}
 	return out
@@ -71,11 +71,11 @@ func (o *Op) BodySchema(shared Schemas) (s *jsonschema.Schema, required bool) {
 	n := *o.in
 	n.order, n.name = nil, ""
 	for _, p := range o.in.order {
-		if p.origin == body {
+		if p.origin == originBody {
 			n.order = append(n.order, p)
 		}
 	}
-	return n.schema(shared, true), o.needsBody()
+	return n.toJSONSchema(shared, true), o.requiresBody()
 }
 
 // OutputSchema is the schema of data in the answer, nil when there is none, and whether data is a list of such.
@@ -83,11 +83,11 @@ func (o *Op) OutputSchema(shared Schemas) (s *jsonschema.Schema, list bool) {
 	if o.out == nil {
 		return nil, false
 	}
-	return o.out.schema(shared, false), o.list
+	return o.out.toJSONSchema(shared, false), o.isList
 }
 
-// Faults lists every refusal that REST can answer with, by HTTP status.
-func (o *Op) Faults() map[int][]*fault.Kind {
+// PossibleFaults lists every refusal that REST can answer with, by HTTP status.
+func (o *Op) PossibleFaults() map[int][]*fault.Kind {
 	all := []*fault.Kind{fault.Internal, fault.Unavailable, fault.OutcomeUnknown}
 	add := func(when bool, kinds ...*fault.Kind) {
 		if when {
@@ -96,25 +96,25 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 	}
 	add(!o.Public, fault.Unauthorized, fault.AccountDisabled, fault.AgreementNeeded)
 	add(true, fault.RateLimited)
-	add(!o.Public && o.Resource != Free, fault.Forbidden)
+	add(!o.Public && o.Resource != Unrestricted, fault.Forbidden)
 	if o.Gate != nil {
 		add(true, o.Gate.Refusal)
 	}
-	for _, p := range o.pathOf {
+	for _, p := range o.pathProps {
 		add(true, o.badIDKind(p))
 	}
 	// What an id in the path names may not exist.
-	add(len(o.pathOf) > 0, fault.NotFound)
-	for _, p := range o.queryOf {
+	add(len(o.pathProps) > 0, fault.NotFound)
+	for _, p := range o.queryProps {
 		add(true, fault.BadInput)
 		add(p.required, fault.MissingQuery)
 	}
 	writes := o.Method == http.MethodPost || o.Method == http.MethodPut || o.Method == http.MethodPatch
 	add(writes, fault.BadInput, fault.TooLarge)
 	add(writes && (o.shape != bytesShape || o.hasBody), fault.Invalid)
-	add(o.AnswersBytes() && !o.Exports(), fault.BadRange)
-	add(o.Matches(), fault.VersionMismatch)
-	add(o.TakesKey(), fault.BadInput, fault.KeyInFlight, fault.KeyReused)
+	add(o.AnswersBytes() && !o.IsExport(), fault.BadRange)
+	add(o.TakesIfMatch(), fault.VersionMismatch)
+	add(o.TakesIdempotencyKey(), fault.BadInput, fault.KeyInFlight, fault.KeyReused)
 	all = append(all, o.Errors...)
 	out, seen := map[int][]*fault.Kind{}, map[*fault.Kind]bool{}
 	for _, k := range all {
@@ -129,8 +129,8 @@ func (o *Op) Faults() map[int][]*fault.Kind {
 // IsAction reports whether the operation is a verb on something that exists, like POST /v1/invoices/{id}/issue.
 func (o *Op) IsAction() bool { return o.Method == http.MethodPost && o.Action == ActionUpdate }
 
-// Segments are the fixed parts of the path after /v1, without the fields in braces.
-func (o *Op) Segments() (out []string) {
+// PathSegments are the fixed parts of the path after /v1, without the fields in braces.
+func (o *Op) PathSegments() (out []string) {
 	for i, s := range strings.Split(o.Path, "/") {
 		if i > 1 && !strings.HasPrefix(s, "{") {
 			out = append(out, s)

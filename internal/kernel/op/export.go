@@ -17,67 +17,67 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// exportPage is how many rows an export reads in one query.
-const exportPage = 200
+// exportPageSize is how many rows an export reads in one query.
+const exportPageSize = 200
 
-// exports bounds how many exports of one organization a process writes at a time.
-var exports = limit.Concurrent[id.ID]{Most: 2}
+// runningExports bounds how many exports of one organization a process writes at a time.
+var runningExports = limit.ConcurrencyLimiter[id.ID]{Most: 2}
 
-// Exported adds to the operations of a noun the one that writes its list as CSV. Each field of a row is a column. A
+// WithExport adds to the operations of a noun the one that writes its list as CSV. Each field of a row is a column. A
 // field that holds objects is left out unless its tag csv names the fields of the object to write; `csv:"-"` leaves a
 // field out.
-func Exported(noun []*Op) []*Op {
-	list := slices.IndexFunc(noun, func(o *Op) bool { return o.Name == nounOf(noun[0])+".list" })
-	return append(noun, export(noun[list]))
+func WithExport(noun []*Op) []*Op {
+	list := slices.IndexFunc(noun, func(o *Op) bool { return o.Name == collectionOf(noun[0])+".list" })
+	return append(noun, exportOperation(noun[list]))
 }
 
-// nounOf is the first word of an operation's name: contacts.
-func nounOf(o *Op) string {
+// collectionOf is the first word of an operation's name: contacts.
+func collectionOf(o *Op) string {
 	collection, _, _ := strings.Cut(o.Name, ".")
 	return collection
 }
 
-// paged are the fields of a list's input that an export does not offer, because it sets them itself or does not
+// pagingFields are the fields of a list's input that an export does not offer, because it sets them itself or does not
 // use them.
-var paged = []string{"limit", "offset", "cursor", "sortBy", "include"}
+var pagingFields = []string{"limit", "offset", "cursor", "sortBy", "include"}
 
-// export declares the export of a list. It has the list's input without pagingFields, and calls the list page
+// exportOperation declares the export of a list. It has the list's input without pagingFields, and calls the list page
 // by page.
-func export(list *Op) *Op {
-	collection := nounOf(list)
+func exportOperation(list *Op) *Op {
+	collection := collectionOf(list)
 	file := strings.TrimPrefix(list.Path, "/v1/") + ".csv"
-	o := newOp(Spec{
+	o := newOperation(Spec{
 		Name:     collection + ".export",
 		Route:    "GET /v1/exports/" + file,
 		Resource: list.Resource,
-		Doors:    REST | Console,
+		Doors:    RESTDoor | ConsoleDoor,
 		Summary:  "Export " + strings.ReplaceAll(collection, "_", " ") + " as CSV.",
 		Description: "Takes the filters of the list. Rows are in the order of their creation. A text that a " +
 			"spreadsheet would take for a formula begins with an apostrophe.",
-		Example: `{"sortOrder": "asc"}`,
-		Media:   "text/csv",
+		Example:   `{"sortOrder": "asc"}`,
+		MediaType: "text/csv",
 	}, bytesShape, list.in.typ, reflect.TypeFor[*Content]())
-	o.exported, o.prepares = list, list.prepares
-	for _, name := range paged {
+	o.exportedList, o.hasPrepare = list, list.hasPrepare
+	for _, name := range pagingFields {
 		delete(o.in.props, name)
 	}
-	isPaged := func(p *prop) bool { return slices.Contains(paged, p.name) }
-	o.in.order, o.queryOf = slices.DeleteFunc(o.in.order, isPaged), slices.DeleteFunc(o.queryOf, isPaged)
+	isPaged := func(p *schemaProp) bool { return slices.Contains(pagingFields, p.name) }
+	o.in.order, o.queryProps = slices.DeleteFunc(o.in.order, isPaged), slices.DeleteFunc(o.queryProps, isPaged)
 	for i, p := range o.in.order {
-		p.nth = i
+		p.position = i
 	}
-	columns := columnsOf(list.out)
-	o.call = func(ctx context.Context, c *Call, in reflect.Value, s *Stream) (any, error) {
-		return exportRows(ctx, &exporting{c, list, in, columns}, file, s.Head)
+	columns := exportColumns(list.out)
+	o.invoke = func(ctx context.Context, c *Call, in reflect.Value, s *Stream) (any, error) {
+		return exportRows(ctx, &csvExport{c, list, in, columns}, file, s.Head)
 	}
 	return o
 }
 
-// Exports reports whether the operation is the export of a list.
-func (o *Op) Exports() bool { return o.exported != nil }
+// IsExport reports whether the operation is the export of a list.
+func (o *Op) IsExport() bool { return o.exportedList != nil }
 
-// exporting is one export under way.
-type exporting struct {
+// csvExport is one export under way.
+type csvExport struct {
 	*Call
 	list    *Op
 	in      reflect.Value
@@ -86,14 +86,15 @@ type exporting struct {
 
 // exportRows reads the first page before it answers, because a refusal cannot be told once the status has been sent.
 // The other pages are read while the answer is written.
-func exportRows(ctx context.Context, x *exporting, file string, head bool) (*Content, error) {
-	end, ok := exports.Begin(x.Org)
+func exportRows(ctx context.Context, x *csvExport, file string, head bool) (*Content, error) {
+	end, ok := runningExports.Begin(x.Org)
 	if !ok {
-		f := fault.RateLimited.Say("%d exports are being written at the moment. Wait for one to end.", exports.Most)
+		f := fault.RateLimited.Say("%d exports are being written at the moment. Wait for one to end.",
+			runningExports.Most)
 		f.RetryAfter = 5 * time.Second
 		return nil, f
 	}
-	rows, next, err := x.read(ctx, first)
+	rows, next, err := x.readExportPage(ctx, firstCursor)
 	if err != nil || head { // Write, which calls end otherwise, will not run
 		end()
 	}
@@ -103,52 +104,53 @@ func exportRows(ctx context.Context, x *exporting, file string, head bool) (*Con
 	return &Content{Name: file, Type: "text/csv; charset=utf-8", Write: func(ctx context.Context, w io.Writer) error {
 		defer end()
 		out := csv.NewWriter(w)
-		if err := out.Write(headings(x.columns)); err != nil {
+		if err := out.Write(columnNames(x.columns)); err != nil {
 			return err
 		}
 		for {
 			for i := range rows.Len() {
-				if err := x.write(out, rows.Index(i)); err != nil {
+				if err := x.writeCSVRow(out, rows.Index(i)); err != nil {
 					return err
 				}
 			}
 			if out.Flush(); out.Error() != nil || next.Null { // the client has hung up, or it was the last page
 				return out.Error()
 			}
-			if rows, next, err = x.read(ctx, next.Value); err != nil {
+			if rows, next, err = x.readExportPage(ctx, next.Value); err != nil {
 				return err
 			}
 		}
 	}}, nil
 }
 
-// read reads one page. Each page has a transaction of its own, so that none stays open while a slow client
+// readExportPage reads one page. Each page has a transaction of its own, so that none stays open while a slow client
 // reads.
-func (x *exporting) read(ctx context.Context, cursor string) (rows reflect.Value, next Opt[string], err error) {
+func (x *csvExport) readExportPage(ctx context.Context, cursor string) (rows reflect.Value, next Nullable[string],
+	err error) {
 	in := reflect.New(x.in.Type()).Elem()
 	in.Set(x.in)
-	in.FieldByName("Limit").SetInt(exportPage)
+	in.FieldByName("Limit").SetInt(exportPageSize)
 	in.FieldByName("Cursor").Set(reflect.ValueOf(&cursor))
 	err = x.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		x.Tx = tx
 		defer func() { x.Tx = nil }()
-		out, err := x.list.call(ctx, x.Call, in, nil)
+		out, err := x.list.invoke(ctx, x.Call, in, nil)
 		if err != nil {
 			return err
 		}
 		var data any
-		data, next = out.(lister).page()
+		data, next = out.(anyList).rowsAndCursor()
 		rows = reflect.ValueOf(data)
 		return nil
 	})
 	return rows, next, err
 }
 
-// write writes one row.
-func (x *exporting) write(out *csv.Writer, row reflect.Value) error {
+// writeCSVRow writes one row.
+func (x *csvExport) writeCSVRow(out *csv.Writer, row reflect.Value) error {
 	cells := make([]string, len(x.columns))
 	for i, c := range x.columns {
-		text, err := c.cell(field(row, c.index))
+		text, err := c.cellText(fieldByIndex(row, c.index))
 		if err != nil {
 			return err
 		}
@@ -159,11 +161,11 @@ func (x *exporting) write(out *csv.Writer, row reflect.Value) error {
 
 // column is a field of a row.
 type column struct {
-	*prop
+	*schemaProp
 	parts []string // the fields to write of the objects in it; nil for a field without objects
 }
 
-func headings(columns []column) []string {
+func columnNames(columns []column) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
 		out[i] = c.name
@@ -171,11 +173,11 @@ func headings(columns []column) []string {
 	return out
 }
 
-// columnsOf are the columns of an export: the fields that fit into a cell, and those whose tag says how.
-func columnsOf(n *node) (out []column) {
+// exportColumns are the columns of an export: the fields that fit into a cell, and those whose tag says how.
+func exportColumns(n *schemaNode) (out []column) {
 	for _, p := range n.order {
 		tag := n.object.FieldByIndex(p.index).Tag.Get("csv")
-		c := column{prop: p}
+		c := column{schemaProp: p}
 		switch {
 		case tag == "-" || p.omitted || p.name == "deletedAt" || p.name == "organizationId":
 			continue
@@ -190,17 +192,17 @@ func columnsOf(n *node) (out []column) {
 	return out
 }
 
-// cell is a value as the file has it, safe to be opened in a spreadsheet.
-func (c *column) cell(v reflect.Value) (string, error) {
-	text, err := c.text(v, c.node)
+// cellText is a value as the file has it, safe to be opened in a spreadsheet.
+func (c *column) cellText(v reflect.Value) (string, error) {
+	text, err := c.valueText(v, c.node)
 	if c.node.kind == stringValue || c.node.kind == arrayValue {
-		text = NoFormula(text)
+		text = EscapeFormula(text)
 	}
 	return text, err
 }
 
-// text is a value as text; empty for null.
-func (c *column) text(v reflect.Value, n *node) (string, error) {
+// valueText is a value as text; empty for null.
+func (c *column) valueText(v reflect.Value, n *schemaNode) (string, error) {
 	for v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return "", nil
@@ -209,13 +211,13 @@ func (c *column) text(v reflect.Value, n *node) (string, error) {
 	}
 	switch {
 	case n.kind == arrayValue && n.elem.kind == objectValue:
-		return c.join(v.Len(), "; ", func(i int) (reflect.Value, *node) { return v.Index(i), n.elem })
+		return c.joinValues(v.Len(), "; ", func(i int) (reflect.Value, *schemaNode) { return v.Index(i), n.elem })
 	case n.kind == arrayValue:
-		return c.join(v.Len(), ", ", func(i int) (reflect.Value, *node) { return v.Index(i), n.elem })
+		return c.joinValues(v.Len(), ", ", func(i int) (reflect.Value, *schemaNode) { return v.Index(i), n.elem })
 	case n.kind == objectValue:
-		return c.join(len(c.parts), ", ", func(i int) (reflect.Value, *node) {
+		return c.joinValues(len(c.parts), ", ", func(i int) (reflect.Value, *schemaNode) {
 			p := n.props[c.parts[i]]
-			return field(v, p.index), p.node
+			return fieldByIndex(v, p.index), p.node
 		})
 	case n.kind == stringValue && n.format == "" && v.Kind() == reflect.String:
 		return v.String(), nil
@@ -229,11 +231,11 @@ func (c *column) text(v reflect.Value, n *node) (string, error) {
 	return s, err
 }
 
-// join joins the n values that at returns, without the empty ones.
-func (c *column) join(n int, separator string, at func(i int) (reflect.Value, *node)) (string, error) {
+// joinValues joins the n values that at returns, without the empty ones.
+func (c *column) joinValues(n int, separator string, at func(i int) (reflect.Value, *schemaNode)) (string, error) {
 	var texts []string
 	for i := range n {
-		text, err := c.text(at(i))
+		text, err := c.valueText(at(i))
 		if err != nil {
 			return "", err
 		}
@@ -244,18 +246,18 @@ func (c *column) join(n int, separator string, at func(i int) (reflect.Value, *n
 	return strings.Join(texts, separator), nil
 }
 
-// NoFormula puts an apostrophe before a text that a spreadsheet would run as a formula. A name like =HYPERLINK(…)
+// EscapeFormula puts an apostrophe before a text that a spreadsheet would run as a formula. A name like =HYPERLINK(…)
 // could otherwise attack whoever opens the export.
-func NoFormula(s string) string {
+func EscapeFormula(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
 	}
 	return s
 }
 
-// WasFormula removes the apostrophe that EscapeFormula put, for an import of what was exported.
-func WasFormula(s string) string {
-	if rest, ok := strings.CutPrefix(s, "'"); ok && NoFormula(rest) != rest {
+// UnescapeFormula removes the apostrophe that EscapeFormula put, for an import of what was exported.
+func UnescapeFormula(s string) string {
+	if rest, ok := strings.CutPrefix(s, "'"); ok && EscapeFormula(rest) != rest {
 		return rest
 	}
 	return s

@@ -28,7 +28,7 @@ type pen struct {
 	penFields
 }
 
-var pens = db.NewTable[pen]("test_pens", db.Life{Noun: "test pen", Strangers: db.NobodyOutside})
+var pens = db.NewTable[pen]("test_pens", db.Life{Noun: "test pen", ExternalText: db.NoExternalText})
 
 type penList struct{ op.Browse }
 
@@ -38,7 +38,7 @@ type penUpdate struct {
 }
 
 func penOperations() []*op.Op {
-	return op.Exported(op.Batched([]*op.Op{
+	return op.WithExport(op.WithBatch([]*op.Op{
 		op.ListRows(op.Spec{Name: "test_pens.list"}, pens, op.Unfiltered[penList]),
 		op.Write(op.Spec{
 			Name:    "test_pens.create",
@@ -104,7 +104,7 @@ func TestAddedField(t *testing.T) {
 		call(t, "test_pens.get", ref("")).OK(t, 200).Same("nickname", "<nil>")
 		call(t, "test_pens.list", `{}`).OK(t, 200).Same("0.nickname", "Biro")
 
-		file := a.Send(t, a.Key, http.MethodGet, "/v1/exports/test-pens.csv", "")
+		file := a.SendREST(t, a.Key, http.MethodGet, "/v1/exports/test-pens.csv", "")
 		text := string(file.Body)
 		if !strings.Contains(text, ",name,nickname\n") || !strings.Contains(text, ",c,Biro\n") {
 			t.Errorf("the export is %q", text)
@@ -114,8 +114,9 @@ func TestAddedField(t *testing.T) {
 				t.Errorf("the schema of %s has no nickname", name)
 			}
 		}
-		if n := query(t, a, "SELECT count(*) FROM events WHERE organization_id = $1 AND type LIKE 'test_pen.%' AND "+
-			"CAST(data AS TEXT) LIKE '%\"nickname\"%'"); n != 5 {
+		if n := originQuery(t, a,
+			"SELECT count(*) FROM events WHERE organization_id = $1 AND type LIKE 'test_pen.%' AND "+
+				"CAST(data AS TEXT) LIKE '%\"nickname\"%'"); n != 5 {
 			t.Errorf("%d events have it", n)
 		}
 		call(t, "test_pens.delete", ref("")).OK(t, 204)
@@ -141,7 +142,7 @@ func TestForgottenField(t *testing.T) {
 	post := op.Spec{Name: "forgetful.create", Route: "POST /v1/contacts", Summary: "Create."}
 	patch := op.Spec{Name: "forgetful.update", Route: "PATCH /v1/contacts/{id}", Summary: "Change."}
 	excused := patch
-	excused.Exceptions = []string{"nickname"}
+	excused.FieldExceptions = []string{"nickname"}
 	for name, c := range map[string]struct {
 		operations []*op.Op
 		wants      string

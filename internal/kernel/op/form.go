@@ -18,10 +18,10 @@ type Upload string
 func (o *Op) IsForm() bool { return o.shape == bytesShape && o.hasBody }
 
 // AnswersBytes reports whether the operation answers with a *Content.
-func (o *Op) AnswersBytes() bool { return o.shape == bytesShape && o.out == nil && !o.nothing }
+func (o *Op) AnswersBytes() bool { return o.shape == bytesShape && o.out == nil && !o.answersNothing }
 
-// maxFormText bounds the bytes of a form's part that is not the file, because it is held in memory.
-const maxFormText = 64 << 10
+// maxFormFieldBytes bounds the bytes of a form's part that is not the file, because it is held in memory.
+const maxFormFieldBytes = 64 << 10
 
 // Form reads the operation's multipart body of at most max bytes. in points to the operation's input. Parts may come in
 // any order: file is called with the name and the bytes of the part for the Upload field, the others fill their fields.
@@ -33,9 +33,9 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 		return fault.BadInput.Say("Content-Type must be multipart/form-data with a boundary.")
 	}
 	if s.Length > max {
-		return tooLarge()
+		return refuseTooLarge()
 	}
-	form := multipart.NewReader(&bounded{s.Reader, max}, params["boundary"])
+	form := multipart.NewReader(&boundedReader{s.Reader, max}, params["boundary"])
 	seen := map[string]bool{}
 	var tree *fault.Tree
 	for {
@@ -44,27 +44,27 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 			break
 		}
 		if err != nil {
-			return brokenForm(err)
+			return refuseBrokenForm(err)
 		}
 		name := part.FormName()
 		p := c.op.in.props[name]
 		switch {
-		case p == nil || p.origin != body:
-			return tree.Add("Unrecognized key: " + quoted(name)).Fault(fault.Invalid)
+		case p == nil || p.origin != originBody:
+			return tree.Add("Unrecognized key: " + quoteKey(name)).Fault(fault.Invalid)
 		case seen[name]:
 			return tree.At([]any{name}, "Given twice").Fault(fault.Invalid)
 		}
 		seen[name] = true
 		if p.node.typ != reflect.TypeFor[Upload]() {
-			text, err := io.ReadAll(io.LimitReader(part, maxFormText+1))
+			text, err := io.ReadAll(io.LimitReader(part, maxFormFieldBytes+1))
 			if err != nil {
-				return brokenForm(err)
+				return refuseBrokenForm(err)
 			}
-			if len(text) > maxFormText {
+			if len(text) > maxFormFieldBytes {
 				return tree.At([]any{name}, "Too long").Fault(fault.Invalid)
 			}
 			if len(text) > 0 || !p.node.nullable { // browsers send fields that were left empty
-				tree = tree.Set(name, p.node.fromText(string(text), field(v, p.index)))
+				tree = tree.SetField(name, p.node.storeFromText(string(text), fieldByIndex(v, p.index)))
 				if err := c.PermitReference(name, p.node.ref); err != nil {
 					return err
 				}
@@ -77,22 +77,22 @@ func (c *Call) Form(s *Stream, in any, max int64, file func(name string, r io.Re
 		if err := file(part.FileName(), part); err != nil {
 			var lost *streamError
 			if errors.As(err, &lost) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return brokenForm(err)
+				return refuseBrokenForm(err)
 			}
 			return err
 		}
 	}
 	for _, p := range c.op.in.order {
-		if p.origin == body && p.required && !seen[p.name] {
-			tree = tree.At([]any{p.name}, fault.Missing)
+		if p.origin == originBody && p.required && !seen[p.name] {
+			tree = tree.At([]any{p.name}, fault.MissingIssue)
 		}
 	}
 	return tree.Fault(fault.Invalid)
 }
 
-// brokenForm refuses a body that ends early or is not a form. A refusal, such as that of a body that is too
+// refuseBrokenForm refuses a body that ends early or is not a form. A refusal, such as that of a body that is too
 // large, stays as it is.
-func brokenForm(err error) error {
+func refuseBrokenForm(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		return err
@@ -102,24 +102,24 @@ func brokenForm(err error) error {
 	return f
 }
 
-// tooLarge refuses a body that is larger than allowed.
-func tooLarge() error { return fault.TooLarge.New() }
+// refuseTooLarge refuses a body that is larger than allowed.
+func refuseTooLarge() error { return fault.TooLarge.New() }
 
 // streamError is an error in reading the caller's body. It tells a broken connection from an error in storing the file.
 type streamError struct{ error }
 
 func (e *streamError) Unwrap() error { return e.error }
 
-// bounded refuses a stream once it is longer than allowed.
-type bounded struct {
+// boundedReader refuses a stream once it is longer than allowed.
+type boundedReader struct {
 	io.Reader
 	left int64 // bytes that may still come
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, tooLarge()
+		return 0, refuseTooLarge()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = &streamError{err}

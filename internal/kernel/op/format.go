@@ -17,14 +17,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// formats are the rules that a string field can name in its tag format. Each returns the issue to tell the caller,
+// formatChecks are the rules that a string field can name in its tag format. Each returns the issue to tell the caller,
 // or nothing.
-var formats = map[string]func(string) string{
+var formatChecks = map[string]func(string) string{
 	"uuid":      nil, // decoded into id.ID
 	"date-time": nil, // decoded into clock.Time
 	"binary":    nil, // an Upload, whose bytes are never here
 	"email": func(s string) string {
-		if !IsEmail(s) {
+		if !IsEmailAddress(s) {
 			return "Invalid email address; write it like name@example.com"
 		}
 		return ""
@@ -76,7 +76,7 @@ var formats = map[string]func(string) string{
 		return ""
 	},
 	"iban": func(s string) string {
-		if !isIBAN(s) {
+		if !isValidIBAN(s) {
 			return "Invalid IBAN; its check digits are wrong or it is incomplete. Copy it from a bank statement"
 		}
 		return ""
@@ -98,7 +98,7 @@ var formats = map[string]func(string) string{
 func init() {
 	// The decoder checks these by their Go types, so their rules accept everything; the names must exist.
 	for _, name := range []string{"uuid", "date-time", "binary"} {
-		formats[name] = func(string) string { return "" }
+		formatChecks[name] = func(string) string { return "" }
 	}
 }
 
@@ -108,9 +108,9 @@ var (
 	bicPattern   = regexp.MustCompile(`^[A-Z]{6}[A-Z0-9]{2}([A-Z0-9]{3})?$`)
 )
 
-// isIBAN checks an account number by its check digits (ISO 13616): with the first four characters moved to the end
+// isValidIBAN checks an account number by its check digits (ISO 13616): with the first four characters moved to the end
 // and letters as 10 to 35, it is 1 modulo 97.
-func isIBAN(s string) bool {
+func isValidIBAN(s string) bool {
 	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
 	if !ibanPattern.MatchString(s) {
 		return false
@@ -128,10 +128,10 @@ func isIBAN(s string) bool {
 
 // FormatIssue says what is wrong with a string that should have a format, or nothing. It is for values whose format is
 // not in a tag but in data, like custom properties.
-func FormatIssue(format, s string) string { return formats[format](s) }
+func FormatIssue(format, s string) string { return formatChecks[format](s) }
 
-// jsonFormat is the format's name in JSON Schema; empty for a format that JSON Schema does not know.
-func jsonFormat(f string) string {
+// jsonSchemaFormat is the format's name in JSON Schema; empty for a format that JSON Schema does not know.
+func jsonSchemaFormat(f string) string {
 	switch f {
 	case "uuid", "date-time", "date", "email", "binary":
 		return f
@@ -141,9 +141,9 @@ func jsonFormat(f string) string {
 	return ""
 }
 
-// IsEmail reports whether mail can be sent to s: one address without a display name, in a domain that is valid
+// IsEmailAddress reports whether mail can be sent to s: one address without a display name, in a domain that is valid
 // by IDNA and has a dot. The lengths are those of RFC 5321 §4.5.3.1.
-func IsEmail(s string) bool {
+func IsEmailAddress(s string) bool {
 	a, err := mail.ParseAddress(s)
 	if err != nil || a.Address != s || len(s) > 254 {
 		return false
@@ -157,14 +157,14 @@ func IsEmail(s string) bool {
 	return err == nil && ascii != "" && !strings.HasSuffix(ascii, ".")
 }
 
-// Spellings lists the forms in which an address may be stored, all folded: as written, with its domain in ASCII
+// EmailSpellings lists the forms in which an address may be stored, all folded: as written, with its domain in ASCII
 // (punycode) as incoming mail has it, and in Unicode as people type it. Whoever looks an address up looks for all.
-func Spellings(address string) []string {
+func EmailSpellings(address string) []string {
 	at := strings.LastIndexByte(address, '@') + 1
-	out := []string{db.Fold(address)}
+	out := []string{db.FoldText(address)}
 	for _, spell := range []func(string) (string, error){idna.Lookup.ToASCII, idna.Lookup.ToUnicode} {
 		domain, err := spell(address[at:])
-		if other := db.Fold(address[:at] + domain); err == nil && !slices.Contains(out, other) {
+		if other := db.FoldText(address[:at] + domain); err == nil && !slices.Contains(out, other) {
 			out = append(out, other)
 		}
 	}

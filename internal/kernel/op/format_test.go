@@ -18,7 +18,7 @@ func TestSpellings(t *testing.T) {
 		"a@b@bücher.example":        "a@b@bücher.example a@b@xn--bcher-kva.example",
 		"ada@-bad-.example":         "ada@-bad-.example",
 	} {
-		if got := strings.Join(op.Spellings(given), " "); got != want {
+		if got := strings.Join(op.EmailSpellings(given), " "); got != want {
 			t.Errorf("%q: %q, want %q", given, got, want)
 		}
 	}

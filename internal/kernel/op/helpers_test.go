@@ -8,12 +8,12 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// query reads one number of the test's organization.
-func query(t testing.TB, a *apptest.App, sql string) int {
+// originQuery reads one number of the test's organization.
+func originQuery(t testing.TB, a *apptest.App, sql string) int {
 	t.Helper()
 	var n int
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, sql, a.Org)
+		n, err = db.QueryOne[int](ctx, tx, sql, a.Org)
 		return err
 	})
 	if err != nil {

@@ -33,25 +33,25 @@ const KeyLifetime = 24 * time.Hour
 
 func (r *Runner) keyLifetime() time.Duration { return max(r.KeyLifetime, KeyLifetime) }
 
-// key is an idempotency key in one organization and the request it stands for.
-type key struct {
-	org   id.ID
-	value string
-	print [32]byte // see Op.fingerprint
-	bound bool     // a row of the operation's own has the key, which goes before any stored answer (Spec.BindsKey)
+// requestKey is an idempotency key in one organization and the request it stands for.
+type requestKey struct {
+	org         id.ID
+	value       string
+	fingerprint [32]byte // see Op.fingerprint
+	bound       bool     // a row of the operation's own has the key, which goes before any stored answer (Spec.BindsKey)
 }
 
-// errStored says that another request stored an answer under the key in the meantime.
-var errStored = errors.New("op: the key has an answer already")
+// errAlreadyStored says that another request stored an answer under the key in the meantime.
+var errAlreadyStored = errors.New("op: the key has an answer already")
 
-// CheckKey refuses a request that lacks a required key, and a key that is too long, not text, or reserved
+// CheckIdempotencyKey refuses a request that lacks a required key, and a key that is too long, not text, or reserved
 // for the steps of automations and proposals.
-func (o *Op) CheckKey(q Request) error {
+func (o *Op) CheckIdempotencyKey(q Request) error {
 	name := "Idempotency-Key"
-	if q.Door == Agent {
+	if q.Door == AgentDoor {
 		name = "idempotencyKey"
 	}
-	if !o.TakesKey() {
+	if !o.TakesIdempotencyKey() {
 		return nil
 	}
 	if !q.HasKey {
@@ -65,20 +65,20 @@ func (o *Op) CheckKey(q Request) error {
 		bytes.IndexByte([]byte(q.Key), 0) >= 0 {
 		return fault.BadInput.Say("%s must have 1 to 255 characters.", name)
 	}
-	if q.Door != Automation && strings.HasPrefix(q.Key, StepKeys) {
+	if q.Door != AutomationDoor && strings.HasPrefix(q.Key, StepKeyPrefix) {
 		return fault.BadInput.Say("%s must not begin with %s: such keys are those of automations' steps.", name,
-			StepKeys)
+			StepKeyPrefix)
 	}
-	if q.Caller.Proposal == "" && strings.HasPrefix(q.Key, ProposalKeys) {
+	if q.Caller.Proposal == "" && strings.HasPrefix(q.Key, ProposalKeyPrefix) {
 		return fault.BadInput.Say("%s must not begin with %s: such keys are those of proposals' steps.", name,
-			ProposalKeys)
+			ProposalKeyPrefix)
 	}
 	return nil
 }
 
-// StepKeys begins the keys of automations' steps. Such keys can be guessed, so nobody else may use them: whoever
+// StepKeyPrefix begins the keys of automations' steps. Such keys can be guessed, so nobody else may use them: whoever
 // used one first could make a step answer with something else.
-const StepKeys = "automation/"
+const StepKeyPrefix = "automation/"
 
 // fingerprint is a hash by which two requests with the same key are compared: of the operation, its query and its
 // input with sorted keys and numbers as written, or of the bytes of a body that is not JSON. A value of the path counts
@@ -86,32 +86,32 @@ const StepKeys = "automation/"
 func (o *Op) fingerprint(values []string, params url.Values, text []byte) [32]byte {
 	h := sha256.New()
 	h.Write([]byte(o.Name + "\n"))
-	for _, p := range o.queryOf {
+	for _, p := range o.queryProps {
 		for _, v := range params[p.name] {
 			fmt.Fprintf(h, "%s=%q\n", p.name, v)
 		}
 	}
-	h.Write(o.canonical(values, text))
+	h.Write(o.canonicalInput(values, text))
 	return [32]byte(h.Sum(nil))
 }
 
 // Fingerprint is the fingerprint of a call with its whole input.
 func (o *Op) Fingerprint(input []byte) [32]byte { return o.fingerprint(nil, nil, input) }
 
-// canonical joins the values of the path and the body to one JSON object in canonical form. What is no JSON object
+// canonicalInput joins the values of the path and the body to one JSON object in canonical form. What is no JSON object
 // stays as it is: decoding will refuse it.
-func (o *Op) canonical(values []string, text []byte) []byte {
+func (o *Op) canonicalInput(values []string, text []byte) []byte {
 	inner := bytes.TrimSpace(text)
 	if len(inner) == 0 {
 		inner = []byte("{}")
 	}
 	whole := make(jsontext.Value, 0, len(inner)+64*len(values))
-	if inner[0] != '{' || isDeep(inner) {
+	if inner[0] != '{' || exceedsMaxDepth(inner) {
 		return append(whole, text...)
 	}
 	whole = append(whole, '{')
 	for i, v := range values {
-		name, _ := jsontext.AppendQuote(nil, o.pathOf[i].name)
+		name, _ := jsontext.AppendQuote(nil, o.pathProps[i].name)
 		value, err := jsontext.AppendQuote(nil, v)
 		if err != nil {
 			return text
@@ -131,9 +131,9 @@ func (o *Op) canonical(values []string, text []byte) []byte {
 	return whole
 }
 
-// isDeep reports whether a text is nested deeper than a valid one can be. Sorting its keys would copy it once
+// exceedsMaxDepth reports whether a text is nested deeper than a valid one can be. Sorting its keys would copy it once
 // per level, which takes two seconds for a megabyte: an attack. It will be refused anyway.
-func isDeep(text []byte) bool {
+func exceedsMaxDepth(text []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -153,8 +153,8 @@ func isDeep(text []byte) bool {
 	return false
 }
 
-// place is the place that a sealed answer is bound to.
-func (k *key) place() string { return "idempotency/" + string(k.org) + "/" + k.value }
+// sealingPlace is the place that a sealed answer is bound to.
+func (k *requestKey) sealingPlace() string { return "idempotency/" + string(k.org) + "/" + k.value }
 
 // storedRow is a row of the table idempotency: an answer, or the claim of a Flow while Status is null.
 type storedRow struct {
@@ -170,80 +170,81 @@ type storedRow struct {
 
 const storedColumns = "fingerprint, status, body, sealed, created_at, lease_until, step IS NOT NULL AS begun, external"
 
-// expired reports whether the key is free for another request: its answer is past its lifetime, or it is a claim of
+// isExpired reports whether the key is free for another request: its answer is past its lifetime, or it is a claim of
 // that age whose holder died before it called anybody outside. A claim with saved progress stays until its outcome is
 // known. now is the service's clock and leases the database's, by which leases are set.
-func (row *storedRow) expired(lifetime time.Duration, now, leases clock.Time) bool {
+func (row *storedRow) isExpired(lifetime time.Duration, now, leases clock.Time) bool {
 	if row.CreatedAt.Add(lifetime) > now {
 		return false
 	}
 	return row.Status != nil || !row.Begun && (row.LeaseUntil == nil || *row.LeaseUntil <= leases)
 }
 
-// Expired is the SQL condition for expired rows, besides their age. It does not ask for the lease: a Flow
+// ExpiredCondition is the SQL condition for expired rows, besides their age. It does not ask for the lease: a Flow
 // takes a minute at most, so no claim of a day's age is still held.
-const Expired = "(status IS NOT NULL OR step IS NULL)"
+const ExpiredCondition = "(status IS NOT NULL OR step IS NULL)"
 
-// look finds the key's row, and the database's time if the row is a claim. When a row of the operation's own has
+// findKeyRow finds the key's row, and the database's time if the row is a claim. When a row of the operation's own has
 // the key, it sets bound and returns db.ErrNone.
-func (k *key) look(ctx context.Context, tx *db.Tx, o *Op) (row storedRow, now clock.Time, err error) {
+func (k *requestKey) findKeyRow(ctx context.Context, tx *db.Tx, o *Op) (row storedRow, now clock.Time, err error) {
 	if o.BindsKey != nil {
 		if k.bound, err = o.BindsKey(ctx, tx, k.org, k.value); err != nil || k.bound {
-			return row, now, cmp.Or(err, db.ErrNone)
+			return row, now, cmp.Or(err, db.ErrNoRow)
 		}
 	}
-	row, err = db.One[storedRow](ctx, tx,
+	row, err = db.QueryOne[storedRow](ctx, tx,
 		"SELECT "+storedColumns+" FROM idempotency WHERE organization_id = $1 AND key = $2", k.org, k.value)
 	if err == nil && row.Status == nil {
-		now, err = db.Now(ctx, tx)
+		now, err = db.ReadClock(ctx, tx)
 	}
 	return row, now, err
 }
 
-// stored looks for the answer of an earlier request with the key. found also means a refusal: the key is in
+// findStoredAnswer looks for the answer of an earlier request with the key. found also means a refusal: the key is in
 // use, or was used for another request.
-func (r *Runner) stored(ctx context.Context, c *Call, k *key) (Answer, bool, error) {
+func (r *Runner) findStoredAnswer(ctx context.Context, c *Call, k *requestKey) (Answer, bool, error) {
 	var row storedRow
 	var now clock.Time
 	err := r.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		row, now, err = k.look(ctx, tx, c.op)
+		row, now, err = k.findKeyRow(ctx, tx, c.op)
 		return err
 	})
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return Answer{}, false, nil
 	}
 	if err != nil {
 		return Answer{}, false, err
 	}
-	return r.settle(row, c, k, now)
+	return r.answerFromRow(row, c, k, now)
 }
 
-// HoldKey keeps others from using a key until the transaction ends. On SQLite the transaction itself does so.
-func (r *Runner) HoldKey(ctx context.Context, tx *db.Tx, org id.ID, value string) error {
-	return (&key{org: org, value: value}).begin(ctx, &Call{Tx: tx})
+// LockKey keeps others from using a key until the transaction ends. On SQLite the transaction itself does so.
+func (r *Runner) LockKey(ctx context.Context, tx *db.Tx, org id.ID, value string) error {
+	return (&requestKey{org: org, value: value}).lockForWrite(ctx, &Call{Tx: tx})
 }
 
-// KeyUsed reports whether this call was made under a key. It refuses when a different call was made under it, or
+// WasKeyUsed reports whether this call was made under a key. It refuses when a different call was made under it, or
 // when one is running.
-func (r *Runner) KeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value string, print []byte) (bool, error) {
-	k := &key{org: org, value: value, print: [32]byte(print)}
-	row, now, err := k.look(ctx, tx, o)
-	if errors.Is(err, db.ErrNone) {
+func (r *Runner) WasKeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value string, print []byte) (bool,
+	error) {
+	k := &requestKey{org: org, value: value, fingerprint: [32]byte(print)}
+	row, now, err := k.findKeyRow(ctx, tx, o)
+	if errors.Is(err, db.ErrNoRow) {
 		return k.bound, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	_, found, err := r.settle(row, &Call{Now: r.Clock.Now(), runner: r}, k, now)
+	_, found, err := r.answerFromRow(row, &Call{Now: r.Clock.Now(), runner: r}, k, now)
 	return found, err
 }
 
-// settle decides what a stored row means for a request: nothing (false), its answer, or a refusal.
-func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer, bool, error) {
-	if row.expired(c.runner.keyLifetime(), c.Now, now) {
+// answerFromRow decides what a stored row means for a request: nothing (false), its answer, or a refusal.
+func (r *Runner) answerFromRow(row storedRow, c *Call, k *requestKey, now clock.Time) (Answer, bool, error) {
+	if row.isExpired(c.runner.keyLifetime(), c.Now, now) {
 		return Answer{}, false, nil
 	}
-	if !bytes.Equal(row.Fingerprint, k.print[:]) {
+	if !bytes.Equal(row.Fingerprint, k.fingerprint[:]) {
 		return Answer{}, true, fault.KeyReused.New()
 	}
 	if row.Status == nil {
@@ -255,7 +256,7 @@ func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer,
 	body := row.Body
 	if row.Sealed {
 		var err error
-		if body, err = r.Seal.Open(body, k.place()); err != nil {
+		if body, err = r.Seal.Open(body, k.sealingPlace()); err != nil {
 			return Answer{}, true, err
 		}
 	}
@@ -263,76 +264,76 @@ func (r *Runner) settle(row storedRow, c *Call, k *key, now clock.Time) (Answer,
 		body = nil
 	}
 	// Whom the answer is about was not stored, so it counts as unknown.
-	return Answer{Status: *row.Status, Body: body, Replay: true, Sight: Sight{External: row.External, Opaque: true}},
-		true, nil
+	return Answer{Status: *row.Status, Body: body, Replay: true,
+		Exposure: Exposure{External: row.External, Opaque: true}}, true, nil
 }
 
-// begin takes the key for a transaction. On PostgreSQL it is an advisory lock that ends with the transaction: a
+// lockForWrite takes the key for a transaction. On PostgreSQL it is an advisory lock that ends with the transaction: a
 // second request with the key is refused at once instead of waiting, and no row has to be committed first. On SQLite,
 // runOncePerKey has locked the key in memory.
-func (k *key) begin(ctx context.Context, c *Call) error {
+func (k *requestKey) lockForWrite(ctx context.Context, c *Call) error {
 	if c.claim != nil {
-		return c.claim.hold(ctx, c.Tx)
+		return c.claim.lockUntilCommit(ctx, c.Tx)
 	}
 	if c.Tx.Engine() != db.Postgres {
 		return nil
 	}
-	ok, err := db.One[bool](ctx, c.Tx, "SELECT pg_try_advisory_xact_lock($1)", k.number())
+	ok, err := db.QueryOne[bool](ctx, c.Tx, "SELECT pg_try_advisory_xact_lock($1)", k.advisoryLockID())
 	if err == nil && !ok {
 		err = fault.KeyInFlight.New()
 	}
 	return err
 }
 
-// number is the key as a number, which is what PostgreSQL's advisory locks take.
-func (k *key) number() int64 {
+// advisoryLockID is the key as a number, which is what PostgreSQL's advisory locks take.
+func (k *requestKey) advisoryLockID() int64 {
 	h := sha256.Sum256([]byte(string(k.org) + "/" + k.value))
 	return int64(binary.BigEndian.Uint64(h[:8]))
 }
 
-// finish stores the answer in the transaction of the change. The INSERT also checks the key once more: if there is
+// storeAnswer stores the answer in the transaction of the change. The INSERT also checks the key once more: if there is
 // a row that has not expired, another request was faster, and errAlreadyStored rolls this one back.
-func (k *key) finish(ctx context.Context, c *Call, a Answer) error {
+func (k *requestKey) storeAnswer(ctx context.Context, c *Call, a Answer) error {
 	body := a.Body
 	if body == nil {
 		body = []byte{}
 	}
 	if c.op.Secret {
 		var err error
-		if body, err = c.runner.Seal.Seal(body, k.place()); err != nil {
+		if body, err = c.runner.Seal.Seal(body, k.sealingPlace()); err != nil {
 			return err
 		}
 	}
 	if c.claim != nil {
 		a.Body = body
-		return c.claim.settle(ctx, c.Tx, a, c.op.Secret)
+		return c.claim.storeAnswer(ctx, c.Tx, a, c.op.Secret)
 	}
 	insert := func() (int64, error) {
 		return db.Exec(ctx, c.Tx, `
 			INSERT INTO idempotency (organization_id, key, operation, fingerprint, status, body, sealed, created_at,
 				fence, external)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)
-			ON CONFLICT (organization_id, key) DO NOTHING`, k.org, k.value, c.op.Name, k.print[:],
-			a.Status, body, c.op.Secret, c.Now, a.Sight.External)
+			ON CONFLICT (organization_id, key) DO NOTHING`, k.org, k.value, c.op.Name, k.fingerprint[:],
+			a.Status, body, c.op.Secret, c.Now, a.Exposure.External)
 	}
 	n, err := insert()
 	if err == nil && n == 0 {
-		if err = k.forget(ctx, c.Tx, c); err == nil {
+		if err = k.deleteExpired(ctx, c.Tx, c); err == nil {
 			n, err = insert()
 		}
 	}
 	if err == nil && n == 0 {
-		err = errStored
+		err = errAlreadyStored
 	}
 	return err
 }
 
-// forget deletes the row of a key that is free again. The next request inserts a new row instead of reusing the
+// deleteExpired deletes the row of a key that is free again. The next request inserts a new row instead of reusing the
 // old one, because the purge expects rows in the order of their age.
-func (k *key) forget(ctx context.Context, tx *db.Tx, c *Call) error {
+func (k *requestKey) deleteExpired(ctx context.Context, tx *db.Tx, c *Call) error {
 	_, err := db.Exec(ctx, tx, `
 		DELETE FROM idempotency
-		WHERE organization_id = $1 AND key = $2 AND created_at <= $3 AND `+Expired, k.org, k.value,
+		WHERE organization_id = $1 AND key = $2 AND created_at <= $3 AND `+ExpiredCondition, k.org, k.value,
 		c.Now.Add(-c.runner.keyLifetime()))
 	return err
 }
@@ -343,8 +344,8 @@ type keyLocks struct {
 	held map[string]struct{}
 }
 
-// try locks a key, or reports that it is in use.
-func (l *keyLocks) try(k *key) (release func(), ok bool) {
+// tryLock locks a key, or reports that it is in use.
+func (l *keyLocks) tryLock(k *requestKey) (release func(), ok bool) {
 	name := string(k.org) + "/" + k.value
 	l.mu.Lock()
 	defer l.mu.Unlock()

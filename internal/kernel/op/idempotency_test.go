@@ -18,7 +18,7 @@ import (
 // keyed sends a POST under an idempotency key.
 func keyed(t testing.TB, a *apptest.App, key, path, body string) apptest.Result {
 	t.Helper()
-	return a.Send(t, a.Key, http.MethodPost, path, body, "Idempotency-Key", key)
+	return a.SendREST(t, a.Key, http.MethodPost, path, body, "Idempotency-Key", key)
 }
 
 func replayed(t testing.TB, r, first apptest.Result) {
@@ -41,7 +41,7 @@ func count(t testing.TB, a *apptest.App, table string) int {
 	t.Helper()
 	var n int
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1", a.Org)
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1", a.Org)
 		return err
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func count(t testing.TB, a *apptest.App, table string) int {
 }
 
 func TestKeysOfWrites(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		body := `{"firstName": "Ada", "emails": [{"email": "a@example.com", "label": "x"}]}`
 		first := keyed(t, a, "k1", "/v1/contacts", body)
 		first.OK(t, 201)
@@ -76,22 +76,22 @@ func TestKeysOfWrites(t *testing.T) {
 		keyed(t, a, "k2", "/v1/contacts", `{"firstName": "B"}`).OK(t, 201)
 		// Keys belong to the organization, not to the API key, and need the permission first.
 		other, _ := a.NewKey(t, a.Tenant, "*")
-		replayed(t, a.Send(t, other, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1"), first)
+		replayed(t, a.SendREST(t, other, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1"), first)
 		weak, _ := a.NewKey(t, a.Tenant, "contacts:read")
-		a.Send(t, weak, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1").Refused(t, 403,
+		a.SendREST(t, weak, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1").Refused(t, 403,
 			"INSUFFICIENT_PERMISSIONS")
 		stranger := a.NewTenant(t, "free")
-		r := a.Send(t, stranger.Key, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1")
+		r := a.SendREST(t, stranger.Key, http.MethodPost, "/v1/contacts", body, "Idempotency-Key", "k1")
 		r.OK(t, 201)
 		fresh(t, r)
 		// PATCH takes no key: it is ignored.
-		a.Send(t, a.Key, http.MethodPatch, "/v1/contacts/"+id, `{"notes": "x"}`, "Idempotency-Key",
+		a.SendREST(t, a.Key, http.MethodPatch, "/v1/contacts/"+id, `{"notes": "x"}`, "Idempotency-Key",
 			"k1").OK(t, 200).Same("notes", "x")
 	})
 }
 
 func TestKeysEndAfterADay(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		a := apptest.StartWith(t, s)
 		first := keyed(t, a, "k", "/v1/contacts", `{"firstName": "A"}`)
@@ -123,8 +123,8 @@ func TestKeysEndAfterADay(t *testing.T) {
 		age(48 * time.Hour)
 		keyed(t, a, "k", "/v1/contacts", `{"firstName": "D"}`).OK(t, 201)
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			keys, err := db.All[string](ctx, tx, "SELECT key FROM idempotency WHERE organization_id = $1 ORDER BY seq",
-				a.Org)
+			keys, err := db.QueryAll[string](ctx, tx,
+				"SELECT key FROM idempotency WHERE organization_id = $1 ORDER BY seq", a.Org)
 			if len(keys) != 2 || keys[1] != "k" {
 				t.Errorf("keys %v", keys)
 			}
@@ -139,9 +139,9 @@ func TestKeysEndAfterADay(t *testing.T) {
 // A key that a process claimed before it died is free after a day, unless
 // something had begun: that stays until somebody knows what became of it.
 func TestClaimsEndAfterADay(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		p := &probe.Provider{}
-		a := apptest.Start(t, e, probe.Extra(p))
+		a := apptest.Start(t, e, probe.NewExtra(p))
 		charge := func(key string, amount int) apptest.Result {
 			return keyed(t, a, key, "/v1/probe-charges", fmt.Sprintf(`{"amount": %d, "outcome": "flaky"}`, amount))
 		}
@@ -161,9 +161,9 @@ func TestClaimsEndAfterADay(t *testing.T) {
 		charge("claimed", 6).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		change("UPDATE idempotency SET created_at = created_at - $1", (24 * time.Hour).Microseconds())
 		charge("begun", 6).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
-		before := p.Charged()
+		before := p.ChargedCount()
 		charge("claimed", 6).Refused(t, 503, "OUTCOME_UNKNOWN")
-		if p.Charged() != before+1 {
+		if p.ChargedCount() != before+1 {
 			t.Error("it went on with the attempt of another request")
 		}
 		charge("claimed", 6).OK(t, 201)
@@ -182,15 +182,15 @@ func TestClaimsEndAfterADay(t *testing.T) {
 // A database that is busy when the work is done outside says nothing about
 // that work: the key keeps the attempt, and a retry goes on with it.
 func TestBusyAfterTheCall(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		p := &probe.Provider{}
-		a := apptest.Start(t, e, probe.Extra(p))
+		a := apptest.Start(t, e, probe.NewExtra(p))
 		charge := func() apptest.Result {
 			return keyed(t, a, "k", "/v1/probe-charges", `{"amount": 5, "outcome": "busy"}`)
 		}
 		charge().Refused(t, 503, "SERVICE_UNAVAILABLE")
 		charge().OK(t, 201)
-		if n := p.Charged(); n != 1 {
+		if n := p.ChargedCount(); n != 1 {
 			t.Errorf("charged %d times", n)
 		}
 	})
@@ -199,7 +199,7 @@ func TestBusyAfterTheCall(t *testing.T) {
 // What can be done only once is refused the second time; under one key all
 // hear of the first.
 func TestManyWithOneKeyForOnePlace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		for round := range 20 {
 			at(16, func(int) {
 				r := keyed(t, a, fmt.Sprint("k", round), "/v1/email-opt-ins",
@@ -215,8 +215,8 @@ func TestManyWithOneKeyForOnePlace(t *testing.T) {
 // Many who fail under one key at once are all told so: the key is released
 // while others ask for it.
 func TestManyRefusedWithOneKey(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
-		a := apptest.Start(t, e, probe.Extra(&probe.Provider{}))
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
+		a := apptest.Start(t, e, probe.NewExtra(&probe.Provider{}))
 		at(64, func(int) {
 			for range 10 {
 				r := keyed(t, a, "k", "/v1/probe-charges", `{"amount": 5, "outcome": "refuse"}`)
@@ -229,12 +229,13 @@ func TestManyRefusedWithOneKey(t *testing.T) {
 }
 
 func TestSecretAnswersAreSealed(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		first := keyed(t, a, "k", "/v1/probe-secrets", `{}`)
 		hush := first.OK(t, 201).Text("secret")
 		replayed(t, keyed(t, a, "k", "/v1/probe-secrets", ``), first)
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			stored, err := db.One[[]byte](ctx, tx, "SELECT body FROM idempotency WHERE organization_id = $1", a.Org)
+			stored, err := db.QueryOne[[]byte](ctx, tx, "SELECT body FROM idempotency WHERE organization_id = $1",
+				a.Org)
 			if err == nil && (strings.Contains(string(stored), hush) || strings.Contains(string(stored), "secret")) {
 				t.Errorf("stored in the clear: %q", stored)
 			}
@@ -243,23 +244,23 @@ func TestSecretAnswersAreSealed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	}, probe.Extra(&probe.Provider{}))
+	}, probe.NewExtra(&probe.Provider{}))
 }
 
 func TestFlows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		p := &probe.Provider{}
-		a := apptest.Start(t, e, probe.Extra(p))
+		a := apptest.Start(t, e, probe.NewExtra(p))
 		charge := func(key, body string) apptest.Result { return keyed(t, a, key, "/v1/probe-charges", body) }
 
-		a.Send(t, a.Key, http.MethodPost, "/v1/probe-charges", `{"amount": 5}`).Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, http.MethodPost, "/v1/probe-charges", `{"amount": 5}`).Refused(t, 400, "INVALID_INPUT")
 		ok := charge("ok", `{"amount": 5}`)
 		ok.OK(t, 201)
 		fresh(t, ok)
 		replayed(t, charge("ok", `{"amount": 5}`), ok)
 		charge("ok", `{"amount": 6}`).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
-		if p.Charged() != 1 || count(t, a, "probe_charges") != 1 {
-			t.Fatalf("charged %d", p.Charged())
+		if p.ChargedCount() != 1 || count(t, a, "probe_charges") != 1 {
+			t.Fatalf("charged %d", p.ChargedCount())
 		}
 
 		// A definitive failure releases the key.
@@ -273,14 +274,14 @@ func TestFlows(t *testing.T) {
 		replayed(t, charge("declined", `{"amount": 5, "outcome": "decline"}`), declined)
 
 		// An unknown outcome keeps the key bound; a retry resumes the attempt.
-		before := p.Charged()
+		before := p.ChargedCount()
 		charge("flaky", `{"amount": 7, "outcome": "flaky"}`).Refused(t, 503, "OUTCOME_UNKNOWN")
 		charge("flaky", `{"amount": 8, "outcome": "flaky"}`).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		again := charge("flaky", `{"amount": 7, "outcome": "flaky"}`)
 		again.OK(t, 201)
 		replayed(t, charge("flaky", `{"amount": 7, "outcome": "flaky"}`), again)
-		if p.Charged() != before+1 {
-			t.Errorf("charged %d times", p.Charged()-before)
+		if p.ChargedCount() != before+1 {
+			t.Errorf("charged %d times", p.ChargedCount()-before)
 		}
 		// A panic after the charge is unknown as well; before anything, it is a failure.
 		charge("panic", `{"amount": 7, "outcome": "panic"}`).Refused(t, 503, "OUTCOME_UNKNOWN")
@@ -291,9 +292,9 @@ func TestFlows(t *testing.T) {
 }
 
 func TestFlowsInFlight(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		p := &probe.Provider{Hold: make(chan struct{}), Began: make(chan struct{}, 10)}
-		a := apptest.Start(t, e, probe.Extra(p))
+		a := apptest.Start(t, e, probe.NewExtra(p))
 		var wg sync.WaitGroup
 		var first apptest.Result
 		wg.Go(func() { first = keyed(t, a, "k", "/v1/probe-charges", `{"amount": 5}`) })
@@ -317,8 +318,8 @@ func TestFlowsInFlight(t *testing.T) {
 		wg.Wait()
 		first.Refused(t, 409, "IDEMPOTENCY_KEY_IN_FLIGHT")
 		second.OK(t, 201)
-		if p.Charged() != 1 || count(t, a, "probe_charges") != 1 {
-			t.Errorf("charged %d, recorded %d", p.Charged(), count(t, a, "probe_charges"))
+		if p.ChargedCount() != 1 || count(t, a, "probe_charges") != 1 {
+			t.Errorf("charged %d, recorded %d", p.ChargedCount(), count(t, a, "probe_charges"))
 		}
 		replayed(t, keyed(t, a, "k", "/v1/probe-charges", `{"amount": 5}`), second)
 	})
@@ -326,9 +327,9 @@ func TestFlowsInFlight(t *testing.T) {
 
 // 64 identical requests at once: one effect, the others are replays or told to wait.
 func TestManyWithOneKey(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		p := &probe.Provider{}
-		a := apptest.Start(t, e, probe.Extra(p))
+		a := apptest.Start(t, e, probe.NewExtra(p))
 		for path, table := range map[string]string{"/v1/probe-boxes": "probe_boxes",
 			"/v1/probe-charges": "probe_charges"} {
 			rounds := 5
@@ -369,8 +370,8 @@ func TestManyWithOneKey(t *testing.T) {
 				}
 			}
 		}
-		if p.Charged() != 5 {
-			t.Errorf("charged %d times", p.Charged())
+		if p.ChargedCount() != 5 {
+			t.Errorf("charged %d times", p.ChargedCount())
 		}
 	})
 }

@@ -8,7 +8,7 @@ func DidYouMean(name string, names []string, otherwise string) string {
 	best, fewest := "", max(len(name)/3, 2)+1
 	for _, n := range names {
 		if len(n)-len(name) < fewest && len(name)-len(n) < fewest {
-			if d := edits(strings.ToLower(name), n); d < fewest {
+			if d := editDistance(strings.ToLower(name), n); d < fewest {
 				best, fewest = n, d
 			}
 		}
@@ -19,8 +19,8 @@ func DidYouMean(name string, names []string, otherwise string) string {
 	return "did you mean " + best + "?"
 }
 
-// edits is the Levenshtein distance: how many letters to add, drop or replace to get from one name to the other.
-func edits(a, b string) int {
+// editDistance is the Levenshtein distance: how many letters to add, drop or replace to get from one name to the other.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1) // the distance from the letters of a so far to each beginning of b
 	for j := range row {
 		row[j] = j

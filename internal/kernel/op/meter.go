@@ -16,62 +16,62 @@ type Meter func(ctx context.Context, c *Call, told []any) error
 // Watch is called with the trace of each transaction of a call before it commits, and refuses it by an error.
 type Watch func(ctx context.Context, tx *db.Tx, t *db.Trace) error
 
-// metered reports whether the Meter looks at what the call does. A rehearsal is not counted.
-func (c *Call) metered() bool {
+// isMetered reports whether the Meter looks at what the call does. A rehearsal is not counted.
+func (c *Call) isMetered() bool {
 	return c.Caller.Metered && c.runner.Meter != nil && !c.rehearsing
 }
 
-// follow begins a trace of the transaction, if anybody will look at it.
-func (c *Call) follow() {
-	if c.metered() || c.watch != nil {
-		c.Tx.FollowAnew()
+// startTrace begins a trace of the transaction, if anybody will look at it.
+func (c *Call) startTrace() {
+	if c.isMetered() || c.watch != nil {
+		c.Tx.RestartTrace()
 	}
 }
 
-// count shows the trace of the transaction to Watch and to the Meter, which may refuse it. Announced events
+// meterTransaction shows the trace of the transaction to Watch and to the Meter, which may refuse it. Announced events
 // that the Meter has counted are remembered, so that the events themselves are not counted again.
-func (c *Call) count(ctx context.Context) error {
-	if c.watch != nil && !c.within {
-		if err := c.watch(ctx, c.Tx, c.Tx.Follow()); err != nil {
+func (c *Call) meterTransaction(ctx context.Context) error {
+	if c.watch != nil && !c.inSeries {
+		if err := c.watch(ctx, c.Tx, c.Tx.StartTrace()); err != nil {
 			return err
 		}
 	}
-	if !c.metered() {
+	if !c.isMetered() {
 		return nil
 	}
-	told := c.Tx.Follow().Told
+	told := c.Tx.StartTrace().Entries
 	if err := c.runner.Meter(ctx, c, told); err != nil {
 		return err
 	}
 	for _, t := range told {
-		if a, ok := t.(Announced); ok {
+		if a, ok := t.(AnnouncedEvent); ok {
 			c.announced = append(c.announced, a)
 		}
 	}
 	return nil
 }
 
-// Announced is an event that a Flow is about to cause by calling the outside world. The Meter must be able to
+// AnnouncedEvent is an event that a Flow is about to cause by calling the outside world. The Meter must be able to
 // refuse it before the call is made, so the announcement is counted in place of the event that follows.
-type Announced struct {
+type AnnouncedEvent struct {
 	Type     string // of the event
 	Resource id.ID
 }
 
-// Announce announces an event before the Flow calls the outside world. It opens a transaction for that; a Flow
+// AnnounceEvent announces an event before the Flow calls the outside world. It opens a transaction for that; a Flow
 // that writes beforehand anyway puts an AnnouncedEvent into the trace of that transaction instead (db.Tx.Tell).
-func (c *Call) Announce(ctx context.Context, kind string, resource id.ID) error {
-	if !c.metered() || c.within {
+func (c *Call) AnnounceEvent(ctx context.Context, kind string, resource id.ID) error {
+	if !c.isMetered() || c.inSeries {
 		return nil
 	}
 	return c.Write(ctx, func(_ context.Context, tx *db.Tx) error {
-		tx.Tell(Announced{kind, resource})
+		tx.AddToTrace(AnnouncedEvent{kind, resource})
 		return nil
 	})
 }
 
-// Announces reports whether the call has announced an event about the same row of the same kind, whatever its verb.
-func (c *Call) Announces(e event.Event) bool {
+// HasAnnounced reports whether the call has announced an event about the same row of the same kind, whatever its verb.
+func (c *Call) HasAnnounced(e event.Event) bool {
 	for _, a := range c.announced {
 		if a.Resource == e.ResourceID && event.ResourceType(a.Type) == event.ResourceType(e.Type) {
 			return true

@@ -45,27 +45,27 @@ type Spec struct {
 	Events   []string      // the types of events it emits
 	Example  string        // one input as a JSON object, path and query fields included; it is checked at start
 
-	KeyRequired bool      // an Idempotency-Key must be sent
-	BindsKey    KeyFinder // the operation keeps its key itself; nil: the answer is kept under the key for 24 hours
-	Secret      bool      // the answer shows a secret once, so a stored answer is encrypted
-	Reads       bool      // the caller needs the permission to read the resource as well
-	Gate        *Gate     // an agreement that the caller's business must have accepted; nil for none
-	Public      bool      // needs no caller: the operation sets Call.Org to the organization that its token names
-	Spends      bool      // it takes money, or lets money be taken later: the caller needs MaySpend
-	SpendsWith  string    // the name of a bool in the body: it spends when that field is true
-	Decides     bool      // it decides what agents proposed: the caller needs MayApprove
-	Outward     bool      // it charges, sends or publishes, which cannot be taken back
-	MayCreate   bool      // a PUT that creates what does not exist yet, and then answers 201: see Call.MarkCreated
-	AnyOf       []string  // the caller needs one of these resources; the operation itself checks for the right one
-	Immediate   bool      // it answers 202 and works on later, or finishes at once and answers 200
-	Rehearses   bool      // a Flow that calls nobody outside while Call.Rehearsing, and so can be rehearsed
-	Exceptions  []string  // fields that only .create or only .update takes, or that the answer lacks, on purpose
+	KeyRequired     bool           // an Idempotency-Key must be sent
+	BindsKey        KeyFinder      // the operation keeps its key itself; nil: the answer is kept under the key for 24 hours
+	Secret          bool           // the answer shows a secret once, so a stored answer is encrypted
+	Reads           bool           // the caller needs the permission to read the resource as well
+	Gate            *AgreementGate // an agreement that the caller's business must have accepted; nil for none
+	Public          bool           // needs no caller: the operation sets Call.Org to the organization that its token names
+	Spends          bool           // it takes money, or lets money be taken later: the caller needs MaySpend
+	SpendsIfTrue    string         // the name of a bool in the body: it spends when that field is true
+	Decides         bool           // it decides what agents proposed: the caller needs MayApprove
+	Outward         bool           // it charges, sends or publishes, which cannot be taken back
+	MayCreate       bool           // a PUT that creates what does not exist yet, and then answers 201: see Call.MarkCreated
+	AnyOfResources  []string       // the caller needs one of these resources; the operation itself checks for the right one
+	MayFinishNow    bool           // it answers 202 and works on later, or finishes at once and answers 200
+	Rehearses       bool           // a Flow that calls nobody outside while Call.Rehearsing, and so can be rehearsed
+	FieldExceptions []string       // fields that only .create or only .update takes, or that the answer lacks, on purpose
 
-	Media string // the media type of what a Bytes operation answers with; by default any
+	MediaType string // the media type of what a Bytes operation answers with; by default any
 }
 
-// Gate refuses callers whose business has not accepted an agreement.
-type Gate struct {
+// AgreementGate refuses callers whose business has not accepted an agreement.
+type AgreementGate struct {
 	Agreement string
 	Refusal   *fault.Kind
 }
@@ -84,27 +84,27 @@ type Op struct {
 	Path   string
 	Action Action
 
-	shape    shape
-	in, out  *node
-	list     bool // the output is a List of out
-	rows     bool // the output is made of rows (Record)
-	nothing  bool // the output is Nothing
-	pathOf   []*prop
-	queryOf  []*prop
-	hasBody  bool
-	needs    Permissions   // what a caller needs to call it
-	batch    *batch        // what a batch does with each row; nil for other operations
-	exported *Op           // the list that an export writes; nil for other operations
-	getter   *Op           // the operation that GETs the same path, for If-Match; nil for none
-	version  bool          // the answer is one resource with updatedAt, so it has a version
-	badID    *fault.Kind   // refuses the first id of the path when it is no id; nil for the usual kind
-	refers   bool          // the body may name rows of other resources
-	blank    reflect.Value // an input with the defaults filled in
-	prepares bool          // the input is a Preparer
-	guess    *db.Guess     // learns whether a Read takes one statement, which then needs no transaction
+	shape             shape
+	in, out           *schemaNode
+	isList            bool // the output is a List of out
+	hasRows           bool // the output is made of rows (Record)
+	answersNothing    bool // the output is Nothing
+	pathProps         []*schemaProp
+	queryProps        []*schemaProp
+	hasBody           bool
+	neededPermissions Permissions        // what a caller needs to call it
+	batch             *batchOperations   // what a batch does with each row; nil for other operations
+	exportedList      *Op                // the list that an export writes; nil for other operations
+	getter            *Op                // the operation that GETs the same path, for If-Match; nil for none
+	isVersioned       bool               // the answer is one resource with updatedAt, so it has a version
+	badIDFault        *fault.Kind        // refuses the first id of the path when it is no id; nil for the usual kind
+	hasReferences     bool               // the body may name rows of other resources
+	blankInput        reflect.Value      // an input with the defaults filled in
+	hasPrepare        bool               // the input is a Preparer
+	guess             *db.StatementGuess // learns whether a Read takes one statement, which then needs no transaction
 	// fetchQuote gets what a rehearsal needs from outside, before its transaction; nil for nothing (see WithQuote).
-	asks func(context.Context, *Call, any) (any, error)
-	call func(context.Context, *Call, reflect.Value, *Stream) (any, error)
+	fetchQuote func(context.Context, *Call, any) (any, error)
+	invoke     func(context.Context, *Call, reflect.Value, *Stream) (any, error)
 }
 
 // shape is which of Read, Write, Flow and Bytes declared an operation.
@@ -119,20 +119,20 @@ const (
 
 // Read declares an operation that only reads, from one snapshot of the database.
 func Read[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
-	return declare(s, readShape,
+	return declareTyped(s, readShape,
 		func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
 }
 
 // Write declares an operation that runs in one write transaction.
 func Write[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
-	return declare(s, writeShape,
+	return declareTyped(s, writeShape,
 		func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
 }
 
 // Flow declares an operation that calls the outside world. No transaction is open while it runs, because an outside
 // call may take a minute; c.Read, c.Write and Finish open short ones between the calls.
 func Flow[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error)) *Op {
-	return declare(s, flowShape,
+	return declareTyped(s, flowShape,
 		func(ctx context.Context, c *Call, in In, _ *Stream) (Out, error) { return fn(ctx, c, in) })
 }
 
@@ -140,9 +140,9 @@ func Flow[In, Out any](s Spec, fn func(context.Context, *Call, In) (Out, error))
 // a *Content. REST only, and without a transaction, like a Flow.
 func Bytes[In, Out any](s Spec, fn func(context.Context, *Call, In, *Stream) (Out, error)) *Op {
 	if s.Doors == 0 {
-		s.Doors = REST
+		s.Doors = RESTDoor
 	}
-	return declare(s, bytesShape, fn)
+	return declareTyped(s, bytesShape, fn)
 }
 
 // Preparer is an input with work to do before the transaction, so that others do not wait for it: parsing, hashing,
@@ -151,64 +151,64 @@ type Preparer interface {
 	Prepare(context.Context, *Call) error
 }
 
-// declare erases the types of an operation. It is generic and so compiled once per pair of types; all that needs
+// declareTyped erases the types of an operation. It is generic and so compiled once per pair of types; all that needs
 // no types is in newOperation, to keep the program small.
-func declare[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, *Stream) (Out, error)) *Op {
-	o := newOp(s, sh, reflect.TypeFor[In](), reflect.TypeFor[Out]())
-	_, o.prepares = any(new(In)).(Preparer)
-	o.call = func(ctx context.Context, c *Call, in reflect.Value, stream *Stream) (any, error) {
+func declareTyped[In, Out any](s Spec, sh shape, fn func(context.Context, *Call, In, *Stream) (Out, error)) *Op {
+	o := newOperation(s, sh, reflect.TypeFor[In](), reflect.TypeFor[Out]())
+	_, o.hasPrepare = any(new(In)).(Preparer)
+	o.invoke = func(ctx context.Context, c *Call, in reflect.Value, stream *Stream) (any, error) {
 		return fn(ctx, c, in.Interface().(In), stream)
 	}
 	return o
 }
 
-// newOp builds an operation and panics, with its name, on whatever is wrong with the declaration.
-func newOp(s Spec, sh shape, in, out reflect.Type) *Op {
+// newOperation builds an operation and panics, with its name, on whatever is wrong with the declaration.
+func newOperation(s Spec, sh shape, in, out reflect.Type) *Op {
 	defer func() {
 		if v := recover(); v != nil {
 			panic(fmt.Sprintf("operation %s: %v", s.Name, v))
 		}
 	}()
-	o := &Op{Spec: s, shape: sh, guess: &db.Guess{}}
+	o := &Op{Spec: s, shape: sh, guess: &db.StatementGuess{}}
 	if o.Doors == 0 {
 		o.Doors = AnyDoor
 	}
 	o.Method, o.Path, _ = strings.Cut(s.Route, " ")
-	if s.Name == "" || s.Summary == "" || o.Path == "" && o.Doors&REST != 0 {
+	if s.Name == "" || s.Summary == "" || o.Path == "" && o.Doors&RESTDoor != 0 {
 		panic("needs Name, Summary and, for REST, a Route")
 	}
 	if o.BindsKey != nil && (sh != writeShape || !o.KeyRequired) {
 		panic("only a Write that requires a key binds it")
 	}
-	o.settle()
-	o.in = compile(in, map[reflect.Type]*node{})
+	o.fillFromRoute()
+	o.in = compileSchema(in, map[reflect.Type]*schemaNode{})
 	if o.in.kind != objectValue {
 		panic("the input must be a struct")
 	}
-	o.out = compileOut(o, out)
-	o.checkMarked(out)
-	o.version = !o.list && o.out != nil && o.out.props["updatedAt"] != nil
-	o.origins()
-	o.checkReferences()
-	o.blank = reflect.New(in).Elem()
+	o.out = compileOutput(o, out)
+	o.requireExternalMark(out)
+	o.isVersioned = !o.isList && o.out != nil && o.out.props["updatedAt"] != nil
+	o.resolveOrigins()
+	o.requireReferenceTags()
+	o.blankInput = reflect.New(in).Elem()
 	o.checkSpending()
 	for _, p := range o.in.order {
-		if p.def != nil {
-			if tree := p.node.fromText(*p.def, field(o.blank, p.index)); tree != nil {
+		if p.defaultText != nil {
+			if tree := p.node.storeFromText(*p.defaultText, fieldByIndex(o.blankInput, p.index)); tree != nil {
 				panic(fmt.Sprintf("the default of %s: %v", p.name, tree.Errors))
 			}
 		}
 	}
 	if s.Example != "" {
-		if tree := decodeJSON(o.in, []byte(s.Example), o.fresh(), nil); tree != nil {
+		if tree := decodeJSON(o.in, []byte(s.Example), o.newBlankInput(), nil); tree != nil {
 			panic(tree.Fault(fault.Invalid).Error() + " in the example")
 		}
 	}
 	return o
 }
 
-// settle fills in what follows from the route: status, action, resource and the permissions that a caller needs.
-func (o *Op) settle() {
+// fillFromRoute fills in what follows from the route: status, action, resource and the permissions that a caller needs.
+func (o *Op) fillFromRoute() {
 	if o.Status == 0 {
 		o.Status = map[string]int{http.MethodPost: 201, http.MethodDelete: 204}[o.Method]
 		if o.Status == 0 {
@@ -245,73 +245,73 @@ func (o *Op) settle() {
 		o.Resource = strings.ReplaceAll(segments[2], "-", "_")
 	}
 	declareResource(o.Resource)
-	if o.Resource != Free {
-		o.needs = bit(o.Resource, o.Action)
+	if o.Resource != Unrestricted {
+		o.neededPermissions = permissionBit(o.Resource, o.Action)
 		if o.Reads {
-			o.needs |= bit(o.Resource, ActionRead)
+			o.neededPermissions |= permissionBit(o.Resource, ActionRead)
 		}
 		if o.MayCreate {
-			o.needs |= bit(o.Resource, ActionCreate)
+			o.neededPermissions |= permissionBit(o.Resource, ActionCreate)
 		}
 	}
 }
 
-// compileOut is the schema of what an operation answers with, per row for a list; nil for nothing and for bytes.
-func compileOut(o *Op, t reflect.Type) *node {
+// compileOutput is the schema of what an operation answers with, per row for a list; nil for nothing and for bytes.
+func compileOutput(o *Op, t reflect.Type) *schemaNode {
 	if t == reflect.TypeFor[Nothing]() {
 		if o.Status != 204 {
 			panic("an operation that answers nothing has status 204")
 		}
-		o.nothing = true
+		o.answersNothing = true
 		return nil
 	}
 	if t == reflect.TypeFor[*Content]() {
 		return nil
 	}
-	if l, ok := reflect.Zero(t).Interface().(lister); ok {
-		o.list = true
-		t = reflect.TypeOf(l.element())
+	if l, ok := reflect.Zero(t).Interface().(anyList); ok {
+		o.isList = true
+		t = reflect.TypeOf(l.zeroElement())
 	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if n, ok := answers.Load(t); ok {
-		return n.(*node)
+	if n, ok := answerSchemas.Load(t); ok {
+		return n.(*schemaNode)
 	}
-	n := compile(t, map[reflect.Type]*node{}).asAnswer()
-	answers.Store(t, n)
+	n := compileSchema(t, map[reflect.Type]*schemaNode{}).asAnswerSchema()
+	answerSchemas.Store(t, n)
 	return n
 }
 
-// answers caches the schemas of answers by their Go type, which most operations of a noun share. A schema does
+// answerSchemas caches the schemas of answers by their Go type, which most operations of a noun share. A schema does
 // not change once it is in here. (reflect.Type → *schemaNode)
-var answers sync.Map
+var answerSchemas sync.Map
 
-// origins sorts the fields of the input by where REST finds them, and panics when the route and the input
+// resolveOrigins sorts the fields of the input by where REST finds them, and panics when the route and the input
 // disagree about the fields of the path.
-func (o *Op) origins() {
+func (o *Op) resolveOrigins() {
 	for _, segment := range strings.Split(o.Path, "/") {
 		if !strings.HasPrefix(segment, "{") {
 			continue
 		}
 		p := o.in.props[strings.Trim(segment, "{}")]
-		if p == nil || p.origin != path {
+		if p == nil || p.origin != originPath {
 			panic("the route names " + segment + ", the input has no such path field")
 		}
-		o.pathOf = append(o.pathOf, p)
+		o.pathProps = append(o.pathProps, p)
 	}
 	paths := 0
 	for _, p := range o.in.order {
 		switch p.origin {
-		case path:
+		case originPath:
 			paths++
-		case query:
-			o.queryOf = append(o.queryOf, p)
-		case body:
+		case originQuery:
+			o.queryProps = append(o.queryProps, p)
+		case originBody:
 			o.hasBody = true
 		}
 	}
-	if paths != len(o.pathOf) && o.Path != "" {
+	if paths != len(o.pathProps) && o.Path != "" {
 		panic("the input has path fields that the route does not name")
 	}
 	if o.hasBody && (o.Method == http.MethodGet || o.Method == http.MethodDelete) {
@@ -319,15 +319,15 @@ func (o *Op) origins() {
 	}
 }
 
-// fresh returns a new input that holds the defaults.
-func (o *Op) fresh() reflect.Value {
-	v := reflect.New(o.blank.Type()).Elem()
-	v.Set(o.blank)
+// newBlankInput returns a new input that holds the defaults.
+func (o *Op) newBlankInput() reflect.Value {
+	v := reflect.New(o.blankInput.Type()).Elem()
+	v.Set(o.blankInput)
 	return v
 }
 
-// TakesKey reports whether a request may have an idempotency key: every POST with JSON may.
-func (o *Op) TakesKey() bool {
+// TakesIdempotencyKey reports whether a request may have an idempotency key: every POST with JSON may.
+func (o *Op) TakesIdempotencyKey() bool {
 	return o.Method == http.MethodPost && o.shape != bytesShape && !o.Public
 }
 
@@ -335,43 +335,43 @@ func (o *Op) TakesKey() bool {
 // whatever its method: it may be run again after a crash, and a PATCH that comes a second time would undo what somebody
 // changed in between.
 func (o *Op) takesKeyFrom(d Door, c *Caller) bool {
-	again := d == Automation || c.Proposal != ""
-	return o.TakesKey() || again && (o.shape == writeShape || o.shape == flowShape) && !o.Public
+	again := d == AutomationDoor || c.Proposal != ""
+	return o.TakesIdempotencyKey() || again && (o.shape == writeShape || o.shape == flowShape) && !o.Public
 }
 
 // MayOmitBody reports whether a request may come without a body and a Content-Type: there is none to send, or it is
 // an action for which {} would do.
-func (o *Op) MayOmitBody() bool { return !o.hasBody || o.IsAction() && !o.needsBody() }
+func (o *Op) MayOmitBody() bool { return !o.hasBody || o.IsAction() && !o.requiresBody() }
 
-// Streams reports whether the operation was declared with Bytes, and so reads its own body.
-func (o *Op) Streams() bool { return o.shape == bytesShape }
+// TakesStream reports whether the operation was declared with Bytes, and so reads its own body.
+func (o *Op) TakesStream() bool { return o.shape == bytesShape }
 
 // ReadOnly reports whether the operation only reads.
 func (o *Op) ReadOnly() bool {
 	return o.shape == readShape || o.shape == bytesShape && o.Method == http.MethodGet && len(o.Events) == 0
 }
 
-// AsksOutside reports whether the answer may hold what a provider outside said. Only a Flow can call the network
+// AnswersFromOutside reports whether the answer may hold what a provider outside said. Only a Flow can call the network
 // (inside a transaction that panics), so nothing has to be declared.
-func (o *Op) AsksOutside() bool { return o.shape == flowShape }
+func (o *Op) AnswersFromOutside() bool { return o.shape == flowShape }
 
-// Evaluates reports whether the operation is a preview: it computes something from what the caller sent, and changes
+// IsPreview reports whether the operation is a preview: it computes something from what the caller sent, and changes
 // nothing. Only previews are declared with Read and called with POST.
-func (o *Op) Evaluates() bool { return o.shape == readShape && o.Method == http.MethodPost }
+func (o *Op) IsPreview() bool { return o.shape == readShape && o.Method == http.MethodPost }
 
-// ReachesOut reports whether people or programs outside the service may notice a call.
-func (o *Op) ReachesOut() bool { return o.Outward || o.shape == flowShape }
+// ReachesOutside reports whether people or programs outside the service may notice a call.
+func (o *Op) ReachesOutside() bool { return o.Outward || o.shape == flowShape }
 
-// Lists reports whether the operation answers with a page of rows.
-func (o *Op) Lists() bool { return o.list }
+// AnswersList reports whether the operation answers with a page of rows.
+func (o *Op) AnswersList() bool { return o.isList }
 
 // InputSchema is the JSON Schema of the whole input, path and query included, without references to other schemas.
-func (o *Op) InputSchema() *jsonschema.Schema { return o.in.schema(nil, true) }
+func (o *Op) InputSchema() *jsonschema.Schema { return o.in.toJSONSchema(nil, true) }
 
 // PathFields names the path's fields in their order.
 func (o *Op) PathFields() []string {
-	out := make([]string, len(o.pathOf))
-	for i, p := range o.pathOf {
+	out := make([]string, len(o.pathProps))
+	for i, p := range o.pathProps {
 		out[i] = p.name
 	}
 	return out
@@ -380,41 +380,43 @@ func (o *Op) PathFields() []string {
 // Check says what is wrong with a whole input that is not complete yet. A string for which open reports true is a
 // placeholder: it stands for any value, and is not checked.
 func (o *Op) Check(text []byte, open func(string) bool) *fault.Tree {
-	return decodeOpen(o.in, text, o.fresh(), nil, open)
+	return decodeOpenJSON(o.in, text, o.newBlankInput(), nil, open)
 }
 
-// TakesBody reports whether the body takes a field of this name.
-func (o *Op) TakesBody(name string) bool {
+// HasBodyField reports whether the body takes a field of this name.
+func (o *Op) HasBodyField(name string) bool {
 	p := o.in.props[name]
-	return p != nil && p.origin == body
+	return p != nil && p.origin == originBody
 }
 
-// Getter is the operation that GETs the path which this one changes, or nil.
-func (o *Op) Getter() *Op { return o.getter }
+// GetOperation is the operation that GETs the path which this one changes, or nil.
+func (o *Op) GetOperation() *Op { return o.getter }
 
 // CheckInput refuses a whole input that does not fit the schema. The database is not asked.
-func (o *Op) CheckInput(text []byte) error { return o.decode(o.fresh(), text, Automation) }
+func (o *Op) CheckInput(text []byte) error {
+	return o.decodeInput(o.newBlankInput(), text, AutomationDoor)
+}
 
 // AllowedBy reports whether the permissions suffice for the operation.
 func (o *Op) AllowedBy(p Permissions) bool {
 	if o.batch != nil { // parseBatchRow checks again, per row
 		return o.batch.create.AllowedBy(p) || o.batch.update.AllowedBy(p)
 	}
-	if len(o.AnyOf) > 0 {
-		return slices.ContainsFunc(o.AnyOf, func(r string) bool { return p.Allow(r, o.Action) })
+	if len(o.AnyOfResources) > 0 {
+		return slices.ContainsFunc(o.AnyOfResources, func(r string) bool { return p.Allow(r, o.Action) })
 	}
-	return p&o.needs == o.needs
+	return p&o.neededPermissions == o.neededPermissions
 }
 
-// Permit refuses a caller who may not use the operation through this door.
-func (o *Op) Permit(c *Caller, d Door) error {
-	if d == System {
+// PermitCaller refuses a caller who may not use the operation through this door.
+func (o *Op) PermitCaller(c *Caller, d Door) error {
+	if d == SystemDoor {
 		return nil // the service itself
 	}
 	if o.Doors&d == 0 {
 		return fault.NotFound.Say("There is no operation %s here.", o.Name)
 	}
-	if o.Public || d == Admin {
+	if o.Public || d == AdminDoor {
 		return nil
 	}
 	if !o.AllowedBy(c.Permissions) {
@@ -427,34 +429,34 @@ func (o *Op) Permit(c *Caller, d Door) error {
 			return fault.Forbidden.Say("Only an owner or admin can do this, and an API key with the permission * " +
 				"that one of them made.")
 		}
-		return lacks(o.Resource+":"+verb, "This")
+		return missingPermission(o.Resource+":"+verb, "This")
 	}
-	if err := o.permitPerson(c); err != nil {
+	if err := o.permitMember(c); err != nil {
 		return err
 	}
-	if o.Gate != nil && !c.agreedTo(o.Gate.Agreement) {
-		return o.Gate.Refusal.With(map[string]string{"url": c.AgreementURL})
+	if o.Gate != nil && !c.hasAccepted(o.Gate.Agreement) {
+		return o.Gate.Refusal.WithDetails(map[string]string{"url": c.AgreementURL})
 	}
 	return nil
 }
 
-// lacks refuses something, the beginning of a sentence, because the caller lacks a permission.
-func lacks(permission, something string, args ...any) error {
+// missingPermission refuses something, the beginning of a sentence, because the caller lacks a permission.
+func missingPermission(permission, something string, args ...any) error {
 	f := fault.Forbidden.Say(something+" needs the permission %s.", append(args, permission)...)
 	f.Details = map[string]string{"permission": permission}
 	return f
 }
 
-// TakesQuery reports whether the query takes a parameter of this name.
-func (o *Op) TakesQuery(name string) bool {
+// HasQueryField reports whether the query takes a parameter of this name.
+func (o *Op) HasQueryField(name string) bool {
 	p := o.in.props[name]
-	return p != nil && p.origin == query
+	return p != nil && p.origin == originQuery
 }
 
 // QueryFields names the query's fields.
 func (o *Op) QueryFields() []string {
-	out := make([]string, len(o.queryOf))
-	for i, p := range o.queryOf {
+	out := make([]string, len(o.queryProps))
+	for i, p := range o.queryProps {
 		out[i] = p.name
 	}
 	return out

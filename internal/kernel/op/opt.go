@@ -26,30 +26,30 @@ type Record struct {
 // RowID is the id of any row that embeds Record.
 func (r Record) RowID() id.ID { return r.ID }
 
-// Opt is a field of a PATCH that may be absent (keeps the value), null (clears it) or a value (sets it).
-type Opt[T any] struct {
+// Nullable is a field of a PATCH that may be absent (keeps the value), null (clears it) or a value (sets it).
+type Nullable[T any] struct {
 	Set   bool // the caller sent the field
 	Null  bool // and it was null
 	Value T
 }
 
-// Ptr is the value as a nullable column stores it: nil when it is null or absent.
-func (o Opt[T]) Ptr() *T {
+// PtrOrNil is the value as a nullable column stores it: nil when it is null or absent.
+func (o Nullable[T]) PtrOrNil() *T {
 	if !o.Set || o.Null {
 		return nil
 	}
 	return &o.Value
 }
 
-// Maybe is a field of a PATCH that may be absent (keeps the value) or a value (sets it); null is refused.
-type Maybe[T any] struct {
+// Optional is a field of a PATCH that may be absent (keeps the value) or a value (sets it); null is refused.
+type Optional[T any] struct {
 	Set   bool
 	Value T
 }
 
 // MarshalJSONTo writes an optional field of an answer. With omitzero, a field
 // that is not set is left out.
-func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
+func (o Nullable[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if o.Null || !o.Set {
 		return e.WriteToken(jsontext.Null)
 	}
@@ -57,10 +57,10 @@ func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 }
 
 // MarshalJSONTo writes the value. With omitzero, a field that is not set is left out.
-func (o Maybe[T]) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, o.Value) }
+func (o Optional[T]) MarshalJSONTo(e *jsontext.Encoder) error { return json.MarshalEncode(e, o.Value) }
 
 // UnmarshalJSONFrom reads an optional field of an answer, for the console.
-func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+func (o *Nullable[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	o.Set = true
 	if o.Null = d.PeekKind() == 'n'; o.Null {
 		return d.SkipValue()
@@ -69,15 +69,15 @@ func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 }
 
 // UnmarshalJSONFrom reads an optional field of an answer, for the console.
-func (o *Maybe[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+func (o *Optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	o.Set = true
 	return json.UnmarshalDecode(d, &o.Value)
 }
 
-// optional tells compileSchema that a type is Nullable or Optional, and of what.
-type optional interface {
+// optionalField tells compileSchema that a type is Nullable or Optional, and of what.
+type optionalField interface {
 	optional() (elem reflect.Type, nullable bool)
 }
 
-func (Opt[T]) optional() (reflect.Type, bool)   { return reflect.TypeFor[T](), true }
-func (Maybe[T]) optional() (reflect.Type, bool) { return reflect.TypeFor[T](), false }
+func (Nullable[T]) optional() (reflect.Type, bool) { return reflect.TypeFor[T](), true }
+func (Optional[T]) optional() (reflect.Type, bool) { return reflect.TypeFor[T](), false }

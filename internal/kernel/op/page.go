@@ -14,8 +14,8 @@ type Page struct {
 	SortOrder string `query:"sortOrder" default:"desc" enum:"asc,desc"`
 }
 
-// DB converts the page for package db.
-func (p Page) DB() db.Page {
+// ToDBPage converts the page for package db.
+func (p Page) ToDBPage() db.Page {
 	return db.Page{Limit: p.Limit, Offset: p.Offset, Ascending: p.SortOrder == "asc"}
 }
 
@@ -32,12 +32,12 @@ type Pagination struct {
 	Total   *int `json:"total,omitempty"`
 	HasMore bool `json:"hasMore"`
 
-	NextCursor Opt[string] `json:"nextCursor,omitzero"` // only with a cursor; null on the last page
+	NextCursor Nullable[string] `json:"nextCursor,omitzero"` // only with a cursor; null on the last page
 }
 
-// ListOf makes a page of rows without counting the rows of the list. A page that is neither full nor empty is the last
+// NewList makes a page of rows without counting the rows of the list. A page that is neither full nor empty is the last
 // one, so its total is known. A full page may have a successor, and says that it has.
-func ListOf[T any](p Page, rows []T) *List[T] {
+func NewList[T any](p Page, rows []T) *List[T] {
 	l := &List[T]{Data: rows, Pagination: Pagination{Limit: p.Limit, Offset: p.Offset, HasMore: len(rows) == p.Limit}}
 	if n := len(rows); n > 0 && n < p.Limit {
 		total := p.Offset + n
@@ -46,24 +46,24 @@ func ListOf[T any](p Page, rows []T) *List[T] {
 	return l
 }
 
-// ListUnder makes a page of rows whose total was counted. It is for rows under one parent, where counting is
+// NewCountedList makes a page of rows whose total was counted. It is for rows under one parent, where counting is
 // cheap.
-func ListUnder[T any](p Page, rows []T, total int) *List[T] {
+func NewCountedList[T any](p Page, rows []T, total int) *List[T] {
 	return &List[T]{Data: rows,
 		Pagination: Pagination{Limit: p.Limit, Offset: p.Offset, Total: &total, HasMore: p.Offset+len(rows) < total}}
 }
 
-type meta struct {
+type listMeta struct {
 	Pagination *Pagination `json:"pagination"`
 }
 
-// envelope writes the members data and meta of the answer.
-func (l *List[T]) envelope(e *jsontext.Encoder) error {
+// writeEnvelope writes the members data and meta of the answer.
+func (l *List[T]) writeEnvelope(e *jsontext.Encoder) error {
 	rows := l.Data
 	if rows == nil {
 		rows = []T{}
 	}
-	for _, step := range []any{"data", rows, "meta", meta{&l.Pagination}} {
+	for _, step := range []any{"data", rows, "meta", listMeta{&l.Pagination}} {
 		if err := json.MarshalEncode(e, step); err != nil {
 			return err
 		}
@@ -71,17 +71,19 @@ func (l *List[T]) envelope(e *jsontext.Encoder) error {
 	return nil
 }
 
-// element is a zero row, by whose type the schema is compiled.
-func (l *List[T]) element() any { var zero T; return zero }
+// zeroElement is a zero row, by whose type the schema is compiled.
+func (l *List[T]) zeroElement() any { var zero T; return zero }
 
-// page gives the rows and the next cursor to code that does not know their type.
-func (l *List[T]) page() (rows any, next Opt[string]) { return l.Data, l.Pagination.NextCursor }
+// rowsAndCursor gives the rows and the next cursor to code that does not know their type.
+func (l *List[T]) rowsAndCursor() (rows any, next Nullable[string]) {
+	return l.Data, l.Pagination.NextCursor
+}
 
-// lister is a List of any type of row.
-type lister interface {
-	envelope(*jsontext.Encoder) error
-	element() any
-	page() (rows any, next Opt[string])
+// anyList is a List of any type of row.
+type anyList interface {
+	writeEnvelope(*jsontext.Encoder) error
+	zeroElement() any
+	rowsAndCursor() (rows any, next Nullable[string])
 }
 
 // Nothing is the output of an operation that answers without a body, with status 204.

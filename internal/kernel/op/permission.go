@@ -18,14 +18,14 @@ const (
 	ActionCreate
 	ActionUpdate
 	ActionDelete
-	actions // how many there are
+	actionCount // how many there are
 )
 
 func (a Action) String() string { return [...]string{"read", "create", "update", "delete"}[a] }
 
-// ActionNamed reads the name of an action, as Action.String writes it.
-func ActionNamed(s string) (Action, bool) {
-	for a := range actions {
+// ParseAction reads the name of an action, as Action.String writes it.
+func ParseAction(s string) (Action, bool) {
+	for a := range actionCount {
 		if a.String() == s {
 			return a, true
 		}
@@ -35,7 +35,7 @@ func ActionNamed(s string) (Action, bool) {
 
 // Resources are the resources that keys and agents can be given permissions for, sorted: all that operations declare,
 // without the account. What belongs to a parent, like a phone number, has its parent's.
-func Resources() []string { return resources.Load().names }
+func Resources() []string { return declaredResources.Load().names }
 
 // resourceSet is the declared resources. A resource keeps the number that it got when it was declared, because
 // Permissions has a bit per number. The numbers may differ in the next process, so bits are never stored; cells and
@@ -46,21 +46,21 @@ type resourceSet struct {
 }
 
 var (
-	resources atomic.Pointer[resourceSet]
-	declaring sync.Mutex
+	declaredResources atomic.Pointer[resourceSet]
+	declareMutex      sync.Mutex
 )
 
-func init() { resources.Store(&resourceSet{numbers: map[string]int{Account: 0}}) }
+func init() { declaredResources.Store(&resourceSet{numbers: map[string]int{Account: 0}}) }
 
 // maxResources is how many resources fit into the 64 bits of Permissions.
-const maxResources = 64 / int(actions)
+const maxResources = 64 / int(actionCount)
 
 // declareResource adds the resource of an operation, if it is new.
 func declareResource(name string) {
-	declaring.Lock()
-	defer declaring.Unlock()
-	known := resources.Load()
-	if _, ok := known.numbers[name]; ok || name == Free {
+	declareMutex.Lock()
+	defer declareMutex.Unlock()
+	known := declaredResources.Load()
+	if _, ok := known.numbers[name]; ok || name == Unrestricted {
 		return
 	}
 	if len(known.numbers) == maxResources {
@@ -69,15 +69,15 @@ func declareResource(name string) {
 	next := &resourceSet{names: append(slices.Clone(known.names), name), numbers: maps.Clone(known.numbers)}
 	slices.Sort(next.names)
 	next.numbers[name] = len(known.numbers)
-	resources.Store(next)
+	declaredResources.Store(next)
 }
 
 // Account is the resource of operations that manage the account itself: members, keys, agents, agreements, cards. It
 // is not among Resources, so it cannot be chosen for a key or an agent.
 const Account = "account"
 
-// Free is the resource of operations that every caller may use.
-const Free = "free"
+// Unrestricted is the resource of operations that every caller may use.
+const Unrestricted = "free"
 
 // Permissions is a set of (resource, action), one bit each.
 type Permissions uint64
@@ -85,15 +85,15 @@ type Permissions uint64
 // Everything is all actions on all resources that keys and agents can be given, which the account is not.
 func Everything() (p Permissions) {
 	for _, r := range Resources() {
-		for a := range actions {
+		for a := range actionCount {
 			p = p.With(r, a)
 		}
 	}
 	return p
 }
 
-// Reads is the permission to read every resource, the account included.
-func Reads() (p Permissions) {
+// ReadEverything is the permission to read every resource, the account included.
+func ReadEverything() (p Permissions) {
 	for _, r := range append(slices.Clone(Resources()), Account) {
 		p = p.With(r, ActionRead)
 	}
@@ -101,27 +101,29 @@ func Reads() (p Permissions) {
 }
 
 // With is the set with one permission more.
-func (p Permissions) With(resource string, a Action) Permissions { return p | bit(resource, a) }
+func (p Permissions) With(resource string, a Action) Permissions {
+	return p | permissionBit(resource, a)
+}
 
 // Allow reports whether the set holds the permission.
 func (p Permissions) Allow(resource string, a Action) bool {
-	return resource == Free || p&bit(resource, a) != 0
+	return resource == Unrestricted || p&permissionBit(resource, a) != 0
 }
 
-// bit is the bit of a permission. It panics on a resource that no operation has.
-func bit(resource string, a Action) Permissions {
-	i, ok := resources.Load().numbers[resource]
+// permissionBit is the bit of a permission. It panics on a resource that no operation has.
+func permissionBit(resource string, a Action) Permissions {
+	i, ok := declaredResources.Load().numbers[resource]
 	if !ok {
 		panic("op: no operation has the resource " + resource)
 	}
-	return 1 << (i*int(actions) + int(a))
+	return 1 << (i*int(actionCount) + int(a))
 }
 
 // Cells lists the set as the cells of an agent's permission table: "contacts.create".
 func (p Permissions) Cells() []string {
 	out := []string{}
 	for _, r := range append(slices.Clone(Resources()), Account) {
-		for a := range actions {
+		for a := range actionCount {
 			if p.Allow(r, a) {
 				out = append(out, r+"."+a.String())
 			}
@@ -130,11 +132,11 @@ func (p Permissions) Cells() []string {
 	return out
 }
 
-// FromCells reads what Cells wrote. A cell of a resource or action that no longer exists is ignored.
-func FromCells(cells []string) (p Permissions) {
+// ParseCells reads what Cells wrote. A cell of a resource or action that no longer exists is ignored.
+func ParseCells(cells []string) (p Permissions) {
 	for _, cell := range cells {
 		resource, verb, _ := strings.Cut(cell, ".")
-		if a, ok := ActionNamed(verb); ok && (resource == Account || slices.Contains(Resources(), resource)) {
+		if a, ok := ParseAction(verb); ok && (resource == Account || slices.Contains(Resources(), resource)) {
 			p = p.With(resource, a)
 		}
 	}
@@ -164,9 +166,9 @@ func ParseGrants(list []string) (p Permissions, err error) {
 	return p, nil
 }
 
-// Grants writes the set as the permission list of a key. Where only some of create, update and delete are
+// FormatGrants writes the set as the permission list of a key. Where only some of create, update and delete are
 // allowed, it lists each, which ParseGrants does not read: a key cannot be given that.
-func (p Permissions) Grants() []string {
+func (p Permissions) FormatGrants() []string {
 	if p&Everything() == Everything() {
 		return []string{"*"}
 	}
@@ -179,7 +181,7 @@ func (p Permissions) Grants() []string {
 			out = append(out, r+":write")
 			continue
 		}
-		for a := ActionCreate; a < actions; a++ {
+		for a := ActionCreate; a < actionCount; a++ {
 			if p.Allow(r, a) {
 				out = append(out, r+":"+a.String())
 			}

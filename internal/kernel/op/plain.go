@@ -21,29 +21,29 @@ type Hook[T any] func(context.Context, *Call, *T) error
 
 // GetRow declares the operation that answers with one row of a table. The hook completes the row.
 func GetRow[T any](s Spec, t *db.Table[T], complete ...Hook[T]) *Op {
-	s.plain(t.Life().Noun, "")
-	return onRow(s, readShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
+	s.fillFromName(t.Life().Noun, "")
+	return declareByIDs(s, readShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
 		v, err := t.Get(ctx, c.Tx, c.Org, ids[0])
-		return hooked(ctx, c, v, err, complete)
+		return runHooks(ctx, c, v, err, complete)
 	})
 }
 
 // GetChild declares the operation that answers with one row of a parent.
 func GetChild[T any](s Spec, n Nested[T], complete ...Hook[T]) *Op {
-	noun, parent := n.nouns()
-	s.plain(noun, parent)
-	return onRow(s, readShape, parent, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
+	noun, parent := n.nounNames()
+	s.fillFromName(noun, parent)
+	return declareByIDs(s, readShape, parent, func(ctx context.Context, c *Call, ids []id.ID) (*T, error) {
 		v, err := n.Get(ctx, c, ids[0], ids[1])
-		return hooked(ctx, c, v, err, complete)
+		return runHooks(ctx, c, v, err, complete)
 	})
 }
 
 // DeleteRow declares the operation that soft-deletes a row of a table. The hook runs before the event is emitted.
 func DeleteRow[T any](s Spec, t *db.Table[T], afterwards ...Hook[T]) *Op {
-	s.plain(t.Life().Noun, "")
-	return onRow(s, writeShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
-		v, err := t.Remove(ctx, c.Tx, c.Org, ids[0], c.Now)
-		if v, err = hooked(ctx, c, v, err, afterwards); err != nil {
+	s.fillFromName(t.Life().Noun, "")
+	return declareByIDs(s, writeShape, t.Life().Noun, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
+		v, err := t.SoftDelete(ctx, c.Tx, c.Org, ids[0], c.Now)
+		if v, err = runHooks(ctx, c, v, err, afterwards); err != nil {
 			return Nothing{}, err
 		}
 		return Nothing{}, c.Emit(s.Events[0], ids[0], v)
@@ -52,11 +52,11 @@ func DeleteRow[T any](s Spec, t *db.Table[T], afterwards ...Hook[T]) *Op {
 
 // DeleteChild declares the operation that soft-deletes a row of a parent, and locks the parent.
 func DeleteChild[T any](s Spec, n Nested[T], afterwards ...Hook[T]) *Op {
-	noun, parent := n.nouns()
-	s.plain(noun, parent)
-	return onRow(s, writeShape, parent, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
+	noun, parent := n.nounNames()
+	s.fillFromName(noun, parent)
+	return declareByIDs(s, writeShape, parent, func(ctx context.Context, c *Call, ids []id.ID) (Nothing, error) {
 		v, err := n.Remove(ctx, c, ids[0], ids[1])
-		if v, err = hooked(ctx, c, v, err, afterwards); err != nil {
+		if v, err = runHooks(ctx, c, v, err, afterwards); err != nil {
 			return Nothing{}, err
 		}
 		return Nothing{}, c.Emit(s.Events[0], ids[1], v)
@@ -66,9 +66,9 @@ func DeleteChild[T any](s Spec, n Nested[T], afterwards ...Hook[T]) *Op {
 // ListRows declares the list of a table. Its input embeds Browse and may have the fields SortBy and Query, which are
 // found by their names; filter adds conditions for its other fields.
 func ListRows[T any, In interface{ browsed() Browse }](s Spec, t *db.Table[T], filter func(*In, *db.Where)) *Op {
-	s.plain(t.Life().Noun, "")
+	s.fillFromName(t.Life().Noun, "")
 	return Read(s, func(ctx context.Context, c *Call, in In) (*List[T], error) {
-		w := db.In(c.Org)
+		w := db.InOrganization(c.Org)
 		filter(&in, w)
 		fields := reflect.ValueOf(in)
 		sortBy, query := "createdAt", (*string)(nil)
@@ -78,7 +78,7 @@ func ListRows[T any, In interface{ browsed() Browse }](s Spec, t *db.Table[T], f
 		if f := fields.FieldByName("Query"); f.IsValid() {
 			query = f.Interface().(*string)
 		}
-		return Rows(ctx, c, t, in.browsed(), sortBy, query, w)
+		return BrowseRows(ctx, c, t, in.browsed(), sortBy, query, w)
 	})
 }
 
@@ -91,11 +91,11 @@ func ListChildren[T any](s Spec, n Nested[T]) *Op {
 // fields.
 func ListChildrenWhere[T any, In interface{ ofParent() ChildPage }](s Spec, n Nested[T],
 	filter func(*In, *db.Where)) *Op {
-	noun, parent := n.nouns()
-	s.plain(noun, parent)
+	noun, parent := n.nounNames()
+	s.fillFromName(noun, parent)
 	o := Read(s, func(ctx context.Context, c *Call, in In) (*List[T], error) {
 		p := in.ofParent()
-		w := n.Under(c, p.ID)
+		w := n.WhereParent(c, p.ID)
 		filter(&in, w)
 		return n.ListWhere(ctx, c, p.ID, w, p.Page)
 	})
@@ -116,8 +116,8 @@ func (p ChildPage) ofParent() ChildPage { return p }
 
 func (b Browse) browsed() Browse { return b }
 
-// hooked runs the hooks on a row, unless there is an error already.
-func hooked[T any](ctx context.Context, c *Call, v *T, err error, hooks []Hook[T]) (*T, error) {
+// runHooks runs the hooks on a row, unless there is an error already.
+func runHooks[T any](ctx context.Context, c *Call, v *T, err error, hooks []Hook[T]) (*T, error) {
 	for i := 0; i < len(hooks) && err == nil; i++ {
 		err = hooks[i](ctx, c, v)
 	}
@@ -127,20 +127,20 @@ func hooked[T any](ctx context.Context, c *Call, v *T, err error, hooks []Hook[T
 	return v, nil
 }
 
-// onRow declares an operation whose input is nothing but the ids in its route. The input type is built here with
+// declareByIDs declares an operation whose input is nothing but the ids in its route. The input type is built here with
 // one field per id, so that no noun has to declare one. first is the noun that the first id names.
-func onRow[Out any](s Spec, sh shape, first string, fn func(context.Context, *Call, []id.ID) (Out, error)) *Op {
+func declareByIDs[Out any](s Spec, sh shape, first string, fn func(context.Context, *Call, []id.ID) (Out, error)) *Op {
 	var fields []reflect.StructField
-	for i, name := range routeFields(s.Route) {
+	for i, name := range routeFieldNames(s.Route) {
 		fields = append(fields, reflect.StructField{
 			Name: "ID" + strings.Repeat("_", i), // any exported name that is not taken; callers see the tag
 			Type: reflect.TypeFor[id.ID](),
 			Tag:  reflect.StructTag(`path:"` + name + `"`),
 		})
 	}
-	o := newOp(s, sh, reflect.StructOf(fields), reflect.TypeFor[Out]())
+	o := newOperation(s, sh, reflect.StructOf(fields), reflect.TypeFor[Out]())
 	o.in.props["id"].node.doc = "the " + first
-	o.call = func(ctx context.Context, c *Call, in reflect.Value, _ *Stream) (any, error) {
+	o.invoke = func(ctx context.Context, c *Call, in reflect.Value, _ *Stream) (any, error) {
 		ids := make([]id.ID, in.NumField())
 		for i := range ids {
 			ids[i] = in.Field(i).Interface().(id.ID)
@@ -150,8 +150,8 @@ func onRow[Out any](s Spec, sh shape, first string, fn func(context.Context, *Ca
 	return o
 }
 
-// routeFields are the names between braces in a route, in order.
-func routeFields(route string) (names []string) {
+// routeFieldNames are the names between braces in a route, in order.
+func routeFieldNames(route string) (names []string) {
 	for _, segment := range strings.Split(route, "/") {
 		if strings.HasPrefix(segment, "{") {
 			names = append(names, strings.Trim(segment, "{}"))
@@ -160,26 +160,26 @@ func routeFields(route string) (names []string) {
 	return names
 }
 
-// nouns are what people call a row and its parent: "phone number", "contact".
-func (n Nested[T]) nouns() (row, parent string) {
-	return n.Rows.Life().Noun, db.LifeOf(n.parent.Table).Noun
+// nounNames are what people call a row and its parent: "phone number", "contact".
+func (n Nested[T]) nounNames() (row, parent string) {
+	return n.Rows.Life().Noun, db.LifeOfTable(n.parent.Table).Noun
 }
 
 const (
-	exampleRow   = `"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
-	exampleChild = `"1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	exampleRowID   = `"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
+	exampleChildID = `"1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 )
 
-// plain fills in what follows from the name of a plain operation: contacts.phone_numbers.get of the noun "phone
+// fillFromName fills in what follows from the name of a plain operation: contacts.phone_numbers.get of the noun "phone
 // number" is GET /v1/contacts/{id}/phone-numbers/{phoneNumberId}. parent is empty for a top-level noun.
-func (s *Spec) plain(noun, parent string) {
+func (s *Spec) fillFromName(noun, parent string) {
 	words := strings.Split(s.Name, ".")
 	collection, verb := words[:len(words)-1], words[len(words)-1]
 	many := strings.ReplaceAll(collection[len(collection)-1], "_", " ")
 	event := db.EventName(noun) + ".deleted"
 	own, of, from, its := "id", "", "", ""
 	if parent != "" {
-		own, event = camel(noun)+"Id", db.EventName(parent)+"."+event
+		own, event = camelCase(noun)+"Id", db.EventName(parent)+"."+event
 		of, from, its = " of "+withArticle(parent), " from "+withArticle(parent), withArticle(parent)+"'s "
 	}
 	route := "/v1/" + strings.ReplaceAll(strings.Join(collection, "/{id}/"), "_", "-")
@@ -199,11 +199,11 @@ func (s *Spec) plain(noun, parent string) {
 	default:
 		panic("operation " + s.Name + ": a plain one is named .list, .get or .delete")
 	}
-	s.fillIn(filled)
+	s.fillMissing(filled)
 }
 
-// fillIn takes from other what the Spec does not have, and makes an example from the route if there is none.
-func (s *Spec) fillIn(other Spec) {
+// fillMissing takes from other what the Spec does not have, and makes an example from the route if there is none.
+func (s *Spec) fillMissing(other Spec) {
 	if s.Route == "" {
 		s.Route = other.Route
 	}
@@ -217,8 +217,8 @@ func (s *Spec) fillIn(other Spec) {
 		return
 	}
 	var ids []string
-	for i, name := range routeFields(s.Route) {
-		ids = append(ids, `"`+name+`": `+[]string{exampleRow, exampleChild}[min(i, 1)])
+	for i, name := range routeFieldNames(s.Route) {
+		ids = append(ids, `"`+name+`": `+[]string{exampleRowID, exampleChildID}[min(i, 1)])
 	}
 	if len(ids) == 0 {
 		ids = []string{`"limit": 20`}
@@ -226,8 +226,8 @@ func (s *Spec) fillIn(other Spec) {
 	s.Example = "{" + strings.Join(ids, ", ") + "}"
 }
 
-// camel writes a noun as a JSON field: "phone number" is phoneNumber.
-func camel(noun string) string {
+// camelCase writes a noun as a JSON field: "phone number" is phoneNumber.
+func camelCase(noun string) string {
 	words := strings.FieldsFunc(noun, func(r rune) bool { return r == ' ' || r == '-' })
 	for i := 1; i < len(words); i++ {
 		words[i] = strings.ToUpper(words[i][:1]) + words[i][1:]

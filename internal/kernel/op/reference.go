@@ -10,85 +10,85 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Ref is the value of a field in the body that names a row of another table.
-type Ref struct {
+// FieldRef is the value of a field in the body that names a row of another table.
+type FieldRef struct {
 	Field, Table string
 	ID           *id.ID // what the caller sent; nil names nothing
-	Was          *id.ID // the value that is stored already, which may stay even if its row is gone
+	Stored       *id.ID // the value that is stored already, which may stay even if its row is gone
 }
 
-// References refuses fields that name a row which is missing, deleted or of another organization, all with the same
+// LockReferences refuses fields that name a row which is missing, deleted or of another organization, all with the same
 // answer, so that nobody can find out what other organizations have. It locks the rows until the transaction ends:
 // somebody who deletes one at the same time waits, then finds the new reference and clears it.
-func References(ctx context.Context, c *Call, refs ...Ref) error {
+func LockReferences(ctx context.Context, c *Call, refs ...FieldRef) error {
 	var tree *fault.Tree
 	for _, r := range refs {
-		if r.ID == nil || r.Was != nil && *r.Was == *r.ID {
+		if r.ID == nil || r.Stored != nil && *r.Stored == *r.ID {
 			continue
 		}
-		err := lockTarget(ctx, c, r.Table, *r.ID)
-		if err != nil && !errors.Is(err, db.ErrNone) {
+		err := lockReferenced(ctx, c, r.Table, *r.ID)
+		if err != nil && !errors.Is(err, db.ErrNoRow) {
 			return err
 		}
 		if err != nil {
-			tree = tree.At([]any{r.Field}, unseen)
+			tree = tree.At([]any{r.Field}, noSuchRecord)
 		}
 	}
 	return tree.Fault(fault.Invalid)
 }
 
-// lockTarget keeps a row from being deleted until the transaction ends. The rows of a permanent table are never
+// lockReferenced keeps a row from being deleted until the transaction ends. The rows of a permanent table are never
 // deleted, so they are only looked up.
-func lockTarget(ctx context.Context, c *Call, table string, row id.ID) error {
-	if db.LifeOf(table).Permanent {
-		return visible(ctx, c, table, row)
+func lockReferenced(ctx context.Context, c *Call, table string, row id.ID) error {
+	if db.LifeOfTable(table).Permanent {
+		return requireLiveRow(ctx, c, table, row)
 	}
-	return db.Share(ctx, c.Tx, table, c.Org, row)
+	return db.LockShared(ctx, c.Tx, table, c.Org, row)
 }
 
-const unseen = "There is no such record in this organization"
+const noSuchRecord = "There is no such record in this organization"
 
-// Unseen refuses a field that names a row which the caller of this function has not found, in the words of
+// NoSuchReference refuses a field that names a row which the caller of this function has not found, in the words of
 // LockReferences.
-func Unseen(field string) error { return fault.Field(field, unseen) }
+func NoSuchReference(field string) error { return fault.Field(field, noSuchRecord) }
 
-// visible returns nil for a row of the organization that is not deleted, else db.ErrNone. It locks nothing.
-func visible(ctx context.Context, c *Call, table string, row id.ID) error {
-	_, err := db.One[int](ctx, c.Tx,
+// requireLiveRow returns nil for a row of the organization that is not deleted, else db.ErrNone. It locks nothing.
+func requireLiveRow(ctx context.Context, c *Call, table string, row id.ID) error {
+	_, err := db.QueryOne[int](ctx, c.Tx,
 		"SELECT 1 FROM "+table+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, row)
 	return err
 }
 
-// refFree is the tag ref of an id that every caller may name, like that of a member.
-const refFree = "-"
+// refUnrestricted is the tag ref of an id that every caller may name, like that of a member.
+const refUnrestricted = "-"
 
-// isID reports whether the value is an id, however its field holds it.
-func (n *node) isID() bool {
-	return n.typ == reflect.TypeFor[id.ID]() || n.hold != direct && n.format == "uuid"
+// holdsID reports whether the value is an id, however its field holds it.
+func (n *schemaNode) holdsID() bool {
+	return n.typ == reflect.TypeFor[id.ID]() || n.hold != heldDirectly && n.format == "uuid"
 }
 
-// checkReferences panics unless every id in the body has a tag ref that says what it names. Operations that only
+// requireReferenceTags panics unless every id in the body has a tag ref that says what it names. Operations that only
 // the console and the admin command can call are exempt.
-func (o *Op) checkReferences() {
-	if o.Doors&(REST|Agent|Automation) == 0 {
+func (o *Op) requireReferenceTags() {
+	if o.Doors&(RESTDoor|AgentDoor|AutomationDoor) == 0 {
 		return
 	}
 	for _, p := range o.in.order {
-		if p.origin == body && p.node.namesRows(p.name) {
-			o.refers = true
+		if p.origin == originBody && p.node.namesRows(p.name) {
+			o.hasReferences = true
 		}
 	}
 }
 
 // namesRows reports whether a value or anything in it is an id that names a row.
 // It panics on an id that has no ref.
-func (n *node) namesRows(name string) (found bool) {
+func (n *schemaNode) namesRows(name string) (found bool) {
 	switch {
-	case n.isID():
+	case n.holdsID():
 		if n.ref == "" {
 			panic(name + " is an id: it needs the tag ref with the resource that it names")
 		}
-		return n.ref != refFree
+		return n.ref != refUnrestricted
 	case n.elem != nil:
 		return n.elem.namesRows(name)
 	}
@@ -101,43 +101,43 @@ func (n *node) namesRows(name string) (found bool) {
 // permitReferences refuses a body that names a row of a resource which the caller may not read: the answer could show
 // the row, and an invoice or a mail could pass it on.
 func (o *Op) permitReferences(c *Call, in reflect.Value) error {
-	if !o.refers {
+	if !o.hasReferences {
 		return nil
 	}
 	for _, p := range o.in.order {
-		if p.origin != body {
+		if p.origin != originBody {
 			continue
 		}
-		if err := c.permitNamed(p.name, p.node, field(in, p.index)); err != nil {
+		if err := c.permitReferencesIn(p.name, p.node, fieldByIndex(in, p.index)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// permitNamed checks the ids in a value, however deep.
-func (c *Call) permitNamed(name string, n *node, v reflect.Value) error {
-	if v = n.given(v); !v.IsValid() {
+// permitReferencesIn checks the ids in a value, however deep.
+func (c *Call) permitReferencesIn(name string, n *schemaNode, v reflect.Value) error {
+	if v = n.sentValue(v); !v.IsValid() {
 		return nil
 	}
 	switch {
-	case n.isID():
+	case n.holdsID():
 		return c.PermitReference(name, n.ref)
 	case n.kind == arrayValue:
 		for i := range v.Len() {
-			if err := c.permitNamed(name, n.elem, v.Index(i)); err != nil {
+			if err := c.permitReferencesIn(name, n.elem, v.Index(i)); err != nil {
 				return err
 			}
 		}
 	case n.kind == mapValue:
 		for _, key := range v.MapKeys() {
-			if err := c.permitNamed(name, n.elem, v.MapIndex(key)); err != nil {
+			if err := c.permitReferencesIn(name, n.elem, v.MapIndex(key)); err != nil {
 				return err
 			}
 		}
 	case n.kind == objectValue:
 		for _, p := range n.order {
-			if err := c.permitNamed(p.name, p.node, field(v, p.index)); err != nil {
+			if err := c.permitReferencesIn(p.name, p.node, fieldByIndex(v, p.index)); err != nil {
 				return err
 			}
 		}
@@ -145,13 +145,13 @@ func (c *Call) permitNamed(name string, n *node, v reflect.Value) error {
 	return nil
 }
 
-// given is the value that the caller sent, or the zero Value for an absent one and for null.
-func (n *node) given(v reflect.Value) reflect.Value {
+// sentValue is the value that the caller sent, or the zero Value for an absent one and for null.
+func (n *schemaNode) sentValue(v reflect.Value) reflect.Value {
 	switch n.hold {
-	case pointer:
+	case heldByPointer:
 		return v.Elem() // not valid when nil
-	case opt, maybe:
-		if !v.FieldByName("Set").Bool() || n.hold == opt && v.FieldByName("Null").Bool() {
+	case heldAsNullable, heldAsOptional:
+		if !v.FieldByName("Set").Bool() || n.hold == heldAsNullable && v.FieldByName("Null").Bool() {
 			return reflect.Value{}
 		}
 		return v.FieldByName("Value")
@@ -162,10 +162,10 @@ func (n *node) given(v reflect.Value) reflect.Value {
 // PermitReference refuses a caller who may not read the resource that a field names.
 func (c *Call) PermitReference(name, resource string) error {
 	switch {
-	case resource == "" || resource == refFree, c.Door == Admin || c.Door == System:
+	case resource == "" || resource == refUnrestricted, c.Door == AdminDoor || c.Door == SystemDoor:
 		return nil
 	case c.Caller.Permissions.Allow(resource, ActionRead):
 		return nil
 	}
-	return lacks(resource+":"+ActionRead.String(), "The reference %s", name)
+	return missingPermission(resource+":"+ActionRead.String(), "The reference %s", name)
 }

@@ -56,17 +56,17 @@ type Request struct {
 	// holds the body's fields; from other doors, which leave Path and Query empty, it holds the whole input.
 	Body func() ([]byte, error)
 	// WholeInput says that Body holds the whole input even though the door is REST.
-	Whole bool
+	WholeInput bool
 
-	Match  string  // If-Match: the versions that may be changed; empty for any
-	Key    string  // the idempotency key
-	HasKey bool    // a key was sent, even an empty one
-	NewKey bool    // this is the first attempt with the key, so that nothing can be stored under it
-	Stream *Stream // the body of a Bytes operation
+	IfMatch  string  // If-Match: the versions that may be changed; empty for any
+	Key      string  // the idempotency key
+	HasKey   bool    // a key was sent, even an empty one
+	KeyIsNew bool    // this is the first attempt with the key, so that nothing can be stored under it
+	Stream   *Stream // the body of a Bytes operation
 
 	// UseAllowance takes further requests from the caller's rate limit, for an operation that does the work of
 	// several; nil where requests are not counted.
-	Spend func(more int) error
+	UseAllowance func(more int) error
 
 	// Watch is told what each transaction of the call did, before it commits; nil for nobody.
 	Watch Watch
@@ -76,10 +76,10 @@ type Request struct {
 	Malformed error
 }
 
-// reads is the door by whose rules the body is decoded: body fields for REST, the whole input for all others.
-func (q *Request) reads() Door {
-	if q.Whole {
-		return Automation
+// inputDoor is the door by whose rules the body is decoded: body fields for REST, the whole input for all others.
+func (q *Request) inputDoor() Door {
+	if q.WholeInput {
+		return AutomationDoor
 	}
 	return q.Door
 }
@@ -88,80 +88,80 @@ func (q *Request) reads() Door {
 // events and the answer to store. A stored answer comes before the body is checked: a retry of what was once accepted
 // gets its answer even if the rules have changed since.
 func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
-	if err := o.Permit(q.Caller, q.Door); err != nil {
+	if err := o.PermitCaller(q.Caller, q.Door); err != nil {
 		return Answer{}, err
 	}
 	if q.Malformed != nil {
 		return Answer{}, q.Malformed
 	}
-	in := o.fresh()
+	in := o.newBlankInput()
 	// Other doors send path and query fields in the body, except to a Bytes operation, whose body is a stream.
-	if q.Door == REST && !q.Whole || o.Streams() && (len(q.Path) > 0 || q.Query != nil) {
-		if err := o.bind(in, q.Path, q.Query); err != nil {
+	if q.Door == RESTDoor && !q.WholeInput || o.TakesStream() && (len(q.Path) > 0 || q.Query != nil) {
+		if err := o.bindPathAndQuery(in, q.Path, q.Query); err != nil {
 			return Answer{}, err
 		}
 	}
-	if err := o.CheckKey(q); err != nil {
+	if err := o.CheckIdempotencyKey(q); err != nil {
 		return Answer{}, err
 	}
 	// The body is read only after everything that can refuse the request without it.
 	var text []byte
-	if q.Body != nil && !o.Streams() {
+	if q.Body != nil && !o.TakesStream() {
 		var err error
 		if text, err = q.Body(); err != nil {
 			return Answer{}, err
 		}
 	}
 	c := &Call{Caller: q.Caller, Org: q.Caller.Organization, Now: r.Clock.Now(), Door: q.Door, RequestID: q.ID, op: o,
-		runner: r, spend: q.Spend, watch: q.Watch}
+		runner: r, useAllowance: q.UseAllowance, watch: q.Watch}
 	ctx = db.WithLabel(ctx, o.Name)
-	if q.Match != "" {
+	if q.IfMatch != "" {
 		var err error
-		if c.match, err = o.matching(q); err != nil {
+		if c.ifMatch, err = o.parseIfMatch(q); err != nil {
 			return Answer{}, err
 		}
 	}
-	var k *key
+	var k *requestKey
 	if q.HasKey && o.takesKeyFrom(q.Door, q.Caller) {
 		c.Key = q.Key
-		k = &key{org: c.Org, value: q.Key, print: o.fingerprint(q.Path, q.Query, text)}
+		k = &requestKey{org: c.Org, value: q.Key, fingerprint: o.fingerprint(q.Path, q.Query, text)}
 		// storeAnswer looks again inside the transaction of a Write, so this lookup may miss a rival. It is skipped for
 		// a Write whose key is new. A Read looks for its stored answer only after it has read: until then it does not
 		// know whether this caller may see it.
-		if o.shape != readShape && (!q.NewKey || o.shape != writeShape || o.BindsKey != nil) {
-			answer, found, err := r.stored(ctx, c, k)
+		if o.shape != readShape && (!q.KeyIsNew || o.shape != writeShape || o.BindsKey != nil) {
+			answer, found, err := r.findStoredAnswer(ctx, c, k)
 			if found || err != nil {
 				return answer, err
 			}
 		}
 	}
-	if err := o.prepare(ctx, c, q.reads(), in, text); err != nil {
+	if err := o.prepareInput(ctx, c, q.inputDoor(), in, text); err != nil {
 		if k != nil && k.bound {
 			return Answer{}, fault.KeyReused.New() // the key belongs to a request that was valid, so not to this one
 		}
-		return r.secondLook(ctx, c, k, err)
+		return r.recheckKey(ctx, c, k, err)
 	}
 	switch o.shape {
 	case readShape:
-		return r.read(ctx, o, c, in, k)
+		return r.runRead(ctx, o, c, in, k)
 	case writeShape:
-		return r.write(ctx, o, c, in, k)
+		return r.runWrite(ctx, o, c, in, k)
 	default:
-		return r.flow(ctx, o, c, in, k, q.Stream)
+		return r.runFlow(ctx, o, c, in, k, q.Stream)
 	}
 }
 
-// Continue returns a call for work that goes on after its request was answered, in a job. Its events name
+// NewFollowUpCall returns a call for work that goes on after its request was answered, in a job. Its events name
 // request as what caused them, and must be among the Events of o.
-func (r *Runner) Continue(o *Op, caller *Caller, door Door, request string) *Call {
+func (r *Runner) NewFollowUpCall(o *Op, caller *Caller, door Door, request string) *Call {
 	return &Call{Caller: caller, Org: caller.Organization, Now: r.Clock.Now(), Door: door, RequestID: request, op: o,
 		runner: r}
 }
 
-// prepare decodes the body, checks what it refers to and whether it spends, and runs the input's Prepare.
-func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, text []byte) error {
-	if !o.Streams() { // a Bytes operation reads its own body
-		if err := o.decode(in, text, d); err != nil {
+// prepareInput decodes the body, checks what it refers to and whether it spends, and runs the input's Prepare.
+func (o *Op) prepareInput(ctx context.Context, c *Call, d Door, in reflect.Value, text []byte) error {
+	if !o.TakesStream() { // a Bytes operation reads its own body
+		if err := o.decodeInput(in, text, d); err != nil {
 			return err
 		}
 		if err := o.permitReferences(c, in); err != nil {
@@ -171,72 +171,72 @@ func (o *Op) prepare(ctx context.Context, c *Call, d Door, in reflect.Value, tex
 			return err
 		}
 	}
-	if !o.prepares {
+	if !o.hasPrepare {
 		return nil
 	}
-	return o.asInput(in.Addr().Interface().(Preparer).Prepare(ctx, c))
+	return o.asQueryFault(in.Addr().Interface().(Preparer).Prepare(ctx, c))
 }
 
-// bind fills the fields of the path and of the query.
-func (o *Op) bind(in reflect.Value, values []string, params url.Values) error {
-	for i, p := range o.pathOf {
-		if tree := p.node.fromText(values[i], field(in, p.index)); tree != nil {
-			return o.badPath(p, tree)
+// bindPathAndQuery fills the fields of the path and of the query.
+func (o *Op) bindPathAndQuery(in reflect.Value, values []string, params url.Values) error {
+	for i, p := range o.pathProps {
+		if tree := p.node.storeFromText(values[i], fieldByIndex(in, p.index)); tree != nil {
+			return o.refusePathValue(p, tree)
 		}
 	}
 	var tree *fault.Tree
-	for _, p := range o.queryOf {
+	for _, p := range o.queryProps {
 		given, ok := params[p.name]
 		if !ok {
 			if p.required {
-				return missingQuery(p)
+				return refuseMissingQuery(p)
 			}
 			continue
 		}
-		if p.node.listed {
-			tree = tree.Set(p.name, p.node.list(given, field(in, p.index)))
+		if p.node.isCommaList {
+			tree = tree.SetField(p.name, p.node.storeList(given, fieldByIndex(in, p.index)))
 			continue
 		}
-		tree = tree.Set(p.name, p.node.fromText(given[0], field(in, p.index)))
+		tree = tree.SetField(p.name, p.node.storeFromText(given[0], fieldByIndex(in, p.index)))
 	}
 	return tree.Fault(fault.BadInput)
 }
 
-// badPath refuses a value of the path, with the code that its collection may have for bad ids.
-func (o *Op) badPath(p *prop, tree *fault.Tree) error {
+// refusePathValue refuses a value of the path, with the code that its collection may have for bad ids.
+func (o *Op) refusePathValue(p *schemaProp, tree *fault.Tree) error {
 	k := o.badIDKind(p)
-	f := k.With((*fault.Tree)(nil).Set(p.name, tree))
+	f := k.WithDetails((*fault.Tree)(nil).SetField(p.name, tree))
 	if k == fault.BadInput {
 		f.Text = p.name + ": " + tree.Errors[0]
 	}
 	return f
 }
 
-// missingQuery refuses a request without a required query parameter.
-func missingQuery(p *prop) error {
+// refuseMissingQuery refuses a request without a required query parameter.
+func refuseMissingQuery(p *schemaProp) error {
 	f := fault.MissingQuery.Say("The query parameter %s is required.", p.name)
-	f.Details = (*fault.Tree)(nil).Set(p.name, (*fault.Tree)(nil).Add(fault.Missing))
+	f.Details = (*fault.Tree)(nil).SetField(p.name, (*fault.Tree)(nil).Add(fault.MissingIssue))
 	return f
 }
 
-// asREST turns the issues of a whole input into the refusal that REST would give, so that every door answers
+// refuseAsREST turns the issues of a whole input into the refusal that REST would give, so that every door answers
 // alike. REST reads path, query and body one after the other, and each has its own code.
-func (o *Op) asREST(tree *fault.Tree) error {
+func (o *Op) refuseAsREST(tree *fault.Tree) error {
 	if tree == nil {
 		return nil
 	}
-	for _, p := range o.pathOf {
-		if t := tree.Properties[p.name]; t != nil && t.Errors[0] != fault.Missing {
-			return o.badPath(p, t)
+	for _, p := range o.pathProps {
+		if t := tree.Properties[p.name]; t != nil && t.Errors[0] != fault.MissingIssue {
+			return o.refusePathValue(p, t)
 		}
 	}
 	var ofQuery *fault.Tree
-	for _, p := range o.queryOf {
+	for _, p := range o.queryProps {
 		t := tree.Properties[p.name]
-		if p.required && t != nil && t.Errors[0] == fault.Missing {
-			return missingQuery(p)
+		if p.required && t != nil && t.Errors[0] == fault.MissingIssue {
+			return refuseMissingQuery(p)
 		}
-		ofQuery = ofQuery.Set(p.name, t)
+		ofQuery = ofQuery.SetField(p.name, t)
 	}
 	if ofQuery != nil {
 		return ofQuery.Fault(fault.BadInput)
@@ -245,52 +245,52 @@ func (o *Op) asREST(tree *fault.Tree) error {
 }
 
 // badIDKind is the refusal for a value of the path that is no id.
-func (o *Op) badIDKind(p *prop) *fault.Kind {
-	if o.badID != nil && p == o.pathOf[0] {
-		return o.badID
+func (o *Op) badIDKind(p *schemaProp) *fault.Kind {
+	if o.badIDFault != nil && p == o.pathProps[0] {
+		return o.badIDFault
 	}
 	return fault.BadInput
 }
 
-// decode reads the body, or through other doors than REST the whole input.
-func (o *Op) decode(in reflect.Value, text []byte, d Door) error {
+// decodeInput reads the body, or through other doors than REST the whole input.
+func (o *Op) decodeInput(in reflect.Value, text []byte, d Door) error {
 	if len(text) == 0 {
 		switch {
-		case d != REST:
+		case d != RESTDoor:
 			text = []byte("{}")
-		case !o.needsBody():
+		case !o.requiresBody():
 			return nil
 		default:
 			return (*fault.Tree)(nil).Add("The body is empty; send a JSON object").Fault(fault.Invalid)
 		}
 	}
-	if d != REST {
-		return o.asREST(decodeJSON(o.in, text, in, nil))
+	if d != RESTDoor {
+		return o.refuseAsREST(decodeJSON(o.in, text, in, nil))
 	}
-	return decodeJSON(o.in, text, in, fromBody).Fault(fault.Invalid)
+	return decodeJSON(o.in, text, in, isBodyField).Fault(fault.Invalid)
 }
 
-func fromBody(p *prop) bool { return p.origin == body }
+func isBodyField(p *schemaProp) bool { return p.origin == originBody }
 
-// needsBody reports whether an empty body is refused. A POST for which {} would
+// requiresBody reports whether an empty body is refused. A POST for which {} would
 // do may come without; a PUT of nothing would clear what there is.
-func (o *Op) needsBody() bool {
-	return o.hasBody && (o.Method != http.MethodPost || !o.in.optionalBody())
+func (o *Op) requiresBody() bool {
+	return o.hasBody && (o.Method != http.MethodPost || !o.in.allowsEmptyBody())
 }
 
-// optionalBody reports whether {} would do.
-func (n *node) optionalBody() bool {
+// allowsEmptyBody reports whether {} would do.
+func (n *schemaNode) allowsEmptyBody() bool {
 	for _, p := range n.order {
-		if p.origin == body && p.required {
+		if p.origin == originBody && p.required {
 			return false
 		}
 	}
 	return true
 }
 
-// asInput replaces the code for invalid bodies by that for queries, in what Prepare refused about an operation
+// asQueryFault replaces the code for invalid bodies by that for queries, in what Prepare refused about an operation
 // that has no body.
-func (o *Op) asInput(err error) error {
+func (o *Op) asQueryFault(err error) error {
 	var f *fault.Fault
 	if !o.hasBody && errors.As(err, &f) && f.Kind == fault.Invalid {
 		changed := *f
@@ -300,137 +300,138 @@ func (o *Op) asInput(err error) error {
 	return err
 }
 
-// read runs a Read. A preview (POST) keeps its answer under a key as well: a retry gets the same answer, even if the
+// runRead runs a Read. A preview (POST) keeps its answer under a key as well: a retry gets the same answer, even if the
 // data has changed since.
-func (r *Runner) read(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (a Answer, err error) {
+func (r *Runner) runRead(ctx context.Context, o *Op, c *Call, in reflect.Value, k *requestKey) (a Answer, err error) {
 	var out any
-	err = r.DB.Read(db.WithGuess(ctx, o.guess), func(ctx context.Context, tx *db.Tx) (err error) {
+	err = r.DB.Read(db.WithStatementGuess(ctx, o.guess), func(ctx context.Context, tx *db.Tx) (err error) {
 		c.Tx = tx
-		out, err = o.call(ctx, c, in, nil)
+		out, err = o.invoke(ctx, c, in, nil)
 		return err
 	})
-	if fault.Has(err, fault.Forbidden) {
+	if fault.IsKind(err, fault.Forbidden) {
 		return Answer{}, err // a stored answer would show what this caller may not read
 	}
 	if err != nil {
-		return r.secondLook(ctx, c, k, err)
+		return r.recheckKey(ctx, c, k, err)
 	}
 	if k == nil {
-		return c.answered(out)
+		return c.newAnswer(out)
 	}
-	return r.once(ctx, c, k, func(context.Context) (any, error) { return out, nil })
+	return r.runOncePerKey(ctx, c, k, func(context.Context) (any, error) { return out, nil })
 }
 
-// answered is the answer of a call without an idempotency key, which is not stored.
-func (c *Call) answered(out any) (Answer, error) {
+// newAnswer is the answer of a call without an idempotency key, which is not stored.
+func (c *Call) newAnswer(out any) (Answer, error) {
 	if content, ok := out.(*Content); ok {
 		return Answer{Status: c.op.Status, Content: content}, nil
 	}
-	body, _, err := c.op.encode(out)
-	return Answer{Status: c.op.Status, Body: body, Sight: c.sight(out)}, err
+	body, _, err := c.op.encodeAnswer(out)
+	return Answer{Status: c.op.Status, Body: body, Exposure: c.exposureIfNeeded(out)}, err
 }
 
-// commit runs fn in one write transaction and commits its events and, under a key, the answer together with it.
-func (r *Runner) commit(ctx context.Context, c *Call, k *key, fn func(context.Context) (any, error)) (a Answer, out any,
-	err error) {
+// commitWork runs fn in one write transaction and commits its events and, under a key, the answer together with it.
+func (r *Runner) commitWork(ctx context.Context, c *Call, k *requestKey,
+	fn func(context.Context) (any, error)) (a Answer, out any, err error) {
 	org, caller := c.Org, c.Caller
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		// The database may run this function again after a conflict. The run before may have changed the organization
 		// and the caller, as a Public operation does.
 		c.Org, c.Caller = org, caller
-		c.Tx, c.emits, c.replay, c.status = tx, c.emits[:0], false, c.op.Status
-		tx.WrittenBy(c.author())
+		c.Tx, c.pendingEvents, c.replayed, c.status = tx, c.pendingEvents[:0], false, c.op.Status
+		tx.SetAuthor(c.textAuthor())
 		defer func() { c.Tx = nil }()
-		c.follow()
+		c.startTrace()
 		if k != nil {
-			if err := k.begin(ctx, c); err != nil {
+			if err := k.lockForWrite(ctx, c); err != nil {
 				return err
 			}
 		}
-		if c.match != nil { // versions are compared once the row is locked, so that nobody changes it in between
-			tx.Guard(c.match.row, func(ctx context.Context) error { return c.match.check(ctx, c) })
+		if c.ifMatch != nil { // versions are compared once the row is locked, so that nobody changes it in between
+			tx.GuardRow(c.ifMatch.row, func(ctx context.Context) error { return c.ifMatch.checkVersion(ctx, c) })
 		}
 		if out, err = fn(ctx); err != nil {
 			return err
 		}
-		if tx.Guarded() { // a bug: If-Match was never compared
+		if tx.GuardPending() { // a bug: If-Match was never compared
 			return fmt.Errorf("op: %s changes a row that it did not lock", c.op.Name)
 		}
 		// The answer is encoded inside the transaction, because it is stored with it and events share its bytes. The
 		// Meter comes after the events, which are what it counts.
-		body, data, err := c.op.encode(out)
+		body, data, err := c.op.encodeAnswer(out)
 		if err != nil {
 			return fmt.Errorf("op: %s: encode: %w", c.op.Name, err)
 		}
-		if err := c.record(ctx, out, data); err != nil {
+		if err := c.writeEvents(ctx, out, data); err != nil {
 			return err
 		}
-		if err := c.count(ctx); err != nil {
+		if err := c.meterTransaction(ctx); err != nil {
 			return err
 		}
-		a = Answer{Status: c.status, Body: body, Replay: c.replay, Sight: c.sight(out)}
-		if k != nil && !c.replay {
-			return k.finish(ctx, c, a)
+		a = Answer{Status: c.status, Body: body, Replay: c.replayed, Exposure: c.exposureIfNeeded(out)}
+		if k != nil && !c.replayed {
+			return k.storeAnswer(ctx, c, a)
 		}
 		return nil
 	})
 	return a, out, err
 }
 
-// write runs a Write, under its key if it has one.
-func (r *Runner) write(ctx context.Context, o *Op, c *Call, in reflect.Value, k *key) (Answer, error) {
+// runWrite runs a Write, under its key if it has one.
+func (r *Runner) runWrite(ctx context.Context, o *Op, c *Call, in reflect.Value, k *requestKey) (Answer, error) {
 	work := func(ctx context.Context) (any, error) {
 		// The transaction may run again, and the function may change its input: each run gets a copy.
 		again := reflect.New(in.Type()).Elem()
 		again.Set(in)
-		return o.call(ctx, c, again, nil)
+		return o.invoke(ctx, c, again, nil)
 	}
 	if k == nil {
-		a, _, err := r.commit(ctx, c, nil, work)
+		a, _, err := r.commitWork(ctx, c, nil, work)
 		return a, err
 	}
-	return r.once(ctx, c, k, work)
+	return r.runOncePerKey(ctx, c, k, work)
 }
 
-// once does the work of a request with a key, unless another request with the key has done it or is doing it.
-func (r *Runner) once(ctx context.Context, c *Call, k *key, work func(context.Context) (any, error)) (Answer, error) {
+// runOncePerKey does the work of a request with a key, unless another request with the key has done it or is doing it.
+func (r *Runner) runOncePerKey(ctx context.Context, c *Call, k *requestKey,
+	work func(context.Context) (any, error)) (Answer, error) {
 	if r.DB.Engine() == db.SQLite {
 		// Only one process uses the file, so a lock in memory is enough to refuse a second request at once. On
 		// PostgreSQL, lockForWrite uses a lock of the database.
-		release, ok := r.keys.try(k)
+		release, ok := r.keys.tryLock(k)
 		if !ok {
 			return Answer{}, fault.KeyInFlight.New()
 		}
 		defer release()
 	}
-	a, _, err := r.commit(ctx, c, k, work)
+	a, _, err := r.commitWork(ctx, c, k, work)
 	if err != nil {
-		return r.secondLook(ctx, c, k, err)
+		return r.recheckKey(ctx, c, k, err)
 	}
 	return a, nil
 }
 
-// secondLook decides what an error means for a request with a key. Another request with the key may have finished
+// recheckKey decides what an error means for a request with a key. Another request with the key may have finished
 // between our first lookup and our lock, and be the very reason for the error: what can be done only once was done. Or
 // the connection broke during the commit, and the commit may have succeeded. In both cases the stored answer is found
 // now, and is the right answer.
-func (r *Runner) secondLook(ctx context.Context, c *Call, k *key, err error) (Answer, error) {
-	if k == nil || fault.Has(err, fault.KeyInFlight) {
+func (r *Runner) recheckKey(ctx context.Context, c *Call, k *requestKey, err error) (Answer, error) {
+	if k == nil || fault.IsKind(err, fault.KeyInFlight) {
 		return Answer{}, err
 	}
-	answer, found, lookupErr := r.stored(context.WithoutCancel(ctx), c, k)
+	answer, found, lookupErr := r.findStoredAnswer(context.WithoutCancel(ctx), c, k)
 	switch {
 	case found || lookupErr != nil:
 		return answer, lookupErr
-	case errors.Is(err, errStored):
+	case errors.Is(err, errAlreadyStored):
 		return Answer{}, fault.Unavailable.Because(err)
 	}
 	return Answer{}, err
 }
 
-// protect turns a panic into an error, as a transaction does for a Read and a Write, so that a Flow still releases
+// recoverPanic turns a panic into an error, as a transaction does for a Read and a Write, so that a Flow still releases
 // its key.
-func protect(fn func() (any, error)) (out any, err error) {
+func recoverPanic(fn func() (any, error)) (out any, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &db.PanicError{Value: v, Stack: debug.Stack()}

@@ -23,11 +23,11 @@ const (
 	maxDepth         = 64
 )
 
-// shapeKind is the JSON type of a value.
-type shapeKind uint8
+// valueKind is the JSON type of a value.
+type valueKind uint8
 
 const (
-	anyValue shapeKind = iota
+	anyValue valueKind = iota
 	stringValue
 	intValue
 	numberValue
@@ -37,86 +37,86 @@ const (
 	mapValue
 )
 
-func (k shapeKind) String() string {
+func (k valueKind) String() string {
 	return [...]string{"a value", "string", "integer", "number", "boolean", "array", "object", "object"}[k]
 }
 
-// holder is how a Go field holds a value that may be absent or null.
-type holder uint8
+// holderKind is how a Go field holds a value that may be absent or null.
+type holderKind uint8
 
 const (
-	direct  holder = iota // the value itself
-	pointer               // nil when absent or null
-	opt                   // Nullable[T]
-	maybe                 // Optional[T]
+	heldDirectly   holderKind = iota // the value itself
+	heldByPointer                    // nil when absent or null
+	heldAsNullable                   // Nullable[T]
+	heldAsOptional                   // Optional[T]
 )
 
-// node is the schema of one Go type, compiled once at start. Decoding checks JSON against it, and documents
+// schemaNode is the schema of one Go type, compiled once at start. Decoding checks JSON against it, and documents
 // convert it to JSON Schema. The tags of struct fields refine it, so a field has a copy of the node of its type.
-type node struct {
-	kind     shapeKind
-	hold     holder
-	nullable bool
-	min, max int64 // length of strings in characters, of arrays in elements, value of integers; max -1 is no bound
-	bounded  bool  // of integers: min and max apply
-	notBlank bool  // of strings: spaces alone are refused
-	enum     []string
-	format   string
-	doc      string
-	ref      string // of ids: the resource whose rows they name, or refUnrestricted
-	pattern  *regexp.Regexp
-	props    map[string]*prop // of objects: the fields by name
-	order    []*prop          // and in the order of the Go struct
-	elem     *node            // of arrays and maps
-	listed   bool             // of arrays: a query filter, for which a string with commas will do as well
-	oneOf    []shapeKind      // of anyValue: the kinds it may have; empty allows all
-	shown    *node            // the schema for documents, of raw JSON that is decoded later; nil for this one
-	name     string           // of structs: the name for documents
-	output   bool             // part of an answer
-	object   reflect.Type     // of structs: the type without pointer or Nullable
-	typ      reflect.Type
+type schemaNode struct {
+	kind         valueKind
+	hold         holderKind
+	nullable     bool
+	min, max     int64 // length of strings in characters, of arrays in elements, value of integers; max -1 is no bound
+	bounded      bool  // of integers: min and max apply
+	notBlank     bool  // of strings: spaces alone are refused
+	enum         []string
+	format       string
+	doc          string
+	ref          string // of ids: the resource whose rows they name, or refUnrestricted
+	pattern      *regexp.Regexp
+	props        map[string]*schemaProp // of objects: the fields by name
+	order        []*schemaProp          // and in the order of the Go struct
+	elem         *schemaNode            // of arrays and maps
+	isCommaList  bool                   // of arrays: a query filter, for which a string with commas will do as well
+	oneOf        []valueKind            // of anyValue: the kinds it may have; empty allows all
+	documentedAs *schemaNode            // the schema for documents, of raw JSON that is decoded later; nil for this one
+	name         string                 // of structs: the name for documents
+	output       bool                   // part of an answer
+	object       reflect.Type           // of structs: the type without pointer or Nullable
+	typ          reflect.Type
 }
 
-// prop is one field of an object.
-type prop struct {
-	name     string
-	index    []int // of the Go field, for reflect
-	origin   origin
-	required bool
-	omitted  bool    // an answer leaves it out when it has no value
-	def      *string // the default; nil for none
-	node     *node
-	nth      int   // its index in order
-	sent     []int // of a field of Changes: the index of Changes.Sent, where decoding notes its name; nil for others
+// schemaProp is one field of an object.
+type schemaProp struct {
+	name        string
+	index       []int // of the Go field, for reflect
+	origin      origin
+	required    bool
+	omitted     bool    // an answer leaves it out when it has no value
+	defaultText *string // the default; nil for none
+	node        *schemaNode
+	position    int   // its index in order
+	sentIndex   []int // of a field of Changes: the index of Changes.Sent, where decoding notes its name; nil for others
 }
 
 // origin is where a REST request has a field. Other doors have all fields in one object.
 type origin uint8
 
 const (
-	body origin = iota
-	path
-	query
+	originBody origin = iota
+	originPath
+	originQuery
 )
 
-// compile builds the schema of a Go type. It panics on a type that JSON cannot have here. seen ends the recursion
+// compileSchema builds the schema of a Go type. It panics on a type that JSON cannot have here. seen ends the recursion
 // of a struct that contains itself.
-func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
-	if t.Implements(reflect.TypeFor[optional]()) {
-		elem, nullable := reflect.Zero(t).Interface().(optional).optional()
-		n := *compile(elem, seen) // a copy: the type may also be held in other ways
-		n.hold, n.nullable, n.typ = maybe, nullable, t
+func compileSchema(t reflect.Type, seen map[reflect.Type]*schemaNode) *schemaNode {
+	if t.Implements(reflect.TypeFor[optionalField]()) {
+		elem, nullable := reflect.Zero(t).Interface().(optionalField).optional()
+		n := *compileSchema(elem, seen) // a copy: the type may also be held in other ways
+		n.hold, n.nullable, n.typ = heldAsOptional, nullable, t
 		if nullable {
-			n.hold = opt
+			n.hold = heldAsNullable
 		}
 		return &n
 	}
 	if t.Kind() == reflect.Pointer {
-		n := *compile(t.Elem(), seen)
-		n.hold, n.nullable, n.typ = pointer, true, t
+		n := *compileSchema(t.Elem(), seen)
+		n.hold, n.nullable, n.typ = heldByPointer, true, t
 		return &n
 	}
-	n := &node{typ: t, max: -1}
+	n := &schemaNode{typ: t, max: -1}
 	switch t {
 	case reflect.TypeFor[id.ID]():
 		n.kind, n.format = stringValue, "uuid"
@@ -143,53 +143,53 @@ func compile(t reflect.Type, seen map[reflect.Type]*node) *node {
 	case reflect.Bool:
 		n.kind = boolValue
 	case reflect.Slice:
-		n.kind, n.elem, n.max = arrayValue, compile(t.Elem(), seen), defaultMaxItems
+		n.kind, n.elem, n.max = arrayValue, compileSchema(t.Elem(), seen), defaultMaxItems
 	case reflect.Map: // its keys are strings
-		n.kind, n.elem = mapValue, compile(t.Elem(), seen)
+		n.kind, n.elem = mapValue, compileSchema(t.Elem(), seen)
 	case reflect.Struct:
 		if s := seen[t]; s != nil {
 			return s
 		}
 		seen[t] = n // before its fields, which may lead back to it
-		n.kind, n.props, n.name, n.object = objectValue, map[string]*prop{}, componentName(t), t
-		n.fields(t, nil, seen)
+		n.kind, n.props, n.name, n.object = objectValue, map[string]*schemaProp{}, componentName(t), t
+		n.addFields(t, nil, seen)
 	default:
 		panic(fmt.Sprintf("op: %s has no schema", t))
 	}
 	return n
 }
 
-// asAnswer turns a schema as inputs have it into that of an answer: every field is present unless it is declared
+// asAnswerSchema turns a schema as inputs have it into that of an answer: every field is present unless it is declared
 // as omitted, and lower bounds and patterns do not hold.
-func (n *node) asAnswer() *node {
+func (n *schemaNode) asAnswerSchema() *schemaNode {
 	if n.output {
 		return n
 	}
 	n.output = true
 	if n.elem != nil {
-		n.elem.asAnswer()
+		n.elem.asAnswerSchema()
 	}
 	for _, p := range n.order {
-		p.required, p.def = !p.omitted, nil
+		p.required, p.defaultText = !p.omitted, nil
 		if p.node.kind == stringValue || p.node.kind == arrayValue { // a row from before a rule need not follow it
 			p.node.min, p.node.notBlank, p.node.pattern = 0, false, nil
 		}
-		p.node.asAnswer()
+		p.node.asAnswerSchema()
 	}
 	return n
 }
 
-// component is the name of a struct in the OpenAPI document. A struct that is both an input and an answer has two
+// documentName is the name of a struct in the OpenAPI document. A struct that is both an input and an answer has two
 // names, because other fields are required.
-func (n *node) component() string {
+func (n *schemaNode) documentName() string {
 	if n.output || strings.HasSuffix(n.name, "Fields") || strings.HasSuffix(n.name, "Input") {
 		return n.name
 	}
 	return n.name + "Input"
 }
 
-// components are the types by the names that documents have for them, to find two types of one name.
-var components sync.Map // name → reflect.Type
+// documentTypes are the types by the names that documents have for them, to find two types of one name.
+var documentTypes sync.Map // name → reflect.Type
 
 // typeArgument matches the argument of a generic type: Changes[frontdesk/…/contact.Fields] is ChangesOfFields.
 var typeArgument = regexp.MustCompile(`\[(?:.*[./])?(\w+)\]`)
@@ -203,28 +203,28 @@ func componentName(t reflect.Type) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// jsonName is the name in a field's json tag.
-func jsonName(f reflect.StructField) string {
+// jsonFieldName is the name in a field's json tag.
+func jsonFieldName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
 }
 
-// fields adds the fields of a struct, and those of the structs it embeds as if they were its own. at is the index of
+// addFields adds the fields of a struct, and those of the structs it embeds as if they were its own. at is the index of
 // the struct in the outermost one.
-func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
+func (n *schemaNode) addFields(t reflect.Type, at []int, seen map[reflect.Type]*schemaNode) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		index := append(slices.Clone(at), i)
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			if isChanges(f.Type) {
-				n.changes(f.Type, index, seen)
+			if isChangesType(f.Type) {
+				n.addChangeFields(f.Type, index, seen)
 			} else {
-				n.fields(f.Type, index, seen)
+				n.addFields(f.Type, index, seen)
 			}
 			continue
 		}
-		p := &prop{index: index, nth: len(n.order)}
-		for tag, from := range map[string]origin{"json": body, "path": path, "query": query} {
+		p := &schemaProp{index: index, position: len(n.order)}
+		for tag, from := range map[string]origin{"json": originBody, "path": originPath, "query": originQuery} {
 			if v, ok := f.Tag.Lookup(tag); ok {
 				if p.name != "" {
 					panic(fmt.Sprintf("op: %s.%s has two origins", t, f.Name))
@@ -236,22 +236,23 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 		if !f.IsExported() || p.name == "" || p.name == "-" {
 			continue
 		}
-		c := *compile(f.Type, seen) // a copy, which the tags of this field refine
+		c := *compileSchema(f.Type, seen) // a copy, which the tags of this field refine
 		c.doc = f.Tag.Get("doc")
-		c.constrain(t, f)
+		c.applyTags(t, f)
 		// min:"1" on a field of the body also refuses spaces alone. A filter may look for spaces, and in a password,
 		// whose min is larger, they count like any other character.
-		c.notBlank = c.kind == stringValue && c.min == 1 && p.origin == body
-		c.listed = c.kind == arrayValue && p.origin == query
-		c.nullable = c.nullable || c.listed
+		c.notBlank = c.kind == stringValue && c.min == 1 && p.origin == originBody
+		c.isCommaList = c.kind == arrayValue && p.origin == originQuery
+		c.nullable = c.nullable || c.isCommaList
 		p.node = &c
 		if d, ok := f.Tag.Lookup("default"); ok {
-			p.def = &d
+			p.defaultText = &d
 		}
 		p.omitted = strings.Contains(f.Tag.Get("json"), ",omit")
 		// A field is required unless its type or a tag says that it may be absent.
-		p.required = c.hold == direct && p.def == nil && !p.omitted && !c.listed && f.Tag.Get("optional") == ""
-		if p.origin == path {
+		p.required = c.hold == heldDirectly && p.defaultText == nil && !p.omitted && !c.isCommaList &&
+			f.Tag.Get("optional") == ""
+		if p.origin == originPath {
 			p.required = true
 		}
 		if n.props[p.name] != nil {
@@ -262,19 +263,19 @@ func (n *node) fields(t reflect.Type, at []int, seen map[reflect.Type]*node) {
 	}
 }
 
-// changes adds the fields of an embedded Changes, each of which may be left out. Changes has the fields To (0)
+// addChangeFields adds the fields of an embedded Changes, each of which may be left out. Changes has the fields To (0)
 // and Sent (1).
-func (n *node) changes(t reflect.Type, at []int, seen map[reflect.Type]*node) {
+func (n *schemaNode) addChangeFields(t reflect.Type, at []int, seen map[reflect.Type]*schemaNode) {
 	first := len(n.order)
-	n.fields(t.Field(0).Type, append(slices.Clone(at), 0), seen)
+	n.addFields(t.Field(0).Type, append(slices.Clone(at), 0), seen)
 	for _, p := range n.order[first:] {
-		p.required, p.def, p.sent = false, nil, append(slices.Clone(at), 1)
+		p.required, p.defaultText, p.sentIndex = false, nil, append(slices.Clone(at), 1)
 	}
 }
 
-// constrain applies the tags min, max, itemMax, enum, format, ref, pattern and kinds of a field, and panics on a wrong
+// applyTags applies the tags min, max, itemMax, enum, format, ref, pattern and kinds of a field, and panics on a wrong
 // one.
-func (n *node) constrain(t reflect.Type, f reflect.StructField) {
+func (n *schemaNode) applyTags(t reflect.Type, f reflect.StructField) {
 	number := func(tag string) (int64, bool) {
 		v, ok := f.Tag.Lookup(tag)
 		if !ok {
@@ -309,12 +310,12 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 		target.enum = strings.Split(v, ",")
 	}
 	if v := f.Tag.Get("format"); v != "" {
-		if formats[v] == nil {
+		if formatChecks[v] == nil {
 			panic(fmt.Sprintf("op: %s.%s: there is no format %s", t, f.Name, v))
 		}
 		target.format = v
 	}
-	if target.ref = f.Tag.Get("ref"); target.ref != "" && !target.isID() {
+	if target.ref = f.Tag.Get("ref"); target.ref != "" && !target.holdsID() {
 		panic(fmt.Sprintf("op: %s.%s: only an id can have a ref", t, f.Name))
 	}
 	if v := f.Tag.Get("pattern"); v != "" {
@@ -322,24 +323,24 @@ func (n *node) constrain(t reflect.Type, f reflect.StructField) {
 	}
 	if v := f.Tag.Get("kinds"); v != "" {
 		for _, k := range strings.Split(v, ",") {
-			i := slices.IndexFunc([]shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue},
-				func(s shapeKind) bool { return s.String() == k })
+			i := slices.IndexFunc([]valueKind{stringValue, numberValue, boolValue, arrayValue, objectValue},
+				func(s valueKind) bool { return s.String() == k })
 			if i < 0 {
 				panic(fmt.Sprintf("op: %s.%s: there is no kind %s", t, f.Name, k))
 			}
-			n.oneOf = append(n.oneOf, []shapeKind{stringValue, numberValue, boolValue, arrayValue, objectValue}[i])
+			n.oneOf = append(n.oneOf, []valueKind{stringValue, numberValue, boolValue, arrayValue, objectValue}[i])
 		}
 	}
 }
 
-// Words is the pattern that documents give for strings that must not be blank.
-const Words = `\S`
+// NotBlankPattern is the pattern that documents give for strings that must not be blank.
+const NotBlankPattern = `\S`
 
-// schema converts the node to JSON Schema 2020-12. If refs is not nil, named structs below the top level are put
+// toJSONSchema converts the node to JSON Schema 2020-12. If refs is not nil, named structs below the top level are put
 // there and replaced by references.
-func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.Schema {
-	if n.shown != nil {
-		return n.shown.schema(refs, false)
+func (n *schemaNode) toJSONSchema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.Schema {
+	if n.documentedAs != nil {
+		return n.documentedAs.toJSONSchema(refs, false)
 	}
 	s := &jsonschema.Schema{Description: n.doc}
 	typ := ""
@@ -355,7 +356,7 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	}
 	switch n.kind {
 	case stringValue:
-		typ, s.Format = "string", jsonFormat(n.format)
+		typ, s.Format = "string", jsonSchemaFormat(n.format)
 		if n.enum == nil { // the choices say it all
 			length(&s.MinLength, &s.MaxLength)
 		}
@@ -363,7 +364,7 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		case n.pattern != nil:
 			s.Pattern = n.pattern.String()
 		case n.notBlank && n.enum == nil && n.format == "":
-			s.Pattern = Words
+			s.Pattern = NotBlankPattern
 		}
 	case intValue:
 		typ = "integer"
@@ -380,24 +381,24 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	case boolValue:
 		typ = "boolean"
 	case arrayValue:
-		typ, s.Items = "array", n.elem.schema(refs, false)
+		typ, s.Items = "array", n.elem.toJSONSchema(refs, false)
 		length(&s.MinItems, &s.MaxItems)
 	case mapValue:
-		typ, s.AdditionalProperties = "object", n.elem.schema(refs, false)
+		typ, s.AdditionalProperties = "object", n.elem.toJSONSchema(refs, false)
 	case anyValue:
-		n.alternatives(s)
+		n.writeAlternatives(s)
 		return s
 	case objectValue:
 		if refs != nil && n.name != "" && !top {
-			name := n.component()
-			if other, used := components.LoadOrStore(name, n.object); used && other != n.object {
+			name := n.documentName()
+			if other, used := documentTypes.LoadOrStore(name, n.object); used && other != n.object {
 				panic(fmt.Sprintf("op: both %s and %s would be %s in the document", other, n.object, name))
 			}
 			if _, ok := refs[name]; !ok {
 				refs[name] = nil // a struct that contains itself finds its name taken, and the recursion ends
 				c := *n
 				c.nullable, c.doc = false, ""
-				refs[name] = c.schema(refs, true)
+				refs[name] = c.toJSONSchema(refs, true)
 			}
 			r := &jsonschema.Schema{Ref: "#/components/schemas/" + name, Description: n.doc}
 			if n.nullable { // a reference cannot say "or null" itself
@@ -410,9 +411,9 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 		s.Properties = map[string]*jsonschema.Schema{}
 		for _, p := range n.order {
 			s.PropertyOrder = append(s.PropertyOrder, p.name)
-			s.Properties[p.name] = p.node.schema(refs, false)
-			if p.def != nil {
-				s.Properties[p.name].Default = p.node.defaultJSON(*p.def)
+			s.Properties[p.name] = p.node.toJSONSchema(refs, false)
+			if p.defaultText != nil {
+				s.Properties[p.name].Default = p.node.defaultJSON(*p.defaultText)
 			}
 			if p.required {
 				s.Required = append(s.Required, p.name)
@@ -434,9 +435,9 @@ func (n *node) schema(refs map[string]*jsonschema.Schema, top bool) *jsonschema.
 	return s
 }
 
-// alternatives writes the kinds that a raw value may have: one as its type, several as anyOf, which client
+// writeAlternatives writes the kinds that a raw value may have: one as its type, several as anyOf, which client
 // generators understand better than a list of types.
-func (n *node) alternatives(s *jsonschema.Schema) {
+func (n *schemaNode) writeAlternatives(s *jsonschema.Schema) {
 	var kinds []*jsonschema.Schema
 	for _, k := range n.oneOf {
 		c := &jsonschema.Schema{Type: k.String()}
@@ -456,7 +457,7 @@ func (n *node) alternatives(s *jsonschema.Schema) {
 }
 
 // defaultJSON is a default from a tag as JSON.
-func (n *node) defaultJSON(text string) []byte {
+func (n *schemaNode) defaultJSON(text string) []byte {
 	if n.kind == stringValue {
 		return []byte(strconv.Quote(text))
 	}

@@ -16,11 +16,11 @@ import (
 // The functions of a Series are called inside the transaction. The database may run the transaction again, so they may
 // be called again from the first step on; Begin is where to forget what they have collected.
 type Series struct {
-	Caller    *Caller
-	Door      Door
-	RequestID string
-	Steps     []SeriesStep
-	Spend     func(more int) error // see Request.UseAllowance
+	Caller       *Caller
+	Door         Door
+	RequestID    string
+	Steps        []SeriesStep
+	UseAllowance func(more int) error // see Request.UseAllowance
 
 	// Begin is called when the transaction begins, and again when it is run again; nil for nothing.
 	Begin func()
@@ -34,8 +34,8 @@ type Series struct {
 	Refused func(step int, err error)
 	// WiderCallers have more permissions than Caller, each more than the one before. A step that Caller is not
 	// permitted is tried as each of them, and Widened is called with the index of each that is tried.
-	Wider   []*Caller
-	Widened func(step, caller int)
+	WiderCallers []*Caller
+	Widened      func(step, caller int)
 	// Finally is called at the end with the trace of each step and the steps that could not be rehearsed.
 	Finally func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error
 
@@ -48,26 +48,26 @@ type SeriesStep struct {
 	Key string // the idempotency key, for an operation that keeps its keys itself (Spec.BindsKey)
 	// KeepsAnswer says that Key is one that the caller sent, so that the answer is stored under it like that of any
 	// other call.
-	Keeps bool
+	KeepsAnswer bool
 	// Input builds the whole input as JSON. It may depend on the answers of the steps before.
 	Input func() ([]byte, error)
 	// InputIsFixed says that Input depends on no other step, so that it can be read before the transaction.
-	Fixed bool
+	InputIsFixed bool
 
-	asked any   // what the operation fetched for its rehearsal, see WithQuote
-	err   error // why it could not be fetched
+	quote    any   // what the operation fetched for its rehearsal, see WithQuote
+	quoteErr error // why it could not be fetched
 
-	ready reflect.Value // the input, if PrepareSeries has prepared it; else the zero Value
-	as    *Caller       // the caller it was prepared for
+	preparedInput reflect.Value // the input, if PrepareSeries has prepared it; else the zero Value
+	preparedFor   *Caller       // the caller it was prepared for
 }
 
-// words is whose words a step writes. Once a step has read text from outside the organization, later steps may
+// stepAuthor is whose words a step writes. Once a step has read text from outside the organization, later steps may
 // repeat it, so all they write is marked as external.
-func (s *Series) words(c *Call) db.Author {
+func (s *Series) stepAuthor(c *Call) db.Author {
 	if s.external {
-		return db.Stranger
+		return db.AuthorExternal
 	}
-	return c.author()
+	return c.textAuthor()
 }
 
 // ErrCannotRehearse says that what a step would do cannot be found out without doing it, because it calls the outside
@@ -89,13 +89,13 @@ func (o *Op) Rehearsable() bool {
 	return o.shape == readShape || o.shape == writeShape || o.shape == flowShape && o.Rehearses
 }
 
-// RunsTogether reports whether the operation can run inside the transaction of a Series.
-func (o *Op) RunsTogether() bool { return o.shape == readShape || o.shape == writeShape }
+// CanJoinSeries reports whether the operation can run inside the transaction of a Series.
+func (o *Op) CanJoinSeries() bool { return o.shape == readShape || o.shape == writeShape }
 
-// Asks has a Flow fetch something from outside before it is rehearsed, such as a price, because a rehearsal itself
+// WithQuote has a Flow fetch something from outside before it is rehearsed, such as a price, because a rehearsal itself
 // runs in a transaction and calls nobody. The operation gets what fn returned from Call.Quote.
-func Asks[In any](o *Op, fn func(context.Context, *Call, In) (any, error)) *Op {
-	o.asks = func(ctx context.Context, c *Call, in any) (any, error) { return fn(ctx, c, in.(In)) }
+func WithQuote[In any](o *Op, fn func(context.Context, *Call, In) (any, error)) *Op {
+	o.fetchQuote = func(ctx context.Context, c *Call, in any) (any, error) { return fn(ctx, c, in.(In)) }
 	return o
 }
 
@@ -103,114 +103,114 @@ func Asks[In any](o *Op, fn func(context.Context, *Call, In) (any, error)) *Op {
 // call the outside world then.
 func (c *Call) Rehearsing() bool { return c.rehearsing }
 
-// Asked is what the operation fetched from outside before its rehearsal (WithQuote); nil outside of a rehearsal.
-func (c *Call) Asked() any { return c.asked }
+// Quote is what the operation fetched from outside before its rehearsal (WithQuote); nil outside of a rehearsal.
+func (c *Call) Quote() any { return c.quote }
 
-// Rehearse runs the series in a transaction that is rolled back. A step that cannot be rehearsed is left out.
-func (r *Runner) Rehearse(ctx context.Context, s *Series) error {
+// RehearseSeries runs the series in a transaction that is rolled back. A step that cannot be rehearsed is left out.
+func (r *Runner) RehearseSeries(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, "rehearsal")
-	r.Ready(ctx, s)
+	r.PrepareSeries(ctx, s)
 	for i := range s.Steps {
-		s.Steps[i].asked, s.Steps[i].err = r.ask(ctx, s, i)
+		s.Steps[i].quote, s.Steps[i].quoteErr = r.fetchQuote(ctx, s, i)
 	}
-	return r.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error { return r.series(ctx, tx, s, true) })
+	return r.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error { return r.runSteps(ctx, tx, s, true) })
 }
 
 // Warmer is an input with slow work that needs no database, like compiling an expression that the caller wrote. Warm
 // does the work and caches the result, so that Prepare finds it later.
 type Warmer interface{ Warm() }
 
-// Ready does before the transaction what can be done there, because on SQLite all other writers wait until the
+// PrepareSeries does before the transaction what can be done there, because on SQLite all other writers wait until the
 // transaction ends. It prepares the first input, which cannot depend on other steps, and warms the others.
-func (r *Runner) Ready(ctx context.Context, s *Series) {
-	for _, as := range append([]*Caller{s.Caller}, s.Wider...) {
-		err := r.readyFirst(ctx, s, as)
-		if !fault.Has(err, fault.Forbidden) {
+func (r *Runner) PrepareSeries(ctx context.Context, s *Series) {
+	for _, as := range append([]*Caller{s.Caller}, s.WiderCallers...) {
+		err := r.prepareFirstStep(ctx, s, as)
+		if !fault.IsKind(err, fault.Forbidden) {
 			break // prepared; or refused, and runStep will meet the refusal again
 		}
 	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
-		in := step.Op.fresh()
+		in := step.Op.newBlankInput()
 		w, ok := in.Addr().Interface().(Warmer)
-		if !ok || !step.Fixed {
+		if !ok || !step.InputIsFixed {
 			continue
 		}
-		if text, err := step.Input(); err == nil && step.Op.decode(in, text, Automation) == nil {
+		if text, err := step.Input(); err == nil && step.Op.decodeInput(in, text, AutomationDoor) == nil {
 			w.Warm()
 		}
 	}
 }
 
-// readyFirst prepares the input of the first step as one of the callers.
-func (r *Runner) readyFirst(ctx context.Context, s *Series, as *Caller) error {
-	if len(s.Steps) == 0 || !s.Steps[0].Fixed || !s.Steps[0].Op.RunsTogether() {
+// prepareFirstStep prepares the input of the first step as one of the callers.
+func (r *Runner) prepareFirstStep(ctx context.Context, s *Series, as *Caller) error {
+	if len(s.Steps) == 0 || !s.Steps[0].InputIsFixed || !s.Steps[0].Op.CanJoinSeries() {
 		return nil
 	}
 	step := &s.Steps[0]
-	if err := step.Op.Permit(as, s.Door); err != nil {
+	if err := step.Op.PermitCaller(as, s.Door); err != nil {
 		return err
 	}
 	text, err := step.Input()
 	if err != nil {
 		return err
 	}
-	in := step.Op.fresh()
-	if err := step.Op.prepare(ctx, r.seriesCall(s, 0, as), Automation, in, text); err != nil {
+	in := step.Op.newBlankInput()
+	if err := step.Op.prepareInput(ctx, r.newStepCall(s, 0, as), AutomationDoor, in, text); err != nil {
 		return err
 	}
-	step.ready, step.as = in, as
+	step.preparedInput, step.preparedFor = in, as
 	return nil
 }
 
-// RunTogether runs the series in an open transaction.
-func (r *Runner) RunTogether(ctx context.Context, tx *db.Tx, s *Series) error {
-	return r.series(ctx, tx, s, false)
+// RunSeriesInTx runs the series in an open transaction.
+func (r *Runner) RunSeriesInTx(ctx context.Context, tx *db.Tx, s *Series) error {
+	return r.runSteps(ctx, tx, s, false)
 }
 
-// Together runs the series in a transaction of its own and commits it.
-func (r *Runner) Together(ctx context.Context, s *Series) error {
+// RunSeries runs the series in a transaction of its own and commits it.
+func (r *Runner) RunSeries(ctx context.Context, s *Series) error {
 	ctx = db.WithLabel(ctx, s.Steps[len(s.Steps)-1].Op.Name)
-	return r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return r.RunTogether(ctx, tx, s) })
+	return r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return r.RunSeriesInTx(ctx, tx, s) })
 }
 
-// ask fetches what step i needs from outside for its rehearsal, as the caller with the most permissions.
-func (r *Runner) ask(ctx context.Context, s *Series, i int) (any, error) {
+// fetchQuote fetches what step i needs from outside for its rehearsal, as the caller with the most permissions.
+func (r *Runner) fetchQuote(ctx context.Context, s *Series, i int) (any, error) {
 	step := &s.Steps[i]
-	if step.Op.asks == nil {
+	if step.Op.fetchQuote == nil {
 		return nil, nil
 	}
-	if !step.Fixed {
+	if !step.InputIsFixed {
 		return nil, ErrCannotRehearse
 	}
 	as := s.Caller
-	if len(s.Wider) > 0 {
-		as = s.Wider[len(s.Wider)-1]
+	if len(s.WiderCallers) > 0 {
+		as = s.WiderCallers[len(s.WiderCallers)-1]
 	}
-	c := r.seriesCall(s, i, as)
-	if err := step.Op.Permit(as, s.Door); err != nil {
+	c := r.newStepCall(s, i, as)
+	if err := step.Op.PermitCaller(as, s.Door); err != nil {
 		return nil, err
 	}
 	text, err := step.Input()
 	if err != nil {
 		return nil, err
 	}
-	in := step.Op.fresh()
-	if err := step.Op.prepare(ctx, c, Automation, in, text); err != nil {
+	in := step.Op.newBlankInput()
+	if err := step.Op.prepareInput(ctx, c, AutomationDoor, in, text); err != nil {
 		return nil, err
 	}
-	return step.Op.asks(ctx, c, in.Interface())
+	return step.Op.fetchQuote(ctx, c, in.Interface())
 }
 
-// seriesCall is the call of step i. It has no transaction yet.
-func (r *Runner) seriesCall(s *Series, i int, as *Caller) *Call {
+// newStepCall is the call of step i. It has no transaction yet.
+func (r *Runner) newStepCall(s *Series, i int, as *Caller) *Call {
 	step := &s.Steps[i]
 	return &Call{Caller: as, Org: as.Organization, Now: r.Clock.Now(), Door: s.Door,
-		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, spend: s.Spend, status: step.Op.Status}
+		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, useAllowance: s.UseAllowance, status: step.Op.Status}
 }
 
-// series runs the steps one after the other, each with a trace of its own.
-func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool) error {
+// runSteps runs the steps one after the other, each with a trace of its own.
+func (r *Runner) runSteps(ctx context.Context, tx *db.Tx, s *Series, rehearse bool) error {
 	if s.Begin != nil {
 		s.Begin()
 	}
@@ -218,8 +218,8 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 	var skipped []int
 	s.external = false
 	for i := range s.Steps {
-		trace := tx.FollowAnew()
-		a, err := r.seriesTry(ctx, tx, s, i, rehearse)
+		trace := tx.RestartTrace()
+		a, err := r.tryStep(ctx, tx, s, i, rehearse)
 		switch {
 		case err != nil && s.Refused != nil && IsRefusal(err):
 			s.Refused(i, err)
@@ -237,27 +237,27 @@ func (r *Runner) series(ctx context.Context, tx *db.Tx, s *Series, rehearse bool
 		}
 		traces = append(traces, trace)
 	}
-	tx.Unfollow()
+	tx.StopTrace()
 	if s.Finally == nil {
 		return nil
 	}
 	return s.Finally(ctx, tx, traces, skipped)
 }
 
-// seriesTry runs a step, in a savepoint if the series can go on without it or try it as a wider caller.
-func (r *Runner) seriesTry(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
-	if s.Refused == nil && s.Wider == nil {
-		return r.seriesStep(ctx, tx, s, i, s.Caller, rehearse)
+// tryStep runs a step, in a savepoint if the series can go on without it or try it as a wider caller.
+func (r *Runner) tryStep(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
+	if s.Refused == nil && s.WiderCallers == nil {
+		return r.runStep(ctx, tx, s, i, s.Caller, rehearse)
 	}
 	try := func(as *Caller) error {
-		return tx.Try(ctx, func(ctx context.Context) error {
-			a, err = r.seriesStep(ctx, tx, s, i, as, rehearse)
+		return tx.RunInSavepoint(ctx, func(ctx context.Context) error {
+			a, err = r.runStep(ctx, tx, s, i, as, rehearse)
 			return err
 		})
 	}
 	err = try(s.Caller)
-	for n, as := range s.Wider {
-		if !fault.Has(err, fault.Forbidden) {
+	for n, as := range s.WiderCallers {
+		if !fault.IsKind(err, fault.Forbidden) {
 			break
 		}
 		s.Widened(i, n)
@@ -273,56 +273,56 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
-// seriesStep runs one step as a caller: the same path as Runner.Do, but inside the transaction of the series.
-func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *Caller, rehearse bool) (
+// runStep runs one step as a caller: the same path as Runner.Do, but inside the transaction of the series.
+func (r *Runner) runStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *Caller, rehearse bool) (
 	Answer, error) {
 	step := &s.Steps[i]
 	o := step.Op
 	switch {
-	case step.err != nil:
-		return Answer{}, step.err
-	case o.RunsTogether():
+	case step.quoteErr != nil:
+		return Answer{}, step.quoteErr
+	case o.CanJoinSeries():
 	case !rehearse:
 		return Answer{}, fmt.Errorf("op: %s does not run in a transaction", o.Name)
 	case !o.Rehearsable():
 		return Answer{}, ErrCannotRehearse
 	}
-	if err := o.Permit(as, s.Door); err != nil {
+	if err := o.PermitCaller(as, s.Door); err != nil {
 		return Answer{}, err
 	}
-	c := r.seriesCall(s, i, as)
-	c.Tx, c.within, c.rehearsing, c.asked = tx, true, rehearse, step.asked
+	c := r.newStepCall(s, i, as)
+	c.Tx, c.inSeries, c.rehearsing, c.quote = tx, true, rehearse, step.quote
 	text, err := step.Input()
 	if err != nil {
 		return Answer{}, err
 	}
-	in := o.fresh()
-	if step.ready.IsValid() && step.as == as {
-		in.Set(step.ready)
-	} else if err := o.prepare(ctx, c, Automation, in, text); err != nil {
+	in := o.newBlankInput()
+	if step.preparedInput.IsValid() && step.preparedFor == as {
+		in.Set(step.preparedInput)
+	} else if err := o.prepareInput(ctx, c, AutomationDoor, in, text); err != nil {
 		return Answer{}, err
 	}
-	tx.NextStep() // the step's events compare rows with what the steps before made of them
-	tx.WrittenBy(s.words(c))
-	out, err := o.call(ctx, c, in, nil)
+	tx.ForgetRowsBefore() // the step's events compare rows with what the steps before made of them
+	tx.SetAuthor(s.stepAuthor(c))
+	out, err := o.invoke(ctx, c, in, nil)
 	if err != nil {
 		return Answer{}, err
 	}
-	body, data, err := o.encode(out)
+	body, data, err := o.encodeAnswer(out)
 	if err != nil {
 		return Answer{}, fmt.Errorf("op: %s: encode: %w", o.Name, err)
 	}
-	if err := c.record(ctx, out, data); err != nil {
+	if err := c.writeEvents(ctx, out, data); err != nil {
 		return Answer{}, err
 	}
-	if err := c.count(ctx); err != nil {
+	if err := c.meterTransaction(ctx); err != nil {
 		return Answer{}, err
 	}
-	a := Answer{Status: c.status, Body: body, Replay: c.replay, Sight: c.sight(out)}
-	s.external = s.external || a.Sight.External
-	if step.Keeps && o.shape == writeShape && !rehearse && !c.replay {
-		k := &key{org: c.Org, value: step.Key, print: o.Fingerprint(text)}
-		if err := k.finish(ctx, c, a); errors.Is(err, errStored) {
+	a := Answer{Status: c.status, Body: body, Replay: c.replayed, Exposure: c.exposureIfNeeded(out)}
+	s.external = s.external || a.Exposure.External
+	if step.KeepsAnswer && o.shape == writeShape && !rehearse && !c.replayed {
+		k := &requestKey{org: c.Org, value: step.Key, fingerprint: o.Fingerprint(text)}
+		if err := k.storeAnswer(ctx, c, a); errors.Is(err, errAlreadyStored) {
 			return Answer{}, fault.Unavailable.Because(err)
 		} else if err != nil {
 			return Answer{}, err
@@ -331,5 +331,5 @@ func (r *Runner) seriesStep(ctx context.Context, tx *db.Tx, s *Series, i int, as
 	return a, nil
 }
 
-// ProposalKeys begins the keys of proposals' steps, which only they may use.
-const ProposalKeys = "proposal:"
+// ProposalKeyPrefix begins the keys of proposals' steps, which only they may use.
+const ProposalKeyPrefix = "proposal:"

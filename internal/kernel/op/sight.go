@@ -16,9 +16,9 @@ import (
 // examined for text from outside the organization, and for whom it is about. Package guard decides by that what the
 // agent may do next.
 
-// Sight is what an answer exposes its reader to: whether people outside the organization wrote some of it, and whom
+// Exposure is what an answer exposes its reader to: whether people outside the organization wrote some of it, and whom
 // it is about.
-type Sight struct {
+type Exposure struct {
 	External bool
 	// About are the ids of the contacts, customers and conversations that it is about.
 	About []id.ID
@@ -33,71 +33,71 @@ type ExternalHolder interface{ HoldsExternal() bool }
 // HoldsExternal reports the mark of a row.
 func (r Record) HoldsExternal() bool { return r.External }
 
-// IsExternal reports whether any part of a value holds text from outside the organization.
-func IsExternal(v any) bool { return sightOf(v, 0).External }
+// HoldsExternalText reports whether any part of a value holds text from outside the organization.
+func HoldsExternalText(v any) bool { return exposureOf(v, 0).External }
 
-// Mark is embedded in a part of an answer that is not a row but may hold text from outside the organization.
-type Mark struct {
+// ExternalMark is embedded in a part of an answer that is not a row but may hold text from outside the organization.
+type ExternalMark struct {
 	External bool `json:"-" db:"external"`
 }
 
 // HoldsExternal reports the mark.
-func (m Mark) HoldsExternal() bool { return m.External }
+func (m ExternalMark) HoldsExternal() bool { return m.External }
 
-// OwnWords is embedded in an answer without rows that only holds what the organization or the caller wrote.
-type OwnWords struct{}
+// NoExternalText is embedded in an answer without rows that only holds what the organization or the caller wrote.
+type NoExternalText struct{}
 
 // HoldsExternal is always false.
-func (OwnWords) HoldsExternal() bool { return false }
+func (NoExternalText) HoldsExternal() bool { return false }
 
-// sightOf looks through everything that an answer is made of. A row that was created at now or later is not counted
+// exposureOf looks through everything that an answer is made of. A row that was created at now or later is not counted
 // among those the answer is about: whoever has just created it learns nothing new from it. 0 counts all.
-func sightOf(out any, now clock.Time) Sight {
-	if l, ok := out.(lister); ok {
-		out, _ = l.page()
+func exposureOf(out any, now clock.Time) Exposure {
+	if l, ok := out.(anyList); ok {
+		out, _ = l.rowsAndCursor()
 	}
-	s := looker{now: now}
+	s := exposureFinder{now: now}
 	if out == nil || reflect.TypeOf(out) == reflect.TypeFor[*Content]() {
-		return s.Sight
+		return s.Exposure
 	}
-	s.look(reflect.ValueOf(out))
+	s.visitValue(reflect.ValueOf(out))
 	s.Opaque = s.Opaque || s.rows == 0
-	return s.Sight
+	return s.Exposure
 }
 
-// looker collects the Exposure of a value.
-type looker struct {
-	Sight
+// exposureFinder collects the Exposure of a value.
+type exposureFinder struct {
+	Exposure
 	rows int // how many rows there were
 	now  clock.Time
 }
 
-// look visits a value and all that it holds, except for types that cannot matter.
-func (s *looker) look(v reflect.Value) {
-	switch p := partsOf(v.Type()); {
+// visitValue visits a value and all that it holds, except for types that cannot matter.
+func (s *exposureFinder) visitValue(v reflect.Value) {
+	switch p := partsOfType(v.Type()); {
 	case !p.worth:
 	case p.raw: // anything but null, whose text begins with n
 		s.Opaque = s.Opaque || v.Len() > 0 && v.Bytes()[0] != 'n'
 	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Interface:
 		if !v.IsNil() {
-			s.look(v.Elem())
+			s.visitValue(v.Elem())
 		}
 	case v.Kind() == reflect.Slice, v.Kind() == reflect.Array:
 		for i := range v.Len() {
-			s.look(v.Index(i))
+			s.visitValue(v.Index(i))
 		}
 	case v.Kind() == reflect.Map:
 		for _, key := range v.MapKeys() {
-			s.look(v.MapIndex(key))
+			s.visitValue(v.MapIndex(key))
 		}
 	case v.Kind() == reflect.Struct:
-		s.lookInside(v, p)
+		s.visitStruct(v, p)
 	}
 }
 
-// lookInside visits a struct. The raw JSON of a row does not make the answer opaque when the row names whom it is
+// visitStruct visits a struct. The raw JSON of a row does not make the answer opaque when the row names whom it is
 // about, because then the JSON is about them too.
-func (s *looker) lookInside(v reflect.Value, p *parts) {
+func (s *exposureFinder) visitStruct(v reflect.Value, p *typeParts) {
 	if p.holder {
 		s.External = s.External || v.Interface().(ExternalHolder).HoldsExternal()
 	}
@@ -126,14 +126,14 @@ func (s *looker) lookInside(v reflect.Value, p *parts) {
 		}
 	}
 	for _, i := range p.fields {
-		if f := v.Field(i); !known || !partsOf(f.Type()).raw {
-			s.look(f)
+		if f := v.Field(i); !known || !partsOfType(f.Type()).raw {
+			s.visitValue(f)
 		}
 	}
 }
 
-// parts is what visitValue needs to know of a type. It is found once per type.
-type parts struct {
+// typeParts is what visitValue needs to know of a type. It is found once per type.
+type typeParts struct {
 	worth  bool    // a value of the type can matter; others are not visited
 	raw    bool    // it is raw JSON
 	holder bool    // it is an ExternalHolder
@@ -145,24 +145,24 @@ type parts struct {
 
 var partsByType sync.Map // reflect.Type → *parts
 
-// partsOf is analyzeType with a cache.
-func partsOf(t reflect.Type) *parts {
+// partsOfType is analyzeType with a cache.
+func partsOfType(t reflect.Type) *typeParts {
 	if p, ok := partsByType.Load(t); ok {
-		return p.(*parts)
+		return p.(*typeParts)
 	}
-	p := findParts(t, map[reflect.Type]bool{})
+	p := analyzeType(t, map[reflect.Type]bool{})
 	partsByType.Store(t, &p)
 	return &p
 }
 
-// findParts analyzes a type. above are the types that contain it. A type that contains itself is taken to matter,
+// analyzeType analyzes a type. above are the types that contain it. A type that contains itself is taken to matter,
 // which ends the recursion.
-func findParts(t reflect.Type, above map[reflect.Type]bool) (p parts) {
+func analyzeType(t reflect.Type, above map[reflect.Type]bool) (p typeParts) {
 	if t == reflect.TypeFor[jsontext.Value]() {
-		return parts{worth: true, raw: true}
+		return typeParts{worth: true, raw: true}
 	}
 	if above[t] {
-		return parts{worth: true}
+		return typeParts{worth: true}
 	}
 	above[t] = true
 	defer delete(above, t)
@@ -170,16 +170,16 @@ func findParts(t reflect.Type, above map[reflect.Type]bool) (p parts) {
 	case reflect.Interface:
 		p.worth = true
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		p.worth = findParts(t.Elem(), above).worth
+		p.worth = analyzeType(t.Elem(), above).worth
 	case reflect.Struct:
 		p.holder = t.Implements(reflect.TypeFor[ExternalHolder]())
-		p.about = db.AboutFields(t)
+		p.about = db.CounterpartyFields(t)
 		if f, ok := t.FieldByName("Record"); ok && f.Type == reflect.TypeFor[Record]() {
 			self, _ := t.FieldByName("ID")
 			p.row, p.self = true, self.Index
 		}
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && findParts(f.Type, above).worth {
+			if f := t.Field(i); f.IsExported() && analyzeType(f.Type, above).worth {
 				p.fields = append(p.fields, i)
 			}
 		}
@@ -188,28 +188,28 @@ func findParts(t reflect.Type, above map[reflect.Type]bool) (p parts) {
 	return p
 }
 
-// checkMarked panics when agents can call the operation and its answer cannot say whether it holds text from
+// requireExternalMark panics when agents can call the operation and its answer cannot say whether it holds text from
 // outside the organization.
-func (o *Op) checkMarked(out reflect.Type) {
-	if o.Doors&Agent == 0 || o.nothing || out == reflect.TypeFor[*Content]() {
+func (o *Op) requireExternalMark(out reflect.Type) {
+	if o.Doors&AgentDoor == 0 || o.answersNothing || out == reflect.TypeFor[*Content]() {
 		return
 	}
-	if l, ok := reflect.Zero(out).Interface().(lister); ok {
-		out = reflect.TypeOf(l.element())
+	if l, ok := reflect.Zero(out).Interface().(anyList); ok {
+		out = reflect.TypeOf(l.zeroElement())
 	}
 	t := out
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	o.rows = partsOf(t).row
-	if !marks(out, map[reflect.Type]bool{}) {
+	o.hasRows = partsOfType(t).row
+	if !canCarryMark(out, map[reflect.Type]bool{}) {
 		panic("its answer, " + out.String() + ", has no row and does not say whether strangers wrote it " +
 			"(ExternalHolder, OwnWords)")
 	}
 }
 
-// marks reports whether a type, or something in it, is an ExternalHolder.
-func marks(t reflect.Type, above map[reflect.Type]bool) bool {
+// canCarryMark reports whether a type, or something in it, is an ExternalHolder.
+func canCarryMark(t reflect.Type, above map[reflect.Type]bool) bool {
 	if above[t] {
 		return false
 	}
@@ -219,10 +219,10 @@ func marks(t reflect.Type, above map[reflect.Type]bool) bool {
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
-		return marks(t.Elem(), above)
+		return canCarryMark(t.Elem(), above)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && marks(f.Type, above) {
+			if f := t.Field(i); f.IsExported() && canCarryMark(f.Type, above) {
 				return true
 			}
 		}
@@ -230,25 +230,25 @@ func marks(t reflect.Type, above map[reflect.Type]bool) bool {
 	return false
 }
 
-// sight examines an answer if somebody will use the result: the answer goes to an agent, is stored under a
+// exposureIfNeeded examines an answer if somebody will use the result: the answer goes to an agent, is stored under a
 // key, or goes to a step of a series or an automation. Otherwise the work is saved.
-func (c *Call) sight(out any) Sight {
-	if c.Caller.Agent == "" && c.Key == "" && !c.within && c.Door != Automation {
-		return Sight{}
+func (c *Call) exposureIfNeeded(out any) Exposure {
+	if c.Caller.Agent == "" && c.Key == "" && !c.inSeries && c.Door != AutomationDoor {
+		return Exposure{}
 	}
-	return sightOf(out, c.Now)
+	return exposureOf(out, c.Now)
 }
 
-// author says whose words the call writes, by which tables mark their rows.
-func (c *Call) author() db.Author {
+// textAuthor says whose words the call writes, by which tables mark their rows.
+func (c *Call) textAuthor() db.Author {
 	switch {
 	case c.Caller.External:
-		return db.Stranger
+		return db.AuthorExternal
 	case c.op.Public: // anybody may call it: what it writes to columns that outsiders can fill is theirs
-		return db.Service
+		return db.AuthorJob
 	}
-	return db.House
+	return db.AuthorOrganization
 }
 
-// ShowsRows reports whether the answer is a row or a list of rows, which carry the mark of text from outside.
-func (o *Op) ShowsRows() bool { return o.rows }
+// AnswersRows reports whether the answer is a row or a list of rows, which carry the mark of text from outside.
+func (o *Op) AnswersRows() bool { return o.hasRows }

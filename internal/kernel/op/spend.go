@@ -14,11 +14,11 @@ import (
 // (Caller.MaySpend) and to decide on agents' proposals (Caller.MayApprove). An operation declares in its Spec that it
 // needs one of them, and this file is the only place that checks.
 
-// permitPerson refuses a caller who lacks the right to spend or to decide, where the operation needs it.
-func (o *Op) permitPerson(c *Caller) error {
+// permitMember refuses a caller who lacks the right to spend or to decide, where the operation needs it.
+func (o *Op) permitMember(c *Caller) error {
 	switch {
 	case o.Spends && !c.MaySpend:
-		return noSpending()
+		return refuseSpending()
 	case o.Decides && !c.MayApprove:
 		return fault.Forbidden.Say("Deciding what agents propose was not allowed to this member. An owner or admin " +
 			"allows it on the member's page.")
@@ -26,8 +26,8 @@ func (o *Op) permitPerson(c *Caller) error {
 	return nil
 }
 
-// noSpending refuses for lack of the right to spend.
-func noSpending() error {
+// refuseSpending refuses for lack of the right to spend.
+func refuseSpending() error {
 	return fault.Forbidden.Say("Spending money was not allowed to this member. An owner or admin allows it on the " +
 		"member's page.")
 }
@@ -41,58 +41,58 @@ type Charge struct {
 	Currency    string
 }
 
-// Charge notes in the transaction's trace that money will be taken. An operation that charges without Spec.Spends
+// NoteCharge notes in the transaction's trace that money will be taken. An operation that charges without Spec.Spends
 // was open to callers who may not spend, so it is stopped here.
-func (c *Call) Charge(tx *db.Tx, v Charge) error {
+func (c *Call) NoteCharge(tx *db.Tx, v Charge) error {
 	if !c.op.Spends {
 		return fmt.Errorf("op: %s charges without declaring that it spends", c.op.Name)
 	}
-	tx.Tell(v)
+	tx.AddToTrace(v)
 	return nil
 }
 
 // checkSpending panics when the field that Spec.SpendsIfTrue names is not a bool of the body.
 func (o *Op) checkSpending() {
-	if o.SpendsWith == "" {
+	if o.SpendsIfTrue == "" {
 		return
 	}
-	p := o.in.props[o.SpendsWith]
-	if p == nil || p.origin != body {
-		panic("the body has no " + o.SpendsWith + ", with which it would spend")
+	p := o.in.props[o.SpendsIfTrue]
+	if p == nil || p.origin != originBody {
+		panic("the body has no " + o.SpendsIfTrue + ", with which it would spend")
 	}
-	o.isTrue(o.blank)
+	o.spendFieldIsTrue(o.blankInput)
 }
 
 // permitSpending refuses an input whose field Spec.SpendsIfTrue is true, from a caller who may not spend.
 func (o *Op) permitSpending(c *Caller, d Door, in reflect.Value) error {
-	if o.SpendsWith == "" || c.MaySpend || d == Admin || d == System || !o.isTrue(in) {
+	if o.SpendsIfTrue == "" || c.MaySpend || d == AdminDoor || d == SystemDoor || !o.spendFieldIsTrue(in) {
 		return nil
 	}
-	return noSpending()
+	return refuseSpending()
 }
 
-// isTrue reports whether the field that Spec.SpendsIfTrue names is true.
-func (o *Op) isTrue(in reflect.Value) bool {
-	switch v := field(in, o.in.props[o.SpendsWith].index).Interface().(type) {
+// spendFieldIsTrue reports whether the field that Spec.SpendsIfTrue names is true.
+func (o *Op) spendFieldIsTrue(in reflect.Value) bool {
+	switch v := fieldByIndex(in, o.in.props[o.SpendsIfTrue].index).Interface().(type) {
 	case bool:
 		return v
-	case Maybe[bool]:
+	case Optional[bool]:
 		return v.Set && v.Value
 	default:
-		panic(fmt.Sprintf("%s is a %T, with which nothing can be told", o.SpendsWith, v))
+		panic(fmt.Sprintf("%s is a %T, with which nothing can be told", o.SpendsIfTrue, v))
 	}
 }
 
-// SpendsOn reports whether the operation spends with this whole input, which may have placeholders.
-func (o *Op) SpendsOn(input []byte) bool {
-	if o.Spends || o.SpendsWith == "" {
+// SpendsWithInput reports whether the operation spends with this whole input, which may have placeholders.
+func (o *Op) SpendsWithInput(input []byte) bool {
+	if o.Spends || o.SpendsIfTrue == "" {
 		return o.Spends
 	}
 	var fields map[string]any
 	if json.Unmarshal(input, &fields) != nil {
 		return false
 	}
-	switch v := fields[o.SpendsWith].(type) {
+	switch v := fields[o.SpendsIfTrue].(type) {
 	case bool:
 		return v
 	case string: // a placeholder, which may stand for true
@@ -103,16 +103,16 @@ func (o *Op) SpendsOn(input []byte) bool {
 
 // PermitInput is PermitCaller for a whole input: it also refuses one that spends by a field, from a caller who may not.
 func (o *Op) PermitInput(c *Caller, d Door, input []byte) error {
-	if err := o.Permit(c, d); err != nil {
+	if err := o.PermitCaller(c, d); err != nil {
 		return err
 	}
-	if d != Admin && d != System && !c.MaySpend && o.SpendsOn(input) {
-		return noSpending()
+	if d != AdminDoor && d != SystemDoor && !c.MaySpend && o.SpendsWithInput(input) {
+		return refuseSpending()
 	}
 	return nil
 }
 
-// Alone reports whether an agent may make this call itself, instead of proposing it to a person.
-func (o *Op) Alone(c *Caller, input []byte) bool {
-	return o.AllowedBy(c.Permissions) && (c.MaySpend || !o.SpendsOn(input))
+// NeedsNoProposal reports whether an agent may make this call itself, instead of proposing it to a person.
+func (o *Op) NeedsNoProposal(c *Caller, input []byte) bool {
+	return o.AllowedBy(c.Permissions) && (c.MaySpend || !o.SpendsWithInput(input))
 }

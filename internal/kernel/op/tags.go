@@ -10,20 +10,20 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// Tagged is a table with one row per tag of a noun's row, folded, for filters. The noun's own row has its tags in a
+// TagTable is a table with one row per tag of a noun's row, folded, for filters. The noun's own row has its tags in a
 // column tags, as people wrote them.
-type Tagged struct {
+type TagTable struct {
 	Table  string
 	Column string // the column with the id of the tagged row
 }
 
-// TidyTags trims tags and drops duplicates, which it compares folded. It adds issues at the field tags for tags
+// NormalizeTags trims tags and drops duplicates, which it compares folded. It adds issues at the field tags for tags
 // that no filter could name.
-func TidyTags(tree *fault.Tree, list []string) ([]string, *fault.Tree) {
+func NormalizeTags(tree *fault.Tree, list []string) ([]string, *fault.Tree) {
 	out, seen := make([]string, 0, len(list)), map[string]bool{}
 	for i, tag := range list {
 		tag = strings.TrimSpace(tag)
-		folded := db.Fold(tag)
+		folded := db.FoldText(tag)
 		switch {
 		case tag == "":
 			tree = tree.At([]any{"tags", i}, "Must not be blank")
@@ -39,7 +39,7 @@ func TidyTags(tree *fault.Tree, list []string) ([]string, *fault.Tree) {
 
 // Write replaces the tags of a row. The row must be new or locked, so that nobody else writes its tags at the same
 // time.
-func (t Tagged) Write(ctx context.Context, c *Call, row id.ID, before, tags []string) error {
+func (t TagTable) Write(ctx context.Context, c *Call, row id.ID, before, tags []string) error {
 	if slices.Equal(before, tags) {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (t Tagged) Write(ctx context.Context, c *Call, row id.ID, before, tags []st
 	}
 	for _, tag := range tags {
 		if _, err := db.Exec(ctx, c.Tx, "INSERT INTO "+t.Table+" (organization_id, "+t.Column+
-			", tag) VALUES ($1, $2, $3)", c.Org, row, db.Fold(tag)); err != nil {
+			", tag) VALUES ($1, $2, $3)", c.Org, row, db.FoldText(tag)); err != nil {
 			return err
 		}
 	}
@@ -59,50 +59,51 @@ func (t Tagged) Write(ctx context.Context, c *Call, row id.ID, before, tags []st
 }
 
 // Filter restricts a list to the rows that have one of the tags; without tags it does nothing.
-func (t Tagged) Filter(w *db.Where, tags []string) {
+func (t TagTable) Filter(w *db.Where, tags []string) {
 	if len(tags) == 0 {
 		return
 	}
 	folded := make([]string, len(tags))
 	for i, tag := range tags {
-		folded[i] = db.Fold(strings.TrimSpace(tag))
+		folded[i] = db.FoldText(strings.TrimSpace(tag))
 	}
-	text, args := db.AnyOf("tag", folded)
-	w.Among(db.Named{Table: t.Table, Column: t.Column, Where: text, Args: args})
+	text, args := db.OneOfCondition("tag", folded)
+	w.AmongRows(db.IndexedRows{Table: t.Table, Column: t.Column, Where: text, Args: args})
 }
 
 // ExternalIDTaken refuses an externalId that another row has.
-var ExternalIDTaken = fault.Define("EXTERNAL_ID_TAKEN", 409, "Another record has this externalId.")
+var ExternalIDTaken = fault.DefineKind("EXTERNAL_ID_TAKEN", 409, "Another record has this externalId.")
 
-// TakeExternalID refuses an externalId that another live row of the table has, and keeps others from taking it
+// ReserveExternalID refuses an externalId that another live row of the table has, and keeps others from taking it
 // before the transaction ends. A unique index alone would not do: an UPDATE has no ON CONFLICT, and a clash would end a
 // PostgreSQL transaction. It locks the organization, so it must come before any lock of a row, or two calls could
 // deadlock.
-func TakeExternalID(ctx context.Context, c *Call, table string, row id.ID, external *string) error {
+func ReserveExternalID(ctx context.Context, c *Call, table string, row id.ID, external *string) error {
 	if external == nil {
 		return nil
 	}
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return err
 	}
-	holders, err := db.All[id.ID](ctx, c.Tx, "SELECT id FROM "+table+
+	holders, err := db.QueryAll[id.ID](ctx, c.Tx, "SELECT id FROM "+table+
 		" WHERE organization_id = $1 AND external_id = $2 AND deleted_at IS NULL", c.Org, *external)
 	if err != nil || len(holders) == 0 || holders[0] == row {
 		return err
 	}
-	return ExternalIDTaken.Say("Another %s has the externalId %s.", db.LifeOf(table).Noun, *external)
+	return ExternalIDTaken.Say("Another %s has the externalId %s.", db.LifeOfTable(table).Noun, *external)
 }
 
-// Known is what an import needs of an existing row that one of its records matches.
-type Known struct {
+// KnownRow is what an import needs of an existing row that one of its records matches.
+type KnownRow struct {
 	ID         id.ID    `db:"id"`
 	Tags       []string `db:"tags"`
 	ExternalID *string  `db:"external_id"`
 	Email      *string  `db:"email"`
 }
 
-// KnownAs finds the rows of a table that have one of the externalIds and are not deleted.
-func KnownAs(ctx context.Context, tx *db.Tx, table string, org id.ID, externals []string) ([]Known, error) {
-	return db.All[Known](ctx, tx, "SELECT id, tags, external_id, NULL AS email FROM "+table+
+// FindByExternalIDs finds the rows of a table that have one of the externalIds and are not deleted.
+func FindByExternalIDs(ctx context.Context, tx *db.Tx, table string, org id.ID, externals []string) ([]KnownRow,
+	error) {
+	return db.QueryAll[KnownRow](ctx, tx, "SELECT id, tags, external_id, NULL AS email FROM "+table+
 		" WHERE organization_id = $1 AND external_id = ANY($2) AND deleted_at IS NULL", org, externals)
 }

@@ -28,11 +28,11 @@ import (
 
 // Options bound what a client does.
 type Options struct {
-	Timeout  time.Duration // of a whole request, from looking up the name to the last byte of the answer
-	MaxBytes int64         // of an answer's body
-	Cut      bool          // a larger body is cut off; otherwise it is an error
-	AtOnce   int           // requests at the same time; further ones are refused with ErrBusy
-	Insecure bool          // also allows http, and addresses of this machine, for development and tests
+	Timeout       time.Duration // of a whole request, from looking up the name to the last byte of the answer
+	MaxBytes      int64         // of an answer's body
+	TruncateBody  bool          // a larger body is cut off; otherwise it is an error
+	MaxConcurrent int           // requests at the same time; further ones are refused with ErrBusy
+	AllowInsecure bool          // also allows http, and addresses of this machine, for development and tests
 }
 
 // Client makes requests within its bounds.
@@ -54,7 +54,7 @@ var (
 // New returns a client within the bounds of o.
 func New(o Options) *Client {
 	rules := []ssrf.Option{ssrf.WithAnyPort()}
-	if o.Insecure {
+	if o.AllowInsecure {
 		rules = append(rules, ssrf.WithAllowedV4Prefixes(netip.MustParsePrefix("127.0.0.0/8")),
 			ssrf.WithAllowedV6Prefixes(netip.MustParsePrefix("::1/128")))
 	}
@@ -63,7 +63,7 @@ func New(o Options) *Client {
 	return &Client{
 		options: o,
 		guard:   guard,
-		slots:   make(chan struct{}, max(o.AtOnce, 1)),
+		slots:   make(chan struct{}, max(o.MaxConcurrent, 1)),
 		http: &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{
@@ -77,23 +77,23 @@ func New(o Options) *Client {
 	}
 }
 
-// keptTime is how long a session keeps an idle connection: less than servers commonly do, so that none is reused
+// idleConnTimeout is how long a session keeps an idle connection: less than servers commonly do, so that none is reused
 // just as the server closes it.
-const keptTime = 2 * time.Second
+const idleConnTimeout = 2 * time.Second
 
 // Session returns a client for several requests in a row to one host. It keeps the connection between them, whose
 // address was checked when it was dialled. The next session looks up the name again. end closes the connection.
 func (c *Client) Session() (session *Client, end func()) {
 	t := c.http.Transport.(*http.Transport).Clone()
-	t.DisableKeepAlives, t.MaxIdleConnsPerHost, t.IdleConnTimeout = false, 1, keptTime
+	t.DisableKeepAlives, t.MaxIdleConnsPerHost, t.IdleConnTimeout = false, 1, idleConnTimeout
 	kept := *c
 	kept.http = &http.Client{CheckRedirect: c.http.CheckRedirect, Transport: t}
 	return &kept, t.CloseIdleConnections
 }
 
-// Reaches refuses a host that is an IP address which the client would not connect to. A name is accepted here, and
+// CheckHost refuses a host that is an IP address which the client would not connect to. A name is accepted here, and
 // checked when it is dialled.
-func (c *Client) Reaches(host string) error {
+func (c *Client) CheckHost(host string) error {
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
 		return nil
@@ -126,10 +126,10 @@ func (c *Client) Get(ctx context.Context, address string) (*Answer, error) {
 
 // Do makes a request and reads the whole answer.
 func (c *Client) Do(req *http.Request) (*Answer, error) {
-	if db.Inside(req.Context()) {
+	if db.InTransaction(req.Context()) {
 		panic("outbound: network call inside a transaction")
 	}
-	if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || !c.options.Insecure) {
+	if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || !c.options.AllowInsecure) {
 		return nil, ErrScheme
 	}
 	select {
@@ -153,7 +153,7 @@ func (c *Client) Do(req *http.Request) (*Answer, error) {
 		return nil, fmt.Errorf("outbound: %w", err)
 	}
 	if int64(len(body)) > c.options.MaxBytes {
-		if !c.options.Cut {
+		if !c.options.TruncateBody {
 			return nil, ErrTooLarge
 		}
 		body = body[:c.options.MaxBytes]

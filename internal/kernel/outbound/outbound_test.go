@@ -17,7 +17,7 @@ import (
 )
 
 func TestPrivateAddresses(t *testing.T) {
-	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, AtOnce: 2})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, MaxConcurrent: 2})
 	for _, host := range []string{"127.0.0.1", "127.1.2.3", "localhost", "[::1]", "10.0.0.1", "172.16.0.1",
 		"192.168.1.1",
 		"169.254.169.254", "100.64.0.1", "0.0.0.0",
@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(hold)
-	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, AtOnce: 1, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, MaxConcurrent: 1, AllowInsecure: true})
 	if a, err := c.Get(t.Context(), s.URL); err != nil || string(a.Body) != "fine" || a.Status != 200 {
 		t.Errorf("plain: %v %v", a, err)
 	}
@@ -76,7 +76,7 @@ func TestBounds(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("left: %v", err)
 	}
-	c = outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 100, Insecure: true})
+	c = outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 100, AllowInsecure: true})
 	if _, err := c.Get(t.Context(), s.URL+"/slow"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("slow: %v", err)
 	}
@@ -89,7 +89,7 @@ func TestCut(t *testing.T) {
 		w.Write([]byte(strings.Repeat("x", 1<<20))) //nolint:errcheck // the client leaves
 	}))
 	defer s.Close()
-	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, Cut: true, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, TruncateBody: true, AllowInsecure: true})
 	if a, err := c.Get(t.Context(), s.URL); err != nil || a.Status != 202 || len(a.Body) != 100 {
 		t.Errorf("%v %v", a, err)
 	}
@@ -98,12 +98,12 @@ func TestCut(t *testing.T) {
 // An address is judged by its look where it can be.
 func TestReaches(t *testing.T) {
 	public := outbound.New(outbound.Options{Timeout: time.Second})
-	here := outbound.New(outbound.Options{Timeout: time.Second, Insecure: true})
+	here := outbound.New(outbound.Options{Timeout: time.Second, AllowInsecure: true})
 	for host, want := range map[string][2]bool{"example.com": {true, true}, "localhost": {true, true},
 		"93.184.216.34": {true, true}, "2606:4700::1": {true, true},
 		"127.0.0.1": {false, true}, "::1": {false, true}, "10.0.0.1": {false, false}, "169.254.169.254": {false, false},
 		"fd00::1": {false, false}, "::ffff:10.0.0.1": {false, false}} {
-		if got := [2]bool{public.Reaches(host) == nil, here.Reaches(host) == nil}; got != want {
+		if got := [2]bool{public.CheckHost(host) == nil, here.CheckHost(host) == nil}; got != want {
 			t.Errorf("%s: %v, want %v", host, got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestReaches(t *testing.T) {
 
 func TestNotInsideATransaction(t *testing.T) {
 	d := dbtest.Open(t, db.SQLite)
-	c := outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 1, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Second, MaxBytes: 1, AllowInsecure: true})
 	err := d.Read(t.Context(), func(ctx context.Context, _ *db.Tx) error {
 		_, err := c.Get(ctx, "http://127.0.0.1:1/")
 		return err
@@ -134,7 +134,7 @@ func TestSession(t *testing.T) {
 	}
 	s.Start()
 	defer s.Close()
-	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, AtOnce: 2, Insecure: true})
+	c := outbound.New(outbound.Options{Timeout: time.Minute, MaxBytes: 100, MaxConcurrent: 2, AllowInsecure: true})
 	post := func(c *outbound.Client, want int64) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader("x"))

@@ -48,8 +48,8 @@ func NewProvider(c ProviderConfig) *Provider {
 	}}
 }
 
-// With returns a copy of the provider that sends one more header with every request.
-func (p *Provider) With(header, value string) *Provider {
+// WithHeader returns a copy of the provider that sends one more header with every request.
+func (p *Provider) WithHeader(header, value string) *Provider {
 	out := *p
 	out.headers = maps.Clone(p.headers)
 	out.headers[header] = value
@@ -79,10 +79,10 @@ func (e *StatusError) Field(name string) string {
 // Call sends in, as a form if it is url.Values and otherwise as JSON, and reads the answer into out. Either may be nil.
 // A status of 300 or above is a *StatusError; any other error leaves open whether the provider acted.
 func (p *Provider) Call(ctx context.Context, method, path string, in, out any) error {
-	if db.Inside(ctx) {
+	if db.InTransaction(ctx) {
 		panic("outbound: " + p.name + " called inside a transaction")
 	}
-	req, err := p.request(ctx, method, path, in)
+	req, err := p.newRequest(ctx, method, path, in)
 	if err != nil {
 		return fmt.Errorf("%s: %s %s: %w", p.name, method, path, err)
 	}
@@ -108,8 +108,8 @@ func (p *Provider) Call(ctx context.Context, method, path string, in, out any) e
 	return nil
 }
 
-// request builds the request for Call.
-func (p *Provider) request(ctx context.Context, method, path string, in any) (*http.Request, error) {
+// newRequest builds the request for Call.
+func (p *Provider) newRequest(ctx context.Context, method, path string, in any) (*http.Request, error) {
 	var body io.Reader
 	kind := "application/json"
 	if form, ok := in.(url.Values); ok {

@@ -49,7 +49,7 @@ func TestProvider(t *testing.T) {
 		t.Errorf("%q, %v", out.Said, err)
 	}
 	form := url.Values{"a": {"1 2"}}
-	err := p.With("X-API-Key", "another").Call(ctx, "POST", "/echo", form, &out)
+	err := p.WithHeader("X-API-Key", "another").Call(ctx, "POST", "/echo", form, &out)
 	if err != nil || out.Said != "POST another application/x-www-form-urlencoded a=1+2" {
 		t.Errorf("a form: %q, %v", out.Said, err)
 	}

@@ -13,8 +13,8 @@ import (
 // Proxies are the addresses and networks of proxies whose X-Forwarded-For is trusted.
 type Proxies []netip.Prefix
 
-// Parse reads addresses and networks: "10.0.0.0/8", "192.0.2.7".
-func Parse(list []string) (Proxies, error) {
+// ParseProxies reads addresses and networks: "10.0.0.0/8", "192.0.2.7".
+func ParseProxies(list []string) (Proxies, error) {
 	var out Proxies
 	for _, s := range list {
 		if s = strings.TrimSpace(s); s == "" {
@@ -33,8 +33,8 @@ func Parse(list []string) (Proxies, error) {
 	return out, nil
 }
 
-// trust reports whether an address is that of a trusted proxy.
-func (p Proxies) trust(a netip.Addr) bool {
+// isTrusted reports whether an address is that of a trusted proxy.
+func (p Proxies) isTrusted(a netip.Addr) bool {
 	for _, prefix := range p {
 		if prefix.Contains(a) {
 			return true
@@ -53,7 +53,7 @@ func (p Proxies) Address(r *http.Request) netip.Addr {
 	}
 	addr := at.Addr().Unmap()
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && p.trust(addr); i-- {
+	for i := len(hops) - 1; i >= 0 && p.isTrusted(addr); i-- {
 		next, err := parseHop(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
@@ -73,10 +73,10 @@ func parseHop(hop string) (netip.Addr, error) {
 
 // Key is what limits per address count by: an IPv4 address, or the /64 network of an IPv6 address, because one person
 // has countless IPv6 addresses.
-func (p Proxies) Key(r *http.Request) netip.Prefix { return Network(p.Address(r)) }
+func (p Proxies) Key(r *http.Request) netip.Prefix { return NetworkOf(p.Address(r)) }
 
-// Network is Key for a given address.
-func Network(a netip.Addr) netip.Prefix {
+// NetworkOf is Key for a given address.
+func NetworkOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap()
 	bits := a.BitLen()
 	if a.Is6() {

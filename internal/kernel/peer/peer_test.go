@@ -6,7 +6,7 @@ import (
 )
 
 func TestAddress(t *testing.T) {
-	proxies, err := Parse([]string{"10.0.0.0/8", " 192.0.2.7", "2001:db8::/32", ""})
+	proxies, err := ParseProxies([]string{"10.0.0.0/8", " 192.0.2.7", "2001:db8::/32", ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%s %v: %s, want %s", c.remote, c.forwarded, got, c.want)
 		}
 	}
-	if _, err := Parse([]string{"example.com"}); err == nil {
+	if _, err := ParseProxies([]string{"example.com"}); err == nil {
 		t.Error("a name passes for an address")
 	}
 	key := func(remote string) string { return Proxies(nil).Key(&http.Request{RemoteAddr: remote}).String() }

@@ -27,8 +27,8 @@ const (
 // Template is a parsed text. It never changes, so any number of goroutines may
 // render it.
 type Template struct {
-	parts []part
-	holes int // how many parts are placeholders
+	parts        []part
+	placeholders int // how many parts are placeholders
 }
 
 // part is a piece of text, or a placeholder.
@@ -38,13 +38,13 @@ type part struct {
 	fallback *string  // the default; nil for none
 }
 
-// Error says where and why a text could not be read.
-type Error struct {
+// ParseError says where and why a text could not be read.
+type ParseError struct {
 	Line, Column int // in characters, from 1
 	Problem      string
 }
 
-func (e *Error) Error() string {
+func (e *ParseError) Error() string {
 	return fmt.Sprintf("Line %d, column %d: %s", e.Line, e.Column, e.Problem)
 }
 
@@ -58,100 +58,100 @@ type reader struct {
 func Parse(text string) (*Template, error) {
 	r := &reader{text: text}
 	if len(text) > MaxLength {
-		return nil, r.fail(0, fmt.Sprintf("a text has at most %d bytes", MaxLength))
+		return nil, r.errorAt(0, fmt.Sprintf("a text has at most %d bytes", MaxLength))
 	}
 	t := &Template{}
 	for {
 		i := strings.Index(text[r.at:], "{{")
 		if i < 0 {
-			t.add(text[r.at:])
+			t.addText(text[r.at:])
 			return t, nil
 		}
-		t.add(text[r.at : r.at+i])
+		t.addText(text[r.at : r.at+i])
 		r.at += i
-		if t.holes == MaxPlaceholders {
-			return nil, r.fail(r.at, fmt.Sprintf("there are more than %d placeholders", MaxPlaceholders))
+		if t.placeholders == MaxPlaceholders {
+			return nil, r.errorAt(r.at, fmt.Sprintf("there are more than %d placeholders", MaxPlaceholders))
 		}
-		p, err := r.placeholder()
+		p, err := r.readPlaceholder()
 		if err != nil {
 			return nil, err
 		}
 		t.parts = append(t.parts, p)
-		t.holes++
+		t.placeholders++
 	}
 }
 
-// add adds a piece of text, unless it is empty.
-func (t *Template) add(text string) {
+// addText adds a piece of text, unless it is empty.
+func (t *Template) addText(text string) {
 	if text != "" {
 		t.parts = append(t.parts, part{text: text})
 	}
 }
 
-// placeholder reads one placeholder, from its opening to its closing braces.
-func (r *reader) placeholder() (part, error) {
+// readPlaceholder reads one placeholder, from its opening to its closing braces.
+func (r *reader) readPlaceholder() (part, error) {
 	start := r.at
 	r.at += 2
-	r.spaces()
-	path, err := r.name(start)
+	r.skipSpaces()
+	path, err := r.readName(start)
 	if err != nil {
 		return part{}, err
 	}
 	p := part{path: path}
-	r.spaces()
-	if r.take("|") {
-		r.spaces()
-		if !r.take("default") {
-			return part{}, r.unexpected(start, `only | default: "…" may follow a name`)
+	r.skipSpaces()
+	if r.takeToken("|") {
+		r.skipSpaces()
+		if !r.takeToken("default") {
+			return part{}, r.unexpectedError(start, `only | default: "…" may follow a name`)
 		}
-		r.spaces()
-		if !r.take(":") {
-			return part{}, r.unexpected(start, `write a default like default: "there"`)
+		r.skipSpaces()
+		if !r.takeToken(":") {
+			return part{}, r.unexpectedError(start, `write a default like default: "there"`)
 		}
-		r.spaces()
-		s, err := r.quoted(start)
+		r.skipSpaces()
+		s, err := r.readQuoted(start)
 		if err != nil {
 			return part{}, err
 		}
 		p.fallback = &s
-		r.spaces()
+		r.skipSpaces()
 	}
-	if !r.take("}}") {
-		return part{}, r.unexpected(start,
+	if !r.takeToken("}}") {
+		return part{}, r.unexpectedError(start,
 			`a placeholder is a name between {{ and }}, with nothing but | default: "…" behind it`)
 	}
 	return p, nil
 }
 
-// name reads a name like customer.name or items.0.name. start is where the placeholder begins, for errors.
-func (r *reader) name(start int) ([]string, error) {
+// readName reads a name like customer.name or items.0.name. start is where the placeholder begins, for errors.
+func (r *reader) readName(start int) ([]string, error) {
 	const problem = "a name has letters, digits and underscores, begins with a letter or underscore, and dots lead " +
 		"to what is inside, like customer.name"
 	begin := r.at
 	var path []string
 	for {
 		from := r.at
-		for r.at < len(r.text) && isName(r.text[r.at]) {
+		for r.at < len(r.text) && isNameByte(r.text[r.at]) {
 			r.at++
 		}
 		if r.at == from || len(path) == 0 && isDigit(r.text[from]) {
 			r.at = from
-			return nil, r.unexpected(start, problem)
+			return nil, r.unexpectedError(start, problem)
 		}
 		if r.at-begin > maxName {
-			return nil, r.fail(start, fmt.Sprintf("a name has at most %d characters", maxName))
+			return nil, r.errorAt(start, fmt.Sprintf("a name has at most %d characters", maxName))
 		}
 		path = append(path, r.text[from:r.at])
-		if !r.take(".") {
+		if !r.takeToken(".") {
 			return path, nil
 		}
 	}
 }
 
-// quoted reads a text between double quotes, in which \" is a quote and \\ a backslash.
-func (r *reader) quoted(start int) (string, error) {
-	if !r.take(`"`) {
-		return "", r.unexpected(start, `write a default between double quotes, like default: "there"`)
+// readQuoted reads a text between double quotes, in which \" is a quote and \\ a backslash.
+func (r *reader) readQuoted(start int) (string, error) {
+	if !r.takeToken(`"`) {
+		return "", r.unexpectedError(start, `write a default between double quotes, like default: "there"`)
 	}
 	var b strings.Builder
 	for r.at < len(r.text) {
@@ -165,22 +165,22 @@ func (r *reader) quoted(start int) (string, error) {
 			r.at++
 		}
 		if b.Len() == maxDefault {
-			return "", r.fail(start, fmt.Sprintf("a default has at most %d bytes", maxDefault))
+			return "", r.errorAt(start, fmt.Sprintf("a default has at most %d bytes", maxDefault))
 		}
 		b.WriteByte(c)
 	}
-	return "", r.fail(start, "the default's closing quote is missing")
+	return "", r.errorAt(start, "the default's closing quote is missing")
 }
 
-// spaces skips white space.
-func (r *reader) spaces() {
+// skipSpaces skips white space.
+func (r *reader) skipSpaces() {
 	for r.at < len(r.text) && strings.IndexByte(" \t\r\n", r.text[r.at]) >= 0 {
 		r.at++
 	}
 }
 
-// take skips s, if it comes next, and reports whether it does.
-func (r *reader) take(s string) bool {
+// takeToken skips s, if it comes next, and reports whether it does.
+func (r *reader) takeToken(s string) bool {
 	if !strings.HasPrefix(r.text[r.at:], s) {
 		return false
 	}
@@ -188,26 +188,26 @@ func (r *reader) take(s string) bool {
 	return true
 }
 
-// unexpected is the error for what comes next: problem or, at the end of the text, that the placeholder is not
+// unexpectedError is the error for what comes next: problem or, at the end of the text, that the placeholder is not
 // closed.
-func (r *reader) unexpected(start int, problem string) error {
+func (r *reader) unexpectedError(start int, problem string) error {
 	if r.at == len(r.text) {
-		return r.fail(start, "this {{ has no }}")
+		return r.errorAt(start, "this {{ has no }}")
 	}
-	return r.fail(r.at, problem)
+	return r.errorAt(r.at, problem)
 }
 
-// fail is an error at an offset. Lines and columns are counted only here, so that a valid text need not pay for it.
-func (r *reader) fail(at int, problem string) error {
+// errorAt is an error at an offset. Lines and columns are counted only here, so that a valid text need not pay for it.
+func (r *reader) errorAt(at int, problem string) error {
 	before := r.text[:at]
 	line := strings.LastIndexByte(before, '\n') + 1
-	return &Error{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[line:]) + 1,
+	return &ParseError{Line: strings.Count(before, "\n") + 1, Column: utf8.RuneCountInString(before[line:]) + 1,
 		Problem: problem}
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func isName(c byte) bool {
+func isNameByte(c byte) bool {
 	return isDigit(c) || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
@@ -217,7 +217,7 @@ func Variables(templates ...*Template) []string {
 	for _, t := range templates {
 		for i := range t.parts {
 			if p := &t.parts[i]; p.path != nil {
-				names = append(names, p.name())
+				names = append(names, p.dottedName())
 			}
 		}
 	}
@@ -228,5 +228,5 @@ func Variables(templates ...*Template) []string {
 // Variables lists the names that the text uses, sorted, each once.
 func (t *Template) Variables() []string { return Variables(t) }
 
-// name is the name as it is written, with dots.
-func (p *part) name() string { return strings.Join(p.path, ".") }
+// dottedName is the name as it is written, with dots.
+func (p *part) dottedName() string { return strings.Join(p.path, ".") }

@@ -27,7 +27,7 @@ func parse(t testing.TB, text string) *placeholder.Template {
 
 func values(t testing.TB, text string) placeholder.Lookup {
 	t.Helper()
-	v, err := placeholder.JSON([]byte(text))
+	v, err := placeholder.LookupInJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		{strings.Repeat("a", placeholder.MaxLength+1), 1, 1},
 	} {
 		_, err := placeholder.Parse(c.text)
-		var e *placeholder.Error
+		var e *placeholder.ParseError
 		if !errors.As(err, &e) || e.Line != c.line || e.Column != c.column || e.Problem == "" {
 			t.Errorf("%.40q: %v, want line %d, column %d", c.text, err, c.line, c.column)
 		}
@@ -129,18 +129,18 @@ func TestRefused(t *testing.T) {
 func TestMissing(t *testing.T) {
 	v := values(t, `{"a": null, "o": {"x": 1}, "l": []}`)
 	_, err := parse(t, `{{ a }} {{ b.c }} {{ d | default: "d" }}`).Render(v, nil, limit)
-	var m *placeholder.Missing
+	var m *placeholder.MissingError
 	if !errors.As(err, &m) || !reflect.DeepEqual(m.Names, []string{"a", "b.c"}) {
 		t.Errorf("%v", err)
 	}
 	for _, name := range []string{"o", "l"} {
 		_, err := parse(t, "{{ "+name+" }}").Render(v, nil, limit)
-		var u *placeholder.Unfit
+		var u *placeholder.UnfitError
 		if !errors.As(err, &u) || u.Name != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := placeholder.JSON([]byte("[1]")); err == nil {
+	if _, err := placeholder.LookupInJSON([]byte("[1]")); err == nil {
 		t.Error("an array has names")
 	}
 }
@@ -163,7 +163,7 @@ func TestValue(t *testing.T) {
 			t.Errorf("%q: %#v, %v; want %#v", text, got, err, want)
 		}
 	}
-	var m *placeholder.Missing
+	var m *placeholder.MissingError
 	if _, err := parse(t, "{{ missing }}").Value(v, limit); !errors.As(err, &m) {
 		t.Errorf("missing: %v", err)
 	}
@@ -172,10 +172,10 @@ func TestValue(t *testing.T) {
 // A large value that is used a thousand times ends at the limit, quickly.
 func TestBomb(t *testing.T) {
 	p := parse(t, strings.Repeat("{{ a }}", placeholder.MaxPlaceholders))
-	v := placeholder.In(map[string]any{"a": strings.Repeat("&", 1<<20)})
-	took := cputest.Of(t, func() {
+	v := placeholder.LookupIn(map[string]any{"a": strings.Repeat("&", 1<<20)})
+	took := cputest.CPUTimeOf(t, func() {
 		_, err := p.Render(v, html.EscapeString, 2<<20)
-		var long *placeholder.TooLong
+		var long *placeholder.TooLongError
 		if !errors.As(err, &long) || long.Max != 2<<20 {
 			t.Errorf("%v", err)
 		}
@@ -205,10 +205,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(s.Text(100))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		cputest.Within(t, len(text), func() { placeholder.Parse(text) }) //nolint:errcheck // how long it takes
+		cputest.CheckWithin(t, len(text), func() { placeholder.Parse(text) }) //nolint:errcheck // how long it takes
 		p, err := placeholder.Parse(text)
 		if err != nil {
-			var e *placeholder.Error
+			var e *placeholder.ParseError
 			if !errors.As(err, &e) || e.Line < 1 || e.Column < 1 || e.Line > strings.Count(text, "\n")+1 {
 				t.Fatalf("%q: %v", text, err)
 			}

@@ -13,8 +13,8 @@ import (
 // map[string]any or a []any.
 type Lookup func(path []string) (value any, ok bool)
 
-// In looks names up in nested objects and arrays.
-func In(values map[string]any) Lookup {
+// LookupIn looks names up in nested objects and arrays.
+func LookupIn(values map[string]any) Lookup {
 	return func(path []string) (any, bool) {
 		var at any = values
 		for _, step := range path {
@@ -39,9 +39,9 @@ func In(values map[string]any) Lookup {
 	}
 }
 
-// JSON looks names up in a JSON object; an empty text has no values. Numbers stay as they are written, because
+// LookupInJSON looks names up in a JSON object; an empty text has no values. Numbers stay as they are written, because
 // an amount of 0.10 must not become 0.1.
-func JSON(text []byte) (Lookup, error) {
+func LookupInJSON(text []byte) (Lookup, error) {
 	values := map[string]any{}
 	if len(text) > 0 {
 		d := json.NewDecoder(bytes.NewReader(text))
@@ -50,23 +50,23 @@ func JSON(text []byte) (Lookup, error) {
 			return nil, fmt.Errorf("placeholder: %w", err)
 		}
 	}
-	return In(values), nil
+	return LookupIn(values), nil
 }
 
-// Missing is the error that names have neither a value nor a default.
-type Missing struct{ Names []string }
+// MissingError is the error that names have neither a value nor a default.
+type MissingError struct{ Names []string }
 
-func (e *Missing) Error() string { return "no value for " + strings.Join(e.Names, ", ") }
+func (e *MissingError) Error() string { return "no value for " + strings.Join(e.Names, ", ") }
 
-// Unfit is the error that the value of a name is an object or an array, which cannot be put into a text.
-type Unfit struct{ Name string }
+// UnfitError is the error that the value of a name is an object or an array, which cannot be put into a text.
+type UnfitError struct{ Name string }
 
-func (e *Unfit) Error() string { return e.Name + " is an object or an array, and not a text" }
+func (e *UnfitError) Error() string { return e.Name + " is an object or an array, and not a text" }
 
-// TooLong is the error that the text with its values is longer than Max bytes.
-type TooLong struct{ Max int }
+// TooLongError is the error that the text with its values is longer than Max bytes.
+type TooLongError struct{ Max int }
 
-func (e *TooLong) Error() string {
+func (e *TooLongError) Error() string {
 	return fmt.Sprintf("with these values the text is longer than %d bytes", e.Max)
 }
 
@@ -75,7 +75,7 @@ func (e *TooLong) Error() string {
 // that is named a thousand times could fill the memory.
 func (t *Template) Render(values Lookup, escape func(string) string, limit int) (string, error) {
 	var b strings.Builder
-	missing := &Missing{}
+	missing := &MissingError{}
 	for i := range t.parts {
 		p := &t.parts[i]
 		s := p.text
@@ -85,11 +85,11 @@ func (t *Template) Render(values Lookup, escape func(string) string, limit int) 
 				return "", err
 			}
 			if !ok {
-				missing.Names = append(missing.Names, p.name())
+				missing.Names = append(missing.Names, p.dottedName())
 				continue
 			}
 			if len(v) > limit { // before escape works on it
-				return "", &TooLong{limit}
+				return "", &TooLongError{limit}
 			}
 			s = v
 			if escape != nil {
@@ -97,7 +97,7 @@ func (t *Template) Render(values Lookup, escape func(string) string, limit int) 
 			}
 		}
 		if b.Len()+len(s) > limit {
-			return "", &TooLong{limit}
+			return "", &TooLongError{limit}
 		}
 		b.WriteString(s)
 	}
@@ -121,7 +121,7 @@ func (t *Template) Value(values Lookup, limit int) (any, error) {
 	case p.fallback != nil:
 		return *p.fallback, nil
 	}
-	return nil, &Missing{[]string{p.name()}}
+	return nil, &MissingError{[]string{p.dottedName()}}
 }
 
 // valueText returns the value of a placeholder as text; ok is false when it is missing.
@@ -146,5 +146,5 @@ func (p *part) valueText(values Lookup) (s string, ok bool, err error) {
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64), true, nil
 	}
-	return "", false, &Unfit{p.name()}
+	return "", false, &UnfitError{p.dottedName()}
 }

@@ -28,13 +28,13 @@ type boxKey struct {
 	cipher.AEAD
 }
 
-// OpenBox reads the key file, and creates it with one key if it is missing.
-func OpenBox(path string) (*Box, error) {
+// OpenOrCreateBox reads the key file, and creates it with one key if it is missing.
+func OpenOrCreateBox(path string) (*Box, error) {
 	b, err := ReadBox(path)
 	if !errors.Is(err, os.ErrNotExist) {
 		return b, err
 	}
-	if err := makeKeyFile(path); err != nil {
+	if err := createKeyFile(path); err != nil {
 		return nil, fmt.Errorf("secret: %w", err)
 	}
 	return ReadBox(path)
@@ -61,7 +61,7 @@ func ReadBox(path string) (*Box, error) {
 		if err != nil || len(raw) != 32 {
 			return nil, fmt.Errorf("secret: %s: key %d is not 32 bytes in base64", path, number)
 		}
-		if err := b.add(number, [32]byte(raw)); err != nil {
+		if err := b.addKey(number, [32]byte(raw)); err != nil {
 			return nil, err
 		}
 	}
@@ -71,8 +71,8 @@ func ReadBox(path string) (*Box, error) {
 	return b, nil
 }
 
-// add adds a key to the box, in memory only.
-func (b *Box) add(number byte, raw [32]byte) error {
+// addKey adds a key to the box, in memory only.
+func (b *Box) addKey(number byte, raw [32]byte) error {
 	block, err := aes.NewCipher(raw[:])
 	if err != nil {
 		return fmt.Errorf("secret: %w", err)
@@ -86,22 +86,22 @@ func (b *Box) add(number byte, raw [32]byte) error {
 	return nil
 }
 
-func newKey() (k [32]byte) {
+func newRandomKey() (k [32]byte) {
 	rand.Read(k[:])
 	return k
 }
 
-// makeKeyFile creates a file with one new key. When two processes do so at the same time, one wins and both use its
+// createKeyFile creates a file with one new key. When two processes do so at the same time, one wins and both use its
 // file: os.Link, unlike os.Rename, does not replace a file that exists.
-func makeKeyFile(path string) error {
+func createKeyFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	b := &Box{keys: map[byte]boxKey{}}
-	if err := b.add(1, newKey()); err != nil {
+	if err := b.addKey(1, newRandomKey()); err != nil {
 		return err
 	}
-	temp, err := b.write(path)
+	temp, err := b.writeTempFile(path)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func AddKey(path string) (*Box, error) {
 		if b.newest == 255 {
 			return errors.New("secret: the key file has had 255 keys, so there is no number left")
 		}
-		return b.add(b.newest+1, newKey())
+		return b.addKey(b.newest+1, newRandomKey())
 	})
 }
 
@@ -155,7 +155,7 @@ func changeKeyFile(path string, fn func(*Box) error) (*Box, error) {
 	if err := fn(b); err != nil {
 		return nil, err
 	}
-	temp, err := b.write(path)
+	temp, err := b.writeTempFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("secret: %w", err)
 	}
@@ -165,10 +165,10 @@ func changeKeyFile(path string, fn func(*Box) error) (*Box, error) {
 	return b, syncFolder(path)
 }
 
-// write creates a new file with the keys beside path, and returns its name.
-func (b *Box) write(path string) (string, error) {
+// writeTempFile creates a new file with the keys beside path, and returns its name.
+func (b *Box) writeTempFile(path string) (string, error) {
 	var text []byte
-	for _, n := range b.Numbers() {
+	for _, n := range b.KeyNumbers() {
 		raw := b.keys[n].raw
 		text = fmt.Appendf(text, "%d:%s\n", n, base64.StdEncoding.EncodeToString(raw[:]))
 	}
@@ -193,12 +193,12 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Numbers lists the numbers of the keys, the oldest first.
-func (b *Box) Numbers() []byte { return slices.Sorted(maps.Keys(b.keys)) }
+// KeyNumbers lists the numbers of the keys, the oldest first.
+func (b *Box) KeyNumbers() []byte { return slices.Sorted(maps.Keys(b.keys)) }
 
-// Follows reports whether b can be what became of old after keys were added or removed: they share at least one
+// DescendsFrom reports whether b can be what became of old after keys were added or removed: they share at least one
 // key, and no number has two different keys.
-func (b *Box) Follows(old *Box) bool {
+func (b *Box) DescendsFrom(old *Box) bool {
 	shared := false
 	for n, k := range b.keys {
 		if o, ok := old.keys[n]; ok {
@@ -214,8 +214,8 @@ func (b *Box) Follows(old *Box) bool {
 // ErrUnknownKey says that the key file lacks the key of a sealed text.
 var ErrUnknownKey = errors.New("secret: sealed with a key that is not in the key file")
 
-// Newest is the number of the key that seals new secrets.
-func (b *Box) Newest() byte { return b.newest }
+// NewestKey is the number of the key that seals new secrets.
+func (b *Box) NewestKey() byte { return b.newest }
 
 // Seal encrypts plain and binds it to a place.
 func (b *Box) Seal(plain []byte, place string) ([]byte, error) {

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Cost is how much work one guess at a password takes. A stored hash names its
+// HashCost is how much work one guess at a password takes. A stored hash names its
 // cost, so that the cost can rise later.
-type Cost struct {
+type HashCost struct {
 	Memory uint32 // KiB
 	Passes uint32
 	Lanes  uint8
@@ -24,38 +24,38 @@ type Cost struct {
 // PasswordCost is what new hashes cost: 64 MiB and 3 passes of argon2id, as
 // RFC 9106 §4 recommends for machines with less memory. Only tests that start
 // many services set another.
-var PasswordCost = Cost{Memory: 64 * 1024, Passes: 3, Lanes: 4}
+var PasswordCost = HashCost{Memory: 64 * 1024, Passes: 3, Lanes: 4}
 
 // HashesAtOnce bounds how many passwords are hashed at the same time: each takes 64 MiB, and anybody can try to sign
 // in.
 const HashesAtOnce = 4
 
-// hashing has a value for each hash that is being computed.
-var hashing = make(chan struct{}, HashesAtOnce)
+// hashSlots has a value for each hash that is being computed.
+var hashSlots = make(chan struct{}, HashesAtOnce)
 
-// derive computes the argon2id hash of a password. It waits while too many others are being computed.
-func derive(ctx context.Context, password string, salt []byte, c Cost) ([]byte, error) {
+// hashWithCost computes the argon2id hash of a password. It waits while too many others are being computed.
+func hashWithCost(ctx context.Context, password string, salt []byte, c HashCost) ([]byte, error) {
 	select {
-	case hashing <- struct{}{}:
+	case hashSlots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() {
-		<-hashing
-		if len(hashing) == 0 && c.Memory >= 32*1024 { // less, as in tests, is not worth a garbage collection
-			go giveBack()
+		<-hashSlots
+		if len(hashSlots) == 0 && c.Memory >= 32*1024 { // less, as in tests, is not worth a garbage collection
+			go freeHashMemory()
 		}
 	}()
 	return argon2.IDKey([]byte(password), salt, c.Passes, c.Memory, c.Lanes, 32), nil
 }
 
-var givingBack sync.Mutex
+var freeingMemory sync.Mutex
 
-// giveBack returns the memory that hashing took to the system. Left alone, the garbage collector would take the
+// freeHashMemory returns the memory that hashing took to the system. Left alone, the garbage collector would take the
 // 64 MiB for the normal size of the program, and let it grow to twice that before it collects.
-func giveBack() {
-	if givingBack.TryLock() {
-		defer givingBack.Unlock()
+func freeHashMemory() {
+	if freeingMemory.TryLock() {
+		defer freeingMemory.Unlock()
 		debug.FreeOSMemory()
 	}
 }
@@ -64,24 +64,24 @@ func giveBack() {
 func HashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, 16)
 	rand.Read(salt)
-	sum, err := derive(ctx, password, salt, PasswordCost)
+	sum, err := hashWithCost(ctx, password, salt, PasswordCost)
 	if err != nil {
 		return "", err
 	}
-	return PasswordCost.text(salt, sum), nil
+	return PasswordCost.encodeHash(salt, sum), nil
 }
 
-// text writes a hash in the usual form of argon2: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
-func (c Cost) text(salt, sum []byte) string {
+// encodeHash writes a hash in the usual form of argon2: $argon2id$v=19$m=…,t=…,p=…$salt$hash.
+func (c HashCost) encodeHash(salt, sum []byte) string {
 	enc := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf(costFormat+"$%s$%s", c.Memory, c.Passes, c.Lanes, enc(salt), enc(sum))
 }
 
 const costFormat = "$argon2id$v=19$m=%d,t=%d,p=%d"
 
-// Nobody is a hash that no password has. Comparing with it takes as long as with any other and never succeeds.
+// UnmatchableHash is a hash that no password has. Comparing with it takes as long as with any other and never succeeds.
 // It is for people who do not exist, so that the time of an answer does not tell who does.
-func Nobody() string { return PasswordCost.text(make([]byte, 16), make([]byte, 32)) }
+func UnmatchableHash() string { return PasswordCost.encodeHash(make([]byte, 16), make([]byte, 32)) }
 
 // CheckPassword reports whether password is the one that was hashed.
 func CheckPassword(ctx context.Context, stored, password string) (bool, error) {
@@ -89,7 +89,7 @@ func CheckPassword(ctx context.Context, stored, password string) (bool, error) {
 	if len(parts) != 6 || parts[1] != "argon2id" {
 		return false, fmt.Errorf("secret: not an argon2id hash")
 	}
-	var c Cost
+	var c HashCost
 	if _, err := fmt.Sscanf(strings.Join(parts[:4], "$"), costFormat, &c.Memory, &c.Passes, &c.Lanes); err != nil {
 		return false, fmt.Errorf("secret: the cost of a hash: %w", err)
 	}
@@ -101,7 +101,7 @@ func CheckPassword(ctx context.Context, stored, password string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("secret: %w", err)
 	}
-	got, err := derive(ctx, password, salt, c)
+	got, err := hashWithCost(ctx, password, salt, c)
 	if err != nil {
 		return false, err
 	}

@@ -13,7 +13,7 @@ import (
 // and nothing else.
 func TestKeysComeAndGo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sealing.key")
-	first, err := secret.OpenBox(path)
+	first, err := secret.OpenOrCreateBox(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +37,8 @@ func TestKeysComeAndGo(t *testing.T) {
 	}
 	wg.Wait()
 	box, err := secret.ReadBox(path)
-	if err != nil || len(box.Numbers()) != 9 || box.Newest() != 9 || !box.Follows(first) {
-		t.Fatalf("%v %v", box.Numbers(), err)
+	if err != nil || len(box.KeyNumbers()) != 9 || box.NewestKey() != 9 || !box.DescendsFrom(first) {
+		t.Fatalf("%v %v", box.KeyNumbers(), err)
 	}
 	for _, s := range append(sealed, old) {
 		if plain, err := box.Open(s, "here"); err != nil || string(plain) != "hush" {
@@ -57,8 +57,8 @@ func TestKeysComeAndGo(t *testing.T) {
 	if _, err := box.Open(sealed[0], "here"); err != nil {
 		t.Error(err)
 	}
-	other, err := secret.OpenBox(filepath.Join(t.TempDir(), "sealing.key"))
-	if err != nil || other.Follows(first) {
+	other, err := secret.OpenOrCreateBox(filepath.Join(t.TempDir(), "sealing.key"))
+	if err != nil || other.DescendsFrom(first) {
 		t.Errorf("another file follows: %v", err)
 	}
 	if files, _ := filepath.Glob(path + "*"); len(files) != 2 {

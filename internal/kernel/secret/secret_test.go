@@ -15,7 +15,7 @@ func TestTokens(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		k := secret.NewToken("fd_")
-		if !form.MatchString(k) || !secret.WellFormed("fd_", k) || seen[k] {
+		if !form.MatchString(k) || !secret.IsWellFormed("fd_", k) || seen[k] {
 			t.Fatalf("token %q", k)
 		}
 		seen[k] = true
@@ -26,13 +26,13 @@ func TestTokens(t *testing.T) {
 			} else {
 				b[i] = 'x'
 			}
-			if secret.WellFormed("fd_", string(b)) {
+			if secret.IsWellFormed("fd_", string(b)) {
 				t.Fatalf("%s passes for a token", b)
 			}
 		}
 	}
 	for _, bad := range []string{"", "fd_", "xx_" + secret.NewToken("")} {
-		if secret.WellFormed("fd_", bad) {
+		if secret.IsWellFormed("fd_", bad) {
 			t.Errorf("%q passes for a token", bad)
 		}
 	}
@@ -40,7 +40,7 @@ func TestTokens(t *testing.T) {
 
 func TestBox(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sealing.key")
-	box, err := secret.OpenBox(path)
+	box, err := secret.OpenOrCreateBox(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestBox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := secret.OpenBox(path)
+	again, err := secret.OpenOrCreateBox(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestBox(t *testing.T) {
 	if _, err := again.Open(sealed, "here"); err == nil {
 		t.Error("it opens though it was changed")
 	}
-	other, err := secret.OpenBox(filepath.Join(t.TempDir(), "other.key"))
+	other, err := secret.OpenOrCreateBox(filepath.Join(t.TempDir(), "other.key"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestBox(t *testing.T) {
 	if err := os.WriteFile(path, []byte("nonsense\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := secret.OpenBox(path); err == nil {
+	if _, err := secret.OpenOrCreateBox(path); err == nil {
 		t.Error("a broken key file opens")
 	}
 }
@@ -94,12 +94,12 @@ func TestPasswords(t *testing.T) {
 	if !strings.HasPrefix(h, "$argon2id$v=19$m=65536,t=3,p=4$") {
 		t.Errorf("the cost of %s", h)
 	}
-	if ok, err := secret.CheckPassword(t.Context(), secret.Nobody(), ""); ok || err != nil {
+	if ok, err := secret.CheckPassword(t.Context(), secret.UnmatchableHash(), ""); ok || err != nil {
 		t.Errorf("nobody's password: %v %v", ok, err)
 	}
 	usual := secret.PasswordCost
 	defer func() { secret.PasswordCost = usual }()
-	secret.PasswordCost = secret.Cost{Memory: 64, Passes: 1, Lanes: 1}
+	secret.PasswordCost = secret.HashCost{Memory: 64, Passes: 1, Lanes: 1}
 	if ok, err := secret.CheckPassword(t.Context(), h, "correct horse"); !ok || err != nil {
 		t.Errorf("a hash of another cost: %v %v", ok, err)
 	}

@@ -39,8 +39,8 @@ func NewToken(prefix string) string {
 	return b.String() + checksum(b.String())
 }
 
-// WellFormed reports whether s has the form and the checksum of a token that NewToken made with the prefix.
-func WellFormed(prefix, s string) bool {
+// IsWellFormed reports whether s has the form and the checksum of a token that NewToken made with the prefix.
+func IsWellFormed(prefix, s string) bool {
 	if len(s) != len(prefix)+randomLength+checksumLength || !strings.HasPrefix(s, prefix) {
 		return false
 	}
@@ -59,6 +59,6 @@ func checksum(s string) string {
 	return string(out[:])
 }
 
-// Hash is what is stored of a token. A fast hash without salt is enough, because a token has more random bits than
+// HashToken is what is stored of a token. A fast hash without salt is enough, because a token has more random bits than
 // anyone can try.
-func Hash(token string) [32]byte { return sha256.Sum256([]byte(token)) }
+func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }

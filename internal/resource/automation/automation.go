@@ -18,8 +18,8 @@ import (
 type Status string
 
 const (
-	active Status = "active"
-	paused Status = "paused"
+	statusActive Status = "active"
+	statusPaused Status = "paused"
 
 	maxAutomations = 200 // per organization: every event is matched against all that listen for it
 )
@@ -53,21 +53,22 @@ type Maker struct {
 }
 
 var automations = db.NewTable[Automation]("automations", db.Life{
-	Noun:      "automation",
-	Strangers: db.NobodyOutside,
+	Noun:         "automation",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("maker_id", "", db.Keeps),
-		db.To("maker_user_id", "users", db.Keeps),
+		db.RefTo("maker_id", "", db.Keeps),
+		db.RefTo("maker_user_id", "users", db.Keeps),
 	},
 })
 
 // The refusals of automations.
 var (
-	Paused       = fault.Define("AUTOMATION_PAUSED", 409, "This automation is paused. Set its status to active first.")
-	NotRetryable = fault.Define("AUTOMATION_EXECUTION_NOT_RETRYABLE", 409,
+	Paused = fault.DefineKind("AUTOMATION_PAUSED", 409,
+		"This automation is paused. Set its status to active first.")
+	NotRetryable = fault.DefineKind("AUTOMATION_EXECUTION_NOT_RETRYABLE", 409,
 		"Only an execution that failed or was canceled can be retried.")
-	Ended        = fault.Define("AUTOMATION_EXECUTION_ENDED", 409, "This execution has ended.")
-	LimitReached = fault.Define("AUTOMATION_LIMIT_REACHED", 409,
+	Ended        = fault.DefineKind("AUTOMATION_EXECUTION_ENDED", 409, "This execution has ended.")
+	LimitReached = fault.DefineKind("AUTOMATION_LIMIT_REACHED", 409,
 		"An organization has at most 200 automations. Delete one first.")
 )
 
@@ -108,8 +109,8 @@ func (s *Service) automationOperations() []*op.Op {
 		op.DeleteRow(op.Spec{
 			Name:    "automations.delete",
 			Summary: "Delete an automation and cancel its executions; a running one ends before its next step.",
-		}, automations, s.disarm),
-		op.Restore("automations", "automations", automations, restorePaused),
+		}, automations, s.disarmDeleted),
+		op.RestoreRow("automations", "automations", automations, restorePaused),
 		op.Write(op.Spec{
 			Name:    "automations.run",
 			Outward: true,
@@ -127,7 +128,7 @@ func (s *Service) automationOperations() []*op.Op {
 			Route:   "GET /v1/automations/options",
 			Summary: "List what automations can be made of: events, operations and placeholders.",
 			Example: `{"query": "contact"}`,
-		}, s.options),
+		}, s.listOptions),
 		op.Read(op.Spec{
 			Name:    "automations.test",
 			Route:   "POST /v1/automations/{id}/test",
@@ -141,7 +142,7 @@ func (s *Service) automationOperations() []*op.Op {
 		op.Read(op.Spec{
 			Name: "automations.preview",
 			// For people who write an automation. Agents have automations.test, and their list of tools is long enough.
-			Doors:   op.REST | op.Console,
+			Doors:   op.RESTDoor | op.ConsoleDoor,
 			Route:   "POST /v1/automations/preview",
 			Summary: "Show what an automation would have done in the past days, without saving or doing it.",
 			Status:  200,
@@ -169,27 +170,27 @@ type automationCreate struct{ Fields }
 // Warm compiles the condition before the transaction, as op.Warmer says.
 func (in *automationCreate) Warm() {
 	if in.Condition != nil {
-		compile(*in.Condition)
+		compileCondition(*in.Condition)
 	}
 }
 
 func (in *automationCreate) Prepare(_ context.Context, c *op.Call) (err error) {
-	if err := checkParts(&in.Trigger, in.Condition, c.Now); err != nil {
+	if err := checkTriggerAndCondition(&in.Trigger, in.Condition, c.Now); err != nil {
 		return err
 	}
 	in.Steps, err = normalizeSteps(in.Steps)
 	return err
 }
 
-// checkParts refuses a trigger or condition that is invalid in itself; nil
+// checkTriggerAndCondition refuses a trigger or condition that is invalid in itself; nil
 // means not sent.
-func checkParts(t *Trigger, condition *string, now clock.Time) error {
+func checkTriggerAndCondition(t *Trigger, condition *string, now clock.Time) error {
 	var tree *fault.Tree
 	if t != nil {
-		tree = tree.Set("trigger", t.check(now))
+		tree = tree.SetField("trigger", t.checkFields(now))
 	}
 	if condition != nil {
-		if _, issue := compile(*condition); issue != "" {
+		if _, issue := compileCondition(*condition); issue != "" {
 			tree = tree.At([]any{"condition"}, issue)
 		}
 	}
@@ -198,22 +199,22 @@ func checkParts(t *Trigger, condition *string, now clock.Time) error {
 
 func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automationCreate) (*Automation, error) {
 	v := &Automation{Record: c.NewRecord(), Fields: in.Fields}
-	if err := s.check(v); err != nil {
+	if err := s.checkAutomation(v); err != nil {
 		return nil, err
 	}
-	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+	if err := s.permitTrigger(signingCaller(c).Permissions, &v.Trigger); err != nil {
 		return nil, err
 	}
-	if err := s.sign(ctx, c, v); err != nil {
+	if err := s.setMaker(ctx, c, v); err != nil {
 		return nil, err
 	}
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	if n, err := automations.Count(ctx, c.Tx, db.In(c.Org)); err != nil || n >= maxAutomations {
+	if n, err := automations.Count(ctx, c.Tx, db.InOrganization(c.Org)); err != nil || n >= maxAutomations {
 		return nil, cmp.Or(err, error(LimitReached.New()))
 	}
-	if err := s.arm(ctx, c, v); err != nil {
+	if err := s.armTrigger(ctx, c, v); err != nil {
 		return nil, err
 	}
 	if err := automations.Insert(ctx, c.Tx, v); err != nil {
@@ -222,20 +223,20 @@ func (s *Service) createAutomation(ctx context.Context, c *op.Call, in automatio
 	return v, c.Emit("automation.created", v.ID, v)
 }
 
-// check refuses steps and events that the catalog does not have, and steps that
+// checkAutomation refuses steps and events that the catalog does not have, and steps that
 // do not fit the trigger.
-func (s *Service) check(v *Automation) error {
+func (s *Service) checkAutomation(v *Automation) error {
 	tree := s.checkSteps(&v.Trigger, v.Steps)
-	if v.Trigger.Kind == onEvent && !s.catalog.Emits(*v.Trigger.Event) {
-		tree = tree.At([]any{"trigger", "event"}, s.catalog.NoEvent(*v.Trigger.Event))
+	if v.Trigger.Kind == onEvent && !s.catalog.HasEventType(*v.Trigger.Event) {
+		tree = tree.At([]any{"trigger", "event"}, s.catalog.UnknownEventText(*v.Trigger.Event))
 	}
 	return tree.Fault(fault.Invalid)
 }
 
-// signer is the caller with the permissions that the steps get. The operator,
+// signingCaller is the caller with the permissions that the steps get. The operator,
 // who comes through the admin door or the system, gets all of them.
-func signer(c *op.Call) *op.Caller {
-	if c.Door != op.Admin && c.Door != op.System {
+func signingCaller(c *op.Call) *op.Caller {
+	if c.Door != op.AdminDoor && c.Door != op.SystemDoor {
 		return c.Caller
 	}
 	operator := *c.Caller
@@ -250,16 +251,16 @@ func (s *Service) permitTrigger(p op.Permissions, t *Trigger) error {
 	if t.Kind != onEvent {
 		return nil
 	}
-	return s.catalog.PermitHearing(p, *t.Event)
+	return s.catalog.PermitListening(p, *t.Event)
 }
 
-// sign makes the caller the one whose permissions the steps have.
-func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
-	caller := signer(c)
-	if err := s.permit(caller, v.Steps); err != nil {
+// setMaker makes the caller the one whose permissions the steps have.
+func (s *Service) setMaker(ctx context.Context, c *op.Call, v *Automation) error {
+	caller := signingCaller(c)
+	if err := s.permitSteps(caller, v.Steps); err != nil {
 		return err
 	}
-	v.Maker = Maker{MakerKind: string(caller.Kind), MakerID: caller.ActorID(), MakerUserID: caller.UserID(),
+	v.Maker = Maker{MakerKind: string(caller.Kind), MakerID: caller.ActorIDOrNil(), MakerUserID: caller.UserIDOrNil(),
 		Permissions: caller.Permissions.Cells()}
 	if caller.Kind != op.AutomationActor {
 		return nil
@@ -267,32 +268,32 @@ func (s *Service) sign(ctx context.Context, c *op.Call, v *Automation) error {
 	// An automation that is created or changed by another automation belongs to that one's maker, with the
 	// permissions that are left. So nobody gains permissions by a detour.
 	first, err := automations.Get(ctx, c.Tx, c.Org, caller.ID)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
 	v.MakerKind, v.MakerID, v.MakerUserID = first.MakerKind, first.MakerID, first.MakerUserID
 	return err
 }
 
-// arm sets up the trigger of an automation: the event it listens for, or the job
+// armTrigger sets up the trigger of an automation: the event it listens for, or the job
 // of its schedule. One that is not active, or deleted, gets neither.
-func (s *Service) arm(ctx context.Context, c *op.Call, v *Automation) error {
+func (s *Service) armTrigger(ctx context.Context, c *op.Call, v *Automation) error {
 	var types []string
 	v.NextRunAt = nil
-	if v.Status == active && v.DeletedAt == nil {
-		v.NextRunAt = v.Trigger.next(c.Now)
+	if v.Status == statusActive && v.DeletedAt == nil {
+		v.NextRunAt = v.Trigger.nextAfter(c.Now)
 		if v.Trigger.Kind == onEvent {
 			types = []string{*v.Trigger.Event}
 		}
 	}
-	if err := event.Listen(ctx, c.Tx, c.Org, listenerKind, v.ID, types); err != nil {
+	if err := event.SetListenedTypes(ctx, c.Tx, c.Org, listenerKind, v.ID, types); err != nil {
 		return err
 	}
-	if _, err := s.jobs.CancelKey(ctx, c.Tx, scheduleKind, string(v.ID)); err != nil || v.NextRunAt == nil {
+	if _, err := s.jobs.CancelByKey(ctx, c.Tx, scheduleKind, string(v.ID)); err != nil || v.NextRunAt == nil {
 		return err
 	}
-	_, err := s.jobs.Enqueue(ctx, c.Tx, scheduleKind, tick{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)),
-		job.At(*v.NextRunAt))
+	_, err := s.jobs.Enqueue(ctx, c.Tx, scheduleKind, scheduleArgs{c.Org, v.ID}, job.ForOrganization(c.Org),
+		job.UniqueKey(string(v.ID)), job.RunAt(*v.NextRunAt))
 	return err
 }
 
@@ -304,7 +305,7 @@ type automationUpdate struct {
 // Warm compiles the condition before the transaction, as op.Warmer says.
 func (in *automationUpdate) Warm() {
 	if in.To.Condition != nil {
-		compile(*in.To.Condition)
+		compileCondition(*in.To.Condition)
 	}
 }
 
@@ -313,7 +314,7 @@ func (in *automationUpdate) Prepare(_ context.Context, c *op.Call) (err error) {
 	if in.Has("trigger") {
 		t = &in.To.Trigger
 	}
-	if err := checkParts(t, in.To.Condition, c.Now); err != nil {
+	if err := checkTriggerAndCondition(t, in.To.Condition, c.Now); err != nil {
 		return err
 	}
 	in.To.Steps, err = normalizeSteps(in.To.Steps)
@@ -335,27 +336,27 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 		return v, nil
 	}
 	if in.Has("trigger", "steps") {
-		if err := s.check(v); err != nil {
+		if err := s.checkAutomation(v); err != nil {
 			return nil, err
 		}
 	}
 	if in.Has("trigger", "condition", "steps") {
-		if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+		if err := s.permitTrigger(signingCaller(c).Permissions, &v.Trigger); err != nil {
 			return nil, err
 		}
 	}
-	if in.Has("steps") && !slices.EqualFunc(before.Steps, v.Steps, sameStep) {
-		if err := s.sign(ctx, c, v); err != nil {
+	if in.Has("steps") && !slices.EqualFunc(before.Steps, v.Steps, equalSteps) {
+		if err := s.setMaker(ctx, c, v); err != nil {
 			return nil, err
 		}
 	}
 	if in.Has("trigger") || v.Status != before.Status {
-		if err := s.arm(ctx, c, v); err != nil {
+		if err := s.armTrigger(ctx, c, v); err != nil {
 			return nil, err
 		}
 	}
-	if v.Status == paused && before.Status == active {
-		if err := cancelAll(ctx, c, v.ID, "The automation was paused.", queued); err != nil {
+	if v.Status == statusPaused && before.Status == statusActive {
+		if err := cancelExecutions(ctx, c, v.ID, "The automation was paused.", queued); err != nil {
 			return nil, err
 		}
 	}
@@ -366,23 +367,23 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 	return v, c.Emit("automation.updated", v.ID, v)
 }
 
-func sameStep(a, b Step) bool {
+func equalSteps(a, b Step) bool {
 	return a.Operation == b.Operation && string(a.Input) == string(b.Input) && (a.SaveAs == nil) == (b.SaveAs == nil) &&
 		(a.SaveAs == nil || *a.SaveAs == *b.SaveAs)
 }
 
-// disarm is the hook after a deletion: it removes the trigger and cancels the
+// disarmDeleted is the hook after a deletion: it removes the trigger and cancels the
 // executions.
-func (s *Service) disarm(ctx context.Context, c *op.Call, v *Automation) error {
-	if err := s.arm(ctx, c, v); err != nil {
+func (s *Service) disarmDeleted(ctx context.Context, c *op.Call, v *Automation) error {
+	if err := s.armTrigger(ctx, c, v); err != nil {
 		return err
 	}
-	return cancelAll(ctx, c, v.ID, "The automation was deleted.", queued, running)
+	return cancelExecutions(ctx, c, v.ID, "The automation was deleted.", queued, running)
 }
 
-// cancelAll cancels the executions of an automation that are in one of these
+// cancelExecutions cancels the executions of an automation that are in one of these
 // states. Their jobs notice and do nothing more.
-func cancelAll(ctx context.Context, c *op.Call, automation id.ID, why string, states ...ExecutionStatus) error {
+func cancelExecutions(ctx context.Context, c *op.Call, automation id.ID, why string, states ...ExecutionStatus) error {
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE automation_executions
 		SET status = 'canceled', completed_at = $3, updated_at = $3, error_message = $4
@@ -397,6 +398,6 @@ func restorePaused(ctx context.Context, c *op.Call, v *Automation, was bool) err
 	if !was {
 		return nil
 	}
-	v.Status, v.NextRunAt = paused, nil
+	v.Status, v.NextRunAt = statusPaused, nil
 	return automations.Save(ctx, c.Tx, v)
 }

@@ -105,7 +105,7 @@ func TestStory(t *testing.T) {
 
 // Invalid parts are refused, each at its own path.
 func TestRefusals(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		good := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": ` +
 			`{"title": ` +
 			`"x"}}]}`
@@ -165,37 +165,38 @@ func TestRefusals(t *testing.T) {
 				"steps.0.saveAs"},
 			{strings.Replace(good, `"x"}}]`, `"{{ event.id }}"}}]`, 1), "steps.0.input.title"},
 		} {
-			t.Run(c.at, func(t *testing.T) { a.Send(t, a.Key, "POST", "/v1/automations", c.body).Issues(t, c.at) })
+			t.Run(c.at, func(t *testing.T) { a.SendREST(t, a.Key, "POST", "/v1/automations", c.body).Issues(t, c.at) })
 		}
-		e := a.Send(t, a.Key, "POST", "/v1/automations",
+		e := a.SendREST(t, a.Key, "POST", "/v1/automations",
 			with("condition", `"event.data.firstName ==\n  evnt"`)).Refused(t, 400, "VALIDATION_ERROR")
 		if !strings.Contains(e.Text("message"), "Line 2, column 3") {
 			t.Errorf("no place: %v", e)
 		}
 		v := automate(t, a, a.Key, good)
 		at := "/v1/automations/" + string(v)
-		a.Send(t, a.Key, "PATCH", at, `{"condition": "nope"}`).Issues(t, "condition")
-		a.Send(t, a.Key, "PATCH", at, `{"steps": [{"operation": "nope"}]}`).Issues(t, "steps.0.operation")
-		a.Send(t, a.Key, "PATCH", at, `{"trigger": null}`).Issues(t, "trigger")
-		a.Send(t, a.Key, "PATCH", at,
+		a.SendREST(t, a.Key, "PATCH", at, `{"condition": "nope"}`).Issues(t, "condition")
+		a.SendREST(t, a.Key, "PATCH", at, `{"steps": [{"operation": "nope"}]}`).Issues(t, "steps.0.operation")
+		a.SendREST(t, a.Key, "PATCH", at, `{"trigger": null}`).Issues(t, "trigger")
+		a.SendREST(t, a.Key, "PATCH", at,
 			`{"name": "y", "steps": [{"operation": "tasks.create", "input": { "title":"x"}}]}`).OK(t, 200).Same("name",
 			"y")
-		a.Send(t, a.Key, "PATCH", at, `{"steps": [{"input": {"title": "x"}, "operation": "tasks.create"}]}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", at, `{"steps": [{"input": {"title": "x"}, "operation": "tasks.create"}]}`).OK(t,
+			200)
 		if got := a.Events(t, "automation."); got != "automation.created automation.updated" {
 			t.Errorf("events: %s", got)
 		}
-		a.Send(t, a.Key, "POST", at+"/run", `{"input": 1}`).Issues(t, "input")
+		a.SendREST(t, a.Key, "POST", at+"/run", `{"input": 1}`).Issues(t, "input")
 
 		// Nobody writes a step that they may not take themselves.
 		weak, _ := a.NewKey(t, a.Tenant, "automations:read", "automations:write", "tasks:read")
-		refused := a.Send(t, weak, "POST", "/v1/automations", good).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		refused := a.SendREST(t, weak, "POST", "/v1/automations", good).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		refused.Same("details.permission", "tasks:write")
 		if !strings.Contains(refused.Text("message"), "steps[0]") {
 			t.Errorf("%v", refused)
 		}
-		a.Send(t, weak, "PATCH", at, `{"steps": [{"operation": "contacts.list"}]}`).Refused(t, 403,
+		a.SendREST(t, weak, "PATCH", at, `{"steps": [{"operation": "contacts.list"}]}`).Refused(t, 403,
 			"INSUFFICIENT_PERMISSIONS")
-		a.Send(t, weak, "PATCH", at, `{"steps": [{"operation": "tasks.list"}]}`).OK(t, 200).Same("makerKind", "api")
-		a.Send(t, a.Key, "GET", "/v1/automations/"+string(id.New()), "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, weak, "PATCH", at, `{"steps": [{"operation": "tasks.list"}]}`).OK(t, 200).Same("makerKind", "api")
+		a.SendREST(t, a.Key, "GET", "/v1/automations/"+string(id.New()), "").Refused(t, 404, "NOT_FOUND")
 	})
 }

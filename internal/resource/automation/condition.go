@@ -20,7 +20,7 @@ const (
 	maxCondition  = 2000 // characters
 	conditionCost = 200_000
 	conditionTime = 200 * time.Millisecond
-	nesting       = 3
+	maxNesting    = 3
 
 	// For a condition that is evaluated inside a transaction, where others
 	// wait.
@@ -31,14 +31,14 @@ const (
 	maxCompiled = 1000
 )
 
-// conditions is the language: CEL over two objects, event and input, whose
+// conditionEnv is the language: CEL over two objects, event and input, whose
 // fields are unknown until run time.
-var conditions = sync.OnceValue(func() *cel.Env {
+var conditionEnv = sync.OnceValue(func() *cel.Env {
 	object := cel.MapType(cel.StringType, cel.DynType)
-	env, err := cel.NewCustomEnv(append(library(), cel.Variable("event", object), cel.Variable("input", object),
+	env, err := cel.NewCustomEnv(append(celLibrary(), cel.Variable("event", object), cel.Variable("input", object),
 		cel.CrossTypeNumericComparisons(true),
 		cel.ParserExpressionSizeLimit(maxCondition), cel.ParserRecursionLimit(50),
-		cel.ASTValidators(regexLiterals{}, cel.ValidateComprehensionNestingLimit(nesting),
+		cel.ASTValidators(regexLiterals{}, cel.ValidateComprehensionNestingLimit(maxNesting),
 			cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()))...)
 	if err != nil {
 		panic(err) // a bad declaration
@@ -49,45 +49,45 @@ var conditions = sync.OnceValue(func() *cel.Env {
 // condition is a compiled expression.
 type condition struct{ program, quick cel.Program } // quick is nil if the condition cannot run in a transaction
 
-// compiled caches the conditions in use, by their text: parsing one takes a
+// conditionCache caches the conditions in use, by their text: parsing one takes a
 // hundred times as long as evaluating it.
-var compiled = struct {
+var conditionCache = struct {
 	sync.Mutex
 	byText map[string]*condition
 }{byText: map[string]*condition{}}
 
-// compiledBefore returns a condition that is in the cache, or nil.
-func compiledBefore(text string) *condition {
-	compiled.Lock()
-	defer compiled.Unlock()
-	return compiled.byText[text]
+// cachedCondition returns a condition that is in the cache, or nil.
+func cachedCondition(text string) *condition {
+	conditionCache.Lock()
+	defer conditionCache.Unlock()
+	return conditionCache.byText[text]
 }
 
-// compile returns a condition from the cache or parses it, or says what is wrong
+// compileCondition returns a condition from the cache or parses it, or says what is wrong
 // with it. A full cache drops conditions at random.
-func compile(text string) (c *condition, issue string) {
-	if c = compiledBefore(text); c != nil {
+func compileCondition(text string) (c *condition, issue string) {
+	if c = cachedCondition(text); c != nil {
 		return c, ""
 	}
-	if c, issue = parse(text); issue != "" {
+	if c, issue = parseCondition(text); issue != "" {
 		return nil, issue
 	}
-	compiled.Lock()
-	defer compiled.Unlock()
-	for other := range compiled.byText {
-		if len(compiled.byText) < maxCompiled {
+	conditionCache.Lock()
+	defer conditionCache.Unlock()
+	for other := range conditionCache.byText {
+		if len(conditionCache.byText) < maxCompiled {
 			break
 		}
-		delete(compiled.byText, other)
+		delete(conditionCache.byText, other)
 	}
-	compiled.byText[text] = c
+	conditionCache.byText[text] = c
 	return c, ""
 }
 
-// parse parses a condition. If it does not parse, or cannot be true or false,
+// parseCondition parses a condition. If it does not parse, or cannot be true or false,
 // the issue says where and why.
-func parse(text string) (c *condition, issue string) {
-	ast, issues := conditions().Compile(text)
+func parseCondition(text string) (c *condition, issue string) {
+	ast, issues := conditionEnv().Compile(text)
 	if issues.Err() != nil {
 		var said []string
 		for i, e := range issues.Errors() {
@@ -99,7 +99,7 @@ func parse(text string) (c *condition, issue string) {
 				continue
 			}
 			said = append(said, fmt.Sprintf("Line %d, column %d: %s", e.Location.Line(), e.Location.Column()+1,
-				plainly(e.Message)))
+				rewordIssue(e.Message)))
 		}
 		return nil, strings.Join(said, "; ")
 	}
@@ -112,7 +112,7 @@ func parse(text string) (c *condition, issue string) {
 		to   *cel.Program
 		cost uint64
 	}{{&c.program, conditionCost}, {&c.quick, quickCost}} {
-		if *p.to, err = conditions().Program(ast, cel.CostTracking(regexCost{}), cel.CostLimit(p.cost),
+		if *p.to, err = conditionEnv().Program(ast, cel.CostTracking(regexCost{}), cel.CostLimit(p.cost),
 			cel.InterruptCheckFrequency(100)); err != nil {
 			return nil, "It cannot run: " + err.Error()
 		}
@@ -123,9 +123,9 @@ func parse(text string) (c *condition, issue string) {
 	return c, ""
 }
 
-// compilerWords reword the compiler's messages, which list every token that its
+// compilerMessages reword the compiler's messages, which list every token that its
 // grammar would have accepted.
-var compilerWords = []struct {
+var compilerMessages = []struct {
 	said  *regexp.Regexp
 	means string
 }{
@@ -139,9 +139,9 @@ var compilerWords = []struct {
 	{regexp.MustCompile(`^undeclared reference to '(.+?)'`), `there is no "$1"; a condition sees event and input`},
 }
 
-// plainly rewords an issue for whoever wrote the condition.
-func plainly(issue string) string {
-	for _, w := range compilerWords {
+// rewordIssue rewords an issue for whoever wrote the condition.
+func rewordIssue(issue string) string {
+	for _, w := range compilerMessages {
 		if at := w.said.FindStringSubmatchIndex(issue); at != nil {
 			return string(w.said.ExpandString(nil, w.means, issue, at))
 		}
@@ -149,33 +149,33 @@ func plainly(issue string) string {
 	return issue
 }
 
-// holds evaluates the condition over an event and an input, or says why it
+// evaluateFully evaluates the condition over an event and an input, or says why it
 // cannot.
-func (c *condition) holds(ctx context.Context, values map[string]any) (holds bool, issue string) {
-	holds, issue, took := evaluate(ctx, c.program, conditionTime, values)
+func (c *condition) evaluateFully(ctx context.Context, values map[string]any) (holds bool, issue string) {
+	holds, issue, took := runProgram(ctx, c.program, conditionTime, values)
 	if took {
 		issue = "The condition could not be evaluated: it took too long."
 	}
 	return holds, issue
 }
 
-// holdsQuickly evaluates the condition within the bounds of a transaction. known
+// evaluateQuickly evaluates the condition within the bounds of a transaction. known
 // is false if it may take longer than that.
-func (c *condition) holdsQuickly(ctx context.Context, values map[string]any) (holds bool, issue string, known bool) {
+func (c *condition) evaluateQuickly(ctx context.Context, values map[string]any) (holds bool, issue string, known bool) {
 	if c.quick == nil {
 		return false, "", false
 	}
-	holds, issue, took := evaluate(ctx, c.quick, quickTime, values)
+	holds, issue, took := runProgram(ctx, c.quick, quickTime, values)
 	return holds, issue, !took
 }
 
-// evaluate runs a program for at most bound, or reports that it took too long.
-func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values map[string]any) (holds bool, issue string,
-	tooLong bool) {
+// runProgram runs a program for at most bound, or reports that it took too long.
+func runProgram(ctx context.Context, p cel.Program, bound time.Duration, values map[string]any) (holds bool,
+	issue string, tooLong bool) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	out, _, err := p.ContextEval(ctx,
-		map[string]any{"event": asObject(values["event"]), "input": asObject(values["input"])})
+		map[string]any{"event": toCELObject(values["event"]), "input": toCELObject(values["input"])})
 	var stopped interpreter.EvalCancelledError
 	if err != nil && (ctx.Err() != nil || errors.As(err, &stopped)) {
 		return false, "", true
@@ -190,16 +190,16 @@ func evaluate(ctx context.Context, p cel.Program, bound time.Duration, values ma
 	return b, "", false
 }
 
-func asObject(v any) any {
+func toCELObject(v any) any {
 	if v == nil {
 		return map[string]any{}
 	}
-	return native(v)
+	return toCELValue(v)
 }
 
-// native converts a JSON value to the types of CEL: whole numbers become
+// toCELValue converts a JSON value to the types of CEL: whole numbers become
 // integers.
-func native(v any) any {
+func toCELValue(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -210,13 +210,13 @@ func native(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			out[k] = native(e)
+			out[k] = toCELValue(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = native(e)
+			out[i] = toCELValue(e)
 		}
 		return out
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestConditions(t *testing.T) {
 	values := func(text string) map[string]any {
-		v, err := decode([]byte(text))
+		v, err := decodeJSON([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,12 +31,12 @@ func TestConditions(t *testing.T) {
 		`event.data.tags.exists(x, x == 'z')`:                                   false,
 		`timestamp('2026-01-01T00:00:00Z') > timestamp('2025-01-01T00:00:00Z')`: true,
 	} {
-		c, issue := compile(text)
+		c, issue := compileCondition(text)
 		if issue != "" {
 			t.Errorf("%s: %s", text, issue)
 			continue
 		}
-		if got, issue := c.holds(t.Context(), small); got != want || issue != "" {
+		if got, issue := c.evaluateFully(t.Context(), small); got != want || issue != "" {
 			t.Errorf("%s: %t, %s", text, got, issue)
 		}
 		if got, issue, known := quickly(c, small); known == strings.Contains(text, "matches") ||
@@ -53,12 +53,12 @@ func TestConditions(t *testing.T) {
 		`event.data.interrupted == true`:   "no such key: interrupted",
 		`event.data["cost limit"] == true`: "no such key: cost limit",
 	} {
-		c, issue := compile(text)
+		c, issue := compileCondition(text)
 		if issue != "" {
 			t.Errorf("%s: %s", text, issue)
 			continue
 		}
-		if got, issue := c.holds(t.Context(), small); got || !strings.Contains(issue, want) {
+		if got, issue := c.evaluateFully(t.Context(), small); got || !strings.Contains(issue, want) {
 			t.Errorf("%s: %t, %q", text, got, issue)
 		}
 		if got, issue, known := quickly(c, small); !known || got || !strings.Contains(issue, want) {
@@ -70,7 +70,7 @@ func TestConditions(t *testing.T) {
 // quickly is holdsQuickly, asked again: a busy machine may take its few milliseconds away.
 func quickly(c *condition, values map[string]any) (holds bool, issue string, known bool) {
 	for try := 0; try < 100 && !known; try++ {
-		holds, issue, known = c.holdsQuickly(context.Background(), values)
+		holds, issue, known = c.evaluateQuickly(context.Background(), values)
 	}
 	return holds, issue, known
 }
@@ -78,7 +78,7 @@ func quickly(c *condition, values map[string]any) (holds bool, issue string, kno
 // A condition that would take long is refused, or stops soon.
 func TestConditionBombs(t *testing.T) {
 	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
-	v, err := decode([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` +
+	v, err := decodeJSON([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` +
 		strings.Repeat("a", 10_000) + `", "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` +
 		strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b", "huge": "` +
 		strings.Repeat(".{0,1000}", 222) + `"}}}`))
@@ -86,7 +86,7 @@ func TestConditionBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := v.(map[string]any)
-	v, err = decode([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` +
+	v, err = decodeJSON([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` +
 		strings.Repeat("a", quickData-len(list)) + `", "pattern": "a"}}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -119,16 +119,19 @@ func TestConditionBombs(t *testing.T) {
 		"map of maps":   `event.data.list.map(a, event.data.list.map(b, event.data.list)).size() > 0`,
 	} {
 		holds, issue := false, ""
-		took := cputest.Of(t, func() {
+		took := cputest.CPUTimeOf(t, func() {
 			var c *condition
-			if c, issue = compile(text); issue != "" {
+			if c, issue = compileCondition(text); issue != "" {
 				return
 			}
 			compiled++
-			if took := cputest.Of(t, func() { c.holdsQuickly(t.Context(), within) }); took > 500*time.Millisecond {
+			if took := cputest.CPUTimeOf(t, func() {
+				c.evaluateQuickly(t.Context(),
+					within)
+			}); took > 500*time.Millisecond {
 				t.Errorf("%s holds a transaction up for %v", name, took)
 			}
-			holds, issue = c.holds(t.Context(), values)
+			holds, issue = c.evaluateFully(t.Context(), values)
 		})
 		if issue == "" && holds {
 			t.Errorf("%s passes", name)
@@ -155,7 +158,7 @@ func TestConditionIssues(t *testing.T) {
 		"contact.name":     `Line 1, column 1: there is no "contact"; a condition sees event and input`,
 		"input.n + 1":      "A condition must be true or false; this one has type int",
 	} {
-		if _, got := compile(text); got != want {
+		if _, got := compileCondition(text); got != want {
 			t.Errorf("%s: %s\nwant %s", text, got, want)
 		}
 	}

@@ -67,10 +67,10 @@ func TestAttackConditions(t *testing.T) {
 	evaluate := func(t *testing.T, text string) {
 		for _, n := range cputest.Sizes {
 			v := values(n)
-			cputest.Within(t, n, func() {
-				if c, issue := parse(text[:min(len(text), maxCondition)]); issue == "" {
-					c.holds(t.Context(), v)
-					c.holdsQuickly(t.Context(), v)
+			cputest.CheckWithin(t, n, func() {
+				if c, issue := parseCondition(text[:min(len(text), maxCondition)]); issue == "" {
+					c.evaluateFully(t.Context(), v)
+					c.evaluateQuickly(t.Context(), v)
 				}
 			})
 		}
@@ -106,13 +106,13 @@ func FuzzCondition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		v := map[string]any{"event": map[string]any{"data": map[string]any{"a": "b"}},
 			"input": map[string]any{"list": []any{"a", "b", "c"}, "text": "text"}}
-		cputest.Within(t, 1<<10, func() {
+		cputest.CheckWithin(t, 1<<10, func() {
 			if len(text) > maxCondition {
 				return
 			}
-			if c, issue := parse(text); issue == "" {
-				c.holds(t.Context(), v)
-				c.holdsQuickly(t.Context(), v)
+			if c, issue := parseCondition(text); issue == "" {
+				c.evaluateFully(t.Context(), v)
+				c.evaluateQuickly(t.Context(), v)
 			}
 		})
 	})

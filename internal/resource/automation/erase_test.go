@@ -15,7 +15,7 @@ func found(t testing.TB, a *apptest.App, text string) (where []string) {
 	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
 		for i := range s.Tables {
 			r := &s.Tables[i]
-			err := s.Rows(t.Context(), r, "", nil, func(cells []db.Cell) error {
+			err := s.EachRow(t.Context(), r, "", nil, func(cells []db.Cell) error {
 				for j, c := range cells {
 					if bytes.Contains(bytes.ToLower(c.Text), []byte(text)) {
 						where = append(where, r.Name+"."+r.Columns[j].Name)
@@ -37,7 +37,7 @@ func found(t testing.TB, a *apptest.App, text string) (where []string) {
 
 // Erasing a person blanks what automations did about them, and only that.
 func TestErasedExecutions(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		// The opt-in is refused for the second of the two contacts: its address
 		// is taken.
@@ -57,7 +57,7 @@ func TestErasedExecutions(t *testing.T) {
 		named := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.get", "input": {"id": "{{ `+
 				`input.id }}"}}]}`)
-		e := run(t, a, named, fmt.Sprintf(`{"input": {"id": %q, "text": "xantippe"}}`, xantippe))
+		e := executionRun(t, a, named, fmt.Sprintf(`{"input": {"id": %q, "text": "xantippe"}}`, xantippe))
 		settle(t, a)
 		if n := count(t, a, "automation_executions", "automation_id = $2 AND status = 'failed'", v); n != 2 {
 			t.Fatalf("%d failed: %v", n, executionsOf(t, a, v))
@@ -66,7 +66,7 @@ func TestErasedExecutions(t *testing.T) {
 		if n := len(found(t, a, "xantippe")); n < 15 {
 			t.Errorf("only %d traces", n)
 		}
-		out := a.Operate(t, "contacts.erase", "contact", xantippe, fmt.Sprintf(`{"id": %q}`, xantippe))
+		out := a.AsOperator(t, "contacts.erase", "contact", xantippe, fmt.Sprintf(`{"id": %q}`, xantippe))
 		out.Same("rows.automation_executions", 2)
 		if where := found(t, a, "xantippe"); len(where) > 0 {
 			t.Errorf("still in %v", where)
@@ -75,6 +75,6 @@ func TestErasedExecutions(t *testing.T) {
 			t.Errorf("somebody else lost %d of %d values", others-n, others)
 		}
 		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
-		a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Same("status", "succeeded")
+		a.SendREST(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Same("status", "succeeded")
 	})
 }

@@ -4,6 +4,6 @@ import "frontdesk/internal/kernel/op"
 
 // Happenings are the events that the jobs of automations emit, without an
 // operation.
-var Happenings = []op.Happening{
+var Happenings = []op.BackgroundEvent{
 	{Type: FailedEvent, Resource: "automations", When: "an execution of an automation fails"},
 }

@@ -84,28 +84,28 @@ type plan struct {
 	Allowed   []string `json:"allowed"`
 }
 
-func planOf(v *Automation) *plan {
+func snapshotPlan(v *Automation) *plan {
 	return &plan{v.Condition, v.Steps, v.MakerKind, v.MakerID, v.MakerUserID, v.Permissions}
 }
 
 var executions = op.NewNested[Execution]("automation_executions", db.Life{
-	Noun:      "automation execution",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("automation_id", "automations", db.Keeps), // executions have their own retention
-	Refs:      []db.Ref{db.To("event_id", "events", db.Keeps), db.To("agent_id", "agents", db.Keeps)},
-	Permanent: true,
+	Noun:         "automation execution",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("automation_id", "automations", db.Keeps), // executions have their own retention
+	Refs:         []db.Ref{db.RefTo("event_id", "events", db.Keeps), db.RefTo("agent_id", "agents", db.Keeps)},
+	Permanent:    true,
 	// An execution that has not ended is canceled: it has nothing left to work
 	// with.
-	Erase: db.Blank(`
+	Erase: db.BlankColumns(`
 		steps = '[]', input = '{}', saved = NULL, plan = NULL, error_message = NULL,
 		status = CASE WHEN status IN ('queued', 'running') THEN 'canceled' ELSE status END`).
-		Only(`steps <> '[]' OR input <> '{}' OR saved IS NOT NULL OR plan IS NOT NULL OR error_message IS NOT NULL`).
-		Find(findExecutions),
+		OnlyWhere(`steps <> '[]' OR input <> '{}' OR saved IS NOT NULL OR plan IS NOT NULL OR error_message IS NOT NULL`).
+		AlsoFind(findExecutionsOfPerson),
 	Unexported: []string{"run", "key_epoch", "admitted_at"},
 })
 
-// done is how many steps the execution has completed without an error.
-func (e *Execution) done() int {
+// completedSteps is how many steps the execution has completed without an error.
+func (e *Execution) completedSteps() int {
 	n := slices.IndexFunc(e.Steps, func(r StepRun) bool { return r.CompletedAt == nil || r.Error != nil })
 	if n < 0 {
 		return len(e.Steps)
@@ -113,8 +113,8 @@ func (e *Execution) done() int {
 	return n
 }
 
-// live reports whether the execution is still to run or running.
-func (e *Execution) live() bool { return e.Status == queued || e.Status == running }
+// isUnfinished reports whether the execution is still to run or running.
+func (e *Execution) isUnfinished() bool { return e.Status == queued || e.Status == running }
 
 // savedBytes is the size of the answers that are kept for later steps.
 func (e *Execution) savedBytes() (n int) {
@@ -126,8 +126,8 @@ func (e *Execution) savedBytes() (n int) {
 	return n
 }
 
-// end sets the final status of the execution, and why if there is something to say.
-func (e *Execution) end(status ExecutionStatus, now clock.Time, why string) {
+// endWith sets the final status of the execution, and why if there is something to say.
+func (e *Execution) endWith(status ExecutionStatus, now clock.Time, why string) {
 	e.Status, e.CompletedAt, e.ErrorMessage = status, &now, nil
 	if status == succeeded || status == skipped {
 		e.Saved = nil // no step comes any more, and it cannot be retried
@@ -162,7 +162,7 @@ func (s *Service) executionOperations() []*op.Op {
 	list.Description = "An execution is skipped when the condition was false."
 	newest := spec("automations.executions.newest", "", "Get the newest execution of each of many automations.",
 		`{"ids": ["5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"]}`)
-	newest.Doors = op.Console
+	newest.Doors = op.ConsoleDoor
 	return []*op.Op{
 		op.Read(list, s.listExecutions),
 		op.Read(spec("automation_executions.get", "GET /v1/automation-executions/{id}", "Get an execution.",
@@ -170,7 +170,7 @@ func (s *Service) executionOperations() []*op.Op {
 			s.getExecution),
 		op.Write(cancel, s.cancelExecution),
 		op.Write(retry, s.retryExecution),
-		op.Read(newest, executions.Newest),
+		op.Read(newest, executions.NewestPerParent),
 		op.Read(spec("automations.executions.list", "GET /v1/automations/{id}/executions",
 			"List an automation's executions, newest first.", `{`+exampleID+`}`), s.listOwnExecutions),
 	}
@@ -188,12 +188,12 @@ type executionList struct {
 }
 
 func (s *Service) listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
-	w := executionsWhere(c.Org, in.AutomationID, in.Status)
-	list, err := op.Rows(ctx, c, executions.Rows, in.Browse, in.SortBy, nil, w)
+	w := filterExecutions(c.Org, in.AutomationID, in.Status)
+	list, err := op.BrowseRows(ctx, c, executions.Rows, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err
 	}
-	s.redact(c, list.Data)
+	s.redactAll(c, list.Data)
 	return list, nil
 }
 
@@ -204,19 +204,19 @@ type ownExecutionList struct {
 }
 
 func (s *Service) listOwnExecutions(ctx context.Context, c *op.Call, in ownExecutionList) (*op.List[Execution], error) {
-	list, err := executions.ListUncounted(ctx, c, in.ID, executionsWhere(c.Org, &in.ID, in.Status), in.Page)
+	list, err := executions.ListUncounted(ctx, c, in.ID, filterExecutions(c.Org, &in.ID, in.Status), in.Page)
 	if err == nil {
-		s.redact(c, list.Data)
+		s.redactAll(c, list.Data)
 	}
 	return list, err
 }
 
-// executionsWhere filters executions. The status comes first: an automation may
+// filterExecutions filters executions. The status comes first: an automation may
 // have very many, few of which failed or are waiting.
-func executionsWhere(org id.ID, automation *id.ID, status []ExecutionStatus) *db.Where {
-	w := db.In(org)
-	db.Choice(w, "status", status, succeeded, skipped)
-	db.Equal(w, "automation_id", automation)
+func filterExecutions(org id.ID, automation *id.ID, status []ExecutionStatus) *db.Where {
+	w := db.InOrganization(org)
+	db.FilterChoice(w, "status", status, succeeded, skipped)
+	db.FilterEqual(w, "automation_id", automation)
 	return w
 }
 
@@ -225,31 +225,31 @@ func (s *Service) getExecution(ctx context.Context, c *op.Call, in executionRef)
 	if err != nil {
 		return nil, err
 	}
-	return s.forCaller(c, e), nil
+	return s.viewForCaller(c, e), nil
 }
 
-func (s *Service) redact(c *op.Call, rows []Execution) {
+func (s *Service) redactAll(c *op.Call, rows []Execution) {
 	for i := range rows {
-		rows[i] = *s.forCaller(c, &rows[i])
+		rows[i] = *s.viewForCaller(c, &rows[i])
 	}
 }
 
-// forCaller is an execution as the caller may see it.
-func (s *Service) forCaller(c *op.Call, e *Execution) *Execution {
-	return s.seenWith(signer(c).Permissions, e)
+// viewForCaller is an execution as the caller may see it.
+func (s *Service) viewForCaller(c *op.Call, e *Execution) *Execution {
+	return s.viewWithPermissions(signingCaller(c).Permissions, e)
 }
 
-// forEvents is an execution as its events show it: anybody who may read
+// viewForEvents is an execution as its events show it: anybody who may read
 // automations may receive them.
-func (s *Service) forEvents(e *Execution) *Execution {
-	return s.seenWith(op.Permissions(0).With("automations", op.ActionRead), e)
+func (s *Service) viewForEvents(e *Execution) *Execution {
+	return s.viewWithPermissions(op.Permissions(0).With("automations", op.ActionRead), e)
 }
 
-// seenWith is an execution as somebody with these permissions may see it. Whoever
+// viewWithPermissions is an execution as somebody with these permissions may see it. Whoever
 // may read automations, but not everything that this one worked with, sees which
 // steps were taken without any values.
-func (s *Service) seenWith(p op.Permissions, e *Execution) *Execution {
-	readable := e.EventType == nil || s.catalog.PermitHearing(p, *e.EventType) == nil
+func (s *Service) viewWithPermissions(p op.Permissions, e *Execution) *Execution {
+	readable := e.EventType == nil || s.catalog.PermitListening(p, *e.EventType) == nil
 	for i := range e.Steps {
 		o := s.catalog.Named(e.Steps[i].Operation)
 		readable = readable && o != nil && p.Allow(o.Resource, op.ActionRead)
@@ -279,18 +279,18 @@ func (s *Service) cancelExecution(ctx context.Context, c *op.Call, in executionR
 		return nil, err
 	}
 	if e.Status == canceled {
-		return s.forCaller(c, e), nil
+		return s.viewForCaller(c, e), nil
 	}
-	if !e.live() {
+	if !e.isUnfinished() {
 		return nil, Ended.New()
 	}
 	// A step under way is finished; its worker notices.
-	e.end(canceled, c.Now, "")
+	e.endWith(canceled, c.Now, "")
 	e.UpdatedAt = c.Now
 	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	return s.forCaller(c, e), c.Emit("automation_execution.canceled", e.ID, s.forEvents(e))
+	return s.viewForCaller(c, e), c.Emit("automation_execution.canceled", e.ID, s.viewForEvents(e))
 }
 
 // retryExecution queues an execution again, which continues at the step that failed.
@@ -303,17 +303,17 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 		return nil, NotRetryable.New()
 	}
 	v, err := automations.Get(ctx, c.Tx, c.Org, e.AutomationID)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, NotRetryable.Say("The automation was deleted.")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if v.Status == paused {
+	if v.Status == statusPaused {
 		return nil, Paused.New()
 	}
 	e.prepareRetry(v)
-	e.AgentID = op.Named(c.Caller.Agent) // whoever retries it answers for it
+	e.AgentID = op.IDOrNil(c.Caller.Agent) // whoever retries it answers for it
 	// A retry by an automation also continues the chain that led to that
 	// automation.
 	for _, led := range c.Caller.Chain {
@@ -328,15 +328,15 @@ func (s *Service) retryExecution(ctx context.Context, c *op.Call, in executionRe
 	if err := executions.Rows.Save(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	if err := s.enqueue(ctx, c.Tx, e); err != nil {
+	if err := s.enqueueExecution(ctx, c.Tx, e); err != nil {
 		return nil, err
 	}
-	return s.forCaller(c, e), c.Emit("automation_execution.retried", e.ID, s.forEvents(e))
+	return s.viewForCaller(c, e), c.Emit("automation_execution.retried", e.ID, s.viewForEvents(e))
 }
 
 // prepareRetry makes an execution ready to continue.
 func (e *Execution) prepareRetry(v *Automation) {
-	settled := e.done()
+	settled := e.completedSteps()
 	if len(e.Steps) > settled {
 		last := &e.Steps[settled]
 		if last.Error == nil || last.Error.Code == tooLarge || isTemporary(last.Error.Code) {
@@ -352,33 +352,34 @@ func (e *Execution) prepareRetry(v *Automation) {
 	// are still the same.
 	begun := len(e.Steps)
 	if len(v.Steps) > settled && len(v.Steps) >= begun &&
-		slices.EqualFunc(e.Plan.Steps[:begun], v.Steps[:begun], sameNormalized) {
-		e.Plan = planOf(v)
+		slices.EqualFunc(e.Plan.Steps[:begun], v.Steps[:begun], equalNormalized) {
+		e.Plan = snapshotPlan(v)
 	}
 	e.Status, e.CompletedAt, e.ErrorMessage, e.AdmittedAt = queued, nil, nil, nil
 	e.Run++
 }
 
-// sameNormalized compares steps whose JSON may be formatted differently.
-func sameNormalized(a, b Step) bool {
+// equalNormalized compares steps whose JSON may be formatted differently.
+func equalNormalized(a, b Step) bool {
 	both, err := normalizeSteps([]Step{a, b})
-	return err == nil && sameStep(both[0], both[1])
+	return err == nil && equalSteps(both[0], both[1])
 }
 
-// execute names the execution that a job runs.
-type execute struct {
+// executeArgs names the execution that a job runs.
+type executeArgs struct {
 	Organization id.ID `json:"organization"`
 	Execution    id.ID `json:"execution"`
 	Run          int   `json:"run"`
 }
 
-func (s *Service) enqueue(ctx context.Context, tx *db.Tx, e *Execution) error {
-	_, err := s.jobs.Enqueue(ctx, tx, executeKind, execute{e.OrganizationID, e.ID, e.Run}, job.For(e.OrganizationID))
+func (s *Service) enqueueExecution(ctx context.Context, tx *db.Tx, e *Execution) error {
+	_, err := s.jobs.Enqueue(ctx, tx, executeKind, executeArgs{e.OrganizationID, e.ID, e.Run},
+		job.ForOrganization(e.OrganizationID))
 	return err
 }
 
-// Expire removes executions that ended and were created before the given time.
-func Expire(ctx context.Context, tx *db.Tx, before clock.Time, batch int) (more bool, err error) {
+// ExpireExecutions removes executions that ended and were created before the given time.
+func ExpireExecutions(ctx context.Context, tx *db.Tx, before clock.Time, batch int) (more bool, err error) {
 	n, err := db.Exec(ctx, tx, `
 		DELETE FROM automation_executions WHERE seq IN (SELECT seq FROM automation_executions
 		WHERE created_at <= $1 AND status NOT IN ('queued', 'running') ORDER BY created_at LIMIT $2)`, before, batch)

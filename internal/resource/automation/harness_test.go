@@ -33,7 +33,7 @@ func settle(t testing.TB, a *apptest.App) {
 	left := 0
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			left, err = db.One[int](ctx, tx, `
+			left, err = db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM jobs
 				WHERE kind IN ('event.fan_out', 'automation.execute') AND state IN ('ready', 'running')`)
@@ -52,7 +52,7 @@ func settle(t testing.TB, a *apptest.App) {
 // automate creates an automation with a key and returns its id.
 func automate(t testing.TB, a *apptest.App, key, body string) id.ID {
 	t.Helper()
-	return a.Send(t, key, "POST", "/v1/automations", body).OK(t, 201).ID("id")
+	return a.SendREST(t, key, "POST", "/v1/automations", body).OK(t, 201).ID("id")
 }
 
 // onCreated is an automation that creates a task for every new contact.
@@ -63,7 +63,7 @@ const onCreated = `{"name": "Call", "trigger": {"kind": "event", "event": "conta
 // executionsOf lists an automation's executions, newest first.
 func executionsOf(t testing.TB, a *apptest.App, automation id.ID) apptest.Value {
 	t.Helper()
-	return a.Send(t, a.Key, "GET", "/v1/automations/"+string(automation)+"/executions?limit=100", "").OK(t, 200)
+	return a.SendREST(t, a.Key, "GET", "/v1/automations/"+string(automation)+"/executions?limit=100", "").OK(t, 200)
 }
 
 // only is the single execution of an automation.
@@ -92,7 +92,7 @@ func ends(t testing.TB, a *apptest.App, automation id.ID, status, why string) ap
 func count(t testing.TB, a *apptest.App, table, where string, args ...any) (n int) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+where,
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+where,
 			append([]any{a.Org}, args...)...)
 		return err
 	})
@@ -104,7 +104,7 @@ func count(t testing.TB, a *apptest.App, table, where string, args ...any) (n in
 
 func contact(t testing.TB, a *apptest.App, name string) id.ID {
 	t.Helper()
-	return a.Send(t, a.Key, "POST", "/v1/contacts",
+	return a.SendREST(t, a.Key, "POST", "/v1/contacts",
 		fmt.Sprintf(`{"firstName": %q, "emails": [{"email": %q}]}`, name,
 			strings.ToLower(name)+"@example.com")).OK(t, 201).ID("id")
 }

@@ -17,7 +17,7 @@ var _ account.Keeper = (*Service)(nil)
 
 // MadeBy lists the active automations that act for a user.
 func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]account.Holding, error) {
-	return db.All[account.Holding](ctx, tx, `
+	return db.QueryAll[account.Holding](ctx, tx, `
 		SELECT id, 'automation' AS kind, name, status FROM automations
 		WHERE organization_id = $1 AND maker_user_id = $2 AND status = 'active' AND deleted_at IS NULL
 		ORDER BY created_at, seq`, org, user)
@@ -26,22 +26,23 @@ func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]acc
 // TakeOver makes an automation act for the caller, who must be allowed to take
 // each of its steps.
 func (s *Service) TakeOver(ctx context.Context, c *op.Call, automation id.ID) error {
-	return s.modify(ctx, c, automation, func(v *Automation) error { return s.sign(ctx, c, v) })
+	return s.modifyAutomation(ctx, c, automation, func(v *Automation) error { return s.setMaker(ctx, c, v) })
 }
 
 // Stop pauses an automation whose maker leaves.
 func (s *Service) Stop(ctx context.Context, c *op.Call, automation id.ID) error {
-	return s.modify(ctx, c, automation, func(v *Automation) error {
-		v.Status = paused
-		if err := s.arm(ctx, c, v); err != nil {
+	return s.modifyAutomation(ctx, c, automation, func(v *Automation) error {
+		v.Status = statusPaused
+		if err := s.armTrigger(ctx, c, v); err != nil {
 			return err
 		}
-		return cancelAll(ctx, c, v.ID, "The maker of the automation left the organization.", queued, running)
+		return cancelExecutions(ctx, c, v.ID, "The maker of the automation left the organization.", queued, running)
 	})
 }
 
-// modify locks an automation, changes and saves it, and emits the event.
-func (s *Service) modify(ctx context.Context, c *op.Call, automation id.ID, change func(*Automation) error) error {
+// modifyAutomation locks an automation, changes and saves it, and emits the event.
+func (s *Service) modifyAutomation(ctx context.Context, c *op.Call, automation id.ID,
+	change func(*Automation) error) error {
 	v, err := automations.Lock(ctx, c.Tx, c.Org, automation)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ type AutomationOptions struct {
 	Operations   []OperationOption `json:"operations" max:"-1" doc:"what a step can call"`
 	Placeholders []Placeholder     `json:"placeholders" doc:"how a step's input names values"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // EventOption is an event that an automation can listen to.
@@ -54,20 +54,20 @@ type automationOptions struct {
 	Query *string `query:"query" max:"200" doc:"part of the name of an event or operation"`
 }
 
-// options lists what the caller may listen to and call.
-func (s *Service) options(_ context.Context, c *op.Call, in automationOptions) (*AutomationOptions, error) {
-	allowed := signer(c).Permissions
+// listOptions lists what the caller may listen to and call.
+func (s *Service) listOptions(_ context.Context, c *op.Call, in automationOptions) (*AutomationOptions, error) {
+	allowed := signingCaller(c).Permissions
 	wanted := func(name string) bool {
 		return in.Query == nil || strings.Contains(name, strings.ToLower(strings.TrimSpace(*in.Query)))
 	}
 	out := &AutomationOptions{Events: []EventOption{}, Operations: []OperationOption{}, Placeholders: placeholders}
 	for _, name := range s.catalog.EventNames() {
-		if wanted(name) && s.catalog.PermitHearing(allowed, name) == nil {
-			out.Events = append(out.Events, EventOption{name, s.dataFields(name)})
+		if wanted(name) && s.catalog.PermitListening(allowed, name) == nil {
+			out.Events = append(out.Events, EventOption{name, s.eventDataFields(name)})
 		}
 	}
 	for _, o := range s.catalog.All() {
-		if !callable(o) || !wanted(o.Name) || !o.AllowedBy(allowed) {
+		if !isCallable(o) || !wanted(o.Name) || !o.AllowedBy(allowed) {
 			continue
 		}
 		schema := o.InputSchema()
@@ -83,10 +83,10 @@ func (s *Service) options(_ context.Context, c *op.Call, in automationOptions) (
 	return out, nil
 }
 
-// dataFields are the fields of an event's data.
-func (s *Service) dataFields(eventType string) []string {
+// eventDataFields are the fields of an event's data.
+func (s *Service) eventDataFields(eventType string) []string {
 	out := []string{}
-	if schema := DataSchema(s.catalog.All(), eventType); schema != nil {
+	if schema := EventDataSchema(s.catalog.All(), eventType); schema != nil {
 		for name := range schema.Properties {
 			out = append(out, name)
 		}
@@ -95,9 +95,9 @@ func (s *Service) dataFields(eventType string) []string {
 	return out
 }
 
-// DataSchema is the schema of an event's data: that of the answer of an operation
+// EventDataSchema is the schema of an event's data: that of the answer of an operation
 // on the same kind of resource. It is nil if there is no such operation.
-func DataSchema(operations []*op.Op, eventType string) *jsonschema.Schema {
+func EventDataSchema(operations []*op.Op, eventType string) *jsonschema.Schema {
 	about := func(e string) bool { return event.ResourceType(e) == event.ResourceType(eventType) }
 	for _, o := range operations {
 		if !slices.ContainsFunc(o.Events, about) {

@@ -24,7 +24,7 @@ func TestAutomationOptions(t *testing.T) {
 		one.Same("operations.0.name", "tasks.create")
 		one.Same("operations.0.required.0", "title")
 		key, _ := a.NewKey(t, a.Tenant, "automations:read", "tasks:read")
-		few := a.Send(t, key, "GET", "/v1/automations/options", "").OK(t, 200).String()
+		few := a.SendREST(t, key, "GET", "/v1/automations/options", "").OK(t, 200).String()
 		if strings.Contains(few, "contact.created") || strings.Contains(few, "invoices.") ||
 			!strings.Contains(few, "tasks.list") || !strings.Contains(few, "task.created") {
 			t.Errorf("%s", few)
@@ -60,7 +60,8 @@ func TestRunForAnEvent(t *testing.T) {
 			t.Errorf("%d tasks", n)
 		}
 		key, _ := a.NewKey(t, a.Tenant, "automations:write", "automations:read", "webhooks:read")
-		a.Send(t, key, "POST", "/v1/automations/"+v+"/run", fmt.Sprintf(`{"eventId": %q}`, found["contact.created"])).
+		a.SendREST(t, key, "POST", "/v1/automations/"+v+"/run",
+			fmt.Sprintf(`{"eventId": %q}`, found["contact.created"])).
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	})
 }

@@ -13,7 +13,7 @@ import (
 // with a secret is kept nowhere.
 func TestOutputs(t *testing.T) {
 	p := &trouble{}
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		p.say(func(n int64) error {
 			if n == 2 { // the saved answer is read again
@@ -29,7 +29,7 @@ func TestOutputs(t *testing.T) {
 			{"operation": "tasks.trouble", "input": {"text": "x"}},
 			{"operation": "email_templates.create", "input": {"name": "x", "subject": "x", "bodyFormat": "html",
 				"body": "{{ longer.body }}"}}]}`, strings.Repeat("long ", 10000)))
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		e := ends(t, a, v, "succeeded", "")
 		e.Same("steps.0.outputOmitted", false)
 		e.Same("steps.1.outputOmitted", true) // twice as long
@@ -39,13 +39,13 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%d templates", n)
 		}
 
-		file := a.Upload(t, a.Key, "/v1/files",
+		file := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "letter.txt", Text: "Dear Ada"}).OK(t, 201).Text("id")
 		link := automate(t, a, a.Key,
 			fmt.Sprintf(`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": `+
 				`"files.access_links.create", `+
 				`"input": {"id": %q}}]}`, file))
-		run(t, a, link, `{}`)
+		executionRun(t, a, link, `{}`)
 		e = ends(t, a, link, "succeeded", "")
 		e.Same("steps.0.outputOmitted", true)
 		if !e.At("steps.0.output").Null() || count(t, a, "file_access_links", "TRUE") != 1 {
@@ -56,7 +56,7 @@ func TestOutputs(t *testing.T) {
 		huge := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": {"title": "`+
 				strings.Repeat("{{ input.text }}", 300)+`"}}]}`)
-		run(t, a, huge, `{"input": {"text": "`+strings.Repeat("x", 5000)+`"}}`)
+		executionRun(t, a, huge, `{"input": {"text": "`+strings.Repeat("x", 5000)+`"}}`)
 		ends(t, a, huge, "failed", "longer than").Same("steps.0.error.code", "AUTOMATION_VALUE_MISSING")
 	}, p.extra())
 }
@@ -64,7 +64,7 @@ func TestOutputs(t *testing.T) {
 // A rehearsal is bounded, for however many events and steps: each here would
 // have an input of almost a megabyte.
 func TestRehearsalIsBounded(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		steps := `{"operation": "tasks.create", "input": {"title": "{{ event.data.firstName }}"}}` +
 			strings.Repeat(`, {"operation": "tasks.create", "input": {"title": "x", "description": "{{ `+
 				`event.data.notes }}{{ `+
@@ -75,10 +75,10 @@ func TestRehearsalIsBounded(t *testing.T) {
 		v := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "event", "event": "contact.created"}, "steps": [`+steps+`]}`)
 		for range 20 {
-			a.Send(t, a.Key, "POST", "/v1/contacts",
+			a.SendREST(t, a.Key, "POST", "/v1/contacts",
 				`{"firstName": "Ada", "notes": "`+strings.Repeat("x", 10_000)+`"}`).OK(t, 201)
 		}
-		r := a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test", `{"limit": 20}`)
+		r := a.SendREST(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test", `{"limit": 20}`)
 		got := r.OK(t, 200)
 		got.Same("runs.0.steps.0.input.title", "Ada")
 		got.Same("runs.0.steps.0.inputOmitted", false)
@@ -87,7 +87,7 @@ func TestRehearsalIsBounded(t *testing.T) {
 		if got.At("runs").Len() != 20 || !got.At("runs.0.steps.16.input").Null() || len(r.Body) > 3<<20 {
 			t.Errorf("%d runs in %d bytes", got.At("runs").Len(), len(r.Body))
 		}
-		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test",
+		a.SendREST(t, a.Key, "POST", "/v1/automations/"+string(v)+"/test",
 			`{"input": {"text": "`+strings.Repeat("x", 70_000)+`"}}`).Refused(t, 400, "VALIDATION_ERROR")
 	})
 }

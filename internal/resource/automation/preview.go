@@ -63,14 +63,14 @@ const (
 	previewBytes  = 64 << 20 // of events
 	previewTime   = 2 * time.Second
 	previewPage   = 200
-	maxSeen       = 1 << 10 // bytes of a value
+	maxSeenBytes  = 1 << 10 // bytes of a value
 )
 
 func (in *automationPreview) Prepare(_ context.Context, c *op.Call) (err error) {
-	if err := checkInput(in.Input); err != nil {
+	if err := checkInputSize(in.Input); err != nil {
 		return err
 	}
-	if err := checkParts(&in.Trigger, in.Condition, c.Now); err != nil {
+	if err := checkTriggerAndCondition(&in.Trigger, in.Condition, c.Now); err != nil {
 		return err
 	}
 	in.Steps, err = normalizeSteps(in.Steps)
@@ -81,54 +81,54 @@ func (in *automationPreview) Prepare(_ context.Context, c *op.Call) (err error) 
 // nothing and calls no operation.
 func (s *Service) previewAutomation(ctx context.Context, c *op.Call, in automationPreview) (*Preview, error) {
 	v := &Automation{Fields: Fields{Trigger: in.Trigger, Condition: in.Condition, Steps: in.Steps}}
-	if err := s.check(v); err != nil {
+	if err := s.checkAutomation(v); err != nil {
 		return nil, err
 	}
-	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+	if err := s.permitTrigger(signingCaller(c).Permissions, &v.Trigger); err != nil {
 		return nil, err
 	}
 	budget, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
-	p := &preview{Automation: v, limit: in.Limit, left: maxRehearsed, spends: budget.Err,
+	p := &previewRun{Automation: v, limit: in.Limit, bytesLeft: maxRehearsed, checkBudget: budget.Err,
 		out: &Preview{Since: c.Now.Add(-time.Duration(in.Days) * 24 * time.Hour), Complete: true,
 			Days: []PreviewDay{}, Runs: []RehearsedRun{}, Skipped: []SkippedRun{}}}
 	var err error
 	switch v.Trigger.Kind {
 	case onEvent:
-		err = p.overEvents(ctx, c)
+		err = p.checkEvents(ctx, c)
 	case onSchedule:
-		err = p.overSchedule(ctx, c.Now)
+		err = p.checkDueTimes(ctx, c.Now)
 	default:
 		p.out.Since = c.Now
-		err = p.check(ctx, nil, c.Now, in.Input)
+		err = p.checkOccurrence(ctx, nil, c.Now, in.Input)
 	}
 	return p.out, err
 }
 
-// preview is a run over the past that is under way.
-type preview struct {
+// previewRun is a run over the past that is under way.
+type previewRun struct {
 	*Automation
-	out         *Preview
-	limit, left int
-	spends      func() error // fails once the time for it is over
+	out              *Preview
+	limit, bytesLeft int
+	checkBudget      func() error // fails once the time for it is over
 }
 
-// overEvents checks the events of the trigger's type, newest first.
-func (p *preview) overEvents(ctx context.Context, c *op.Call) error {
+// checkEvents checks the events of the trigger's type, newest first.
+func (p *previewRun) checkEvents(ctx context.Context, c *op.Call) error {
 	since, bytes := p.out.Since, 0
 	at, seq := c.Now+1, int64(0)
 	for {
-		events, err := event.Earlier(ctx, c.Tx, c.Org, *p.Trigger.Event, since, at, seq, previewPage)
+		events, err := event.ListOfTypeBefore(ctx, c.Tx, c.Org, *p.Trigger.Event, since, at, seq, previewPage)
 		if err != nil {
 			return err
 		}
 		for i := range events {
 			e := &events[i]
-			if bytes += len(e.Data) + len(e.Previous); p.spent() || bytes > previewBytes {
-				p.cut(at)
+			if bytes += len(e.Data) + len(e.Previous); p.isBudgetSpent() || bytes > previewBytes {
+				p.stopAt(at)
 				return nil
 			}
-			if err := p.check(ctx, e, e.At, nil); err != nil {
+			if err := p.checkOccurrence(ctx, e, e.At, nil); err != nil {
 				return err
 			}
 			at, seq = e.At, e.Seq
@@ -139,42 +139,42 @@ func (p *preview) overEvents(ctx context.Context, c *op.Call) error {
 	}
 }
 
-// overSchedule checks the times at which the schedule would have been due, newest
+// checkDueTimes checks the times at which the schedule would have been due, newest
 // first.
-func (p *preview) overSchedule(ctx context.Context, now clock.Time) error {
+func (p *previewRun) checkDueTimes(ctx context.Context, now clock.Time) error {
 	var due []clock.Time
-	for at := p.Trigger.next(p.out.Since); at != nil && *at <= now; at = p.Trigger.next(*at) {
+	for at := p.Trigger.nextAfter(p.out.Since); at != nil && *at <= now; at = p.Trigger.nextAfter(*at) {
 		due = append(due, *at)
 	}
 	slices.Reverse(due)
 	for i, at := range due {
-		if p.spent() {
-			p.cut(due[i-1])
+		if p.isBudgetSpent() {
+			p.stopAt(due[i-1])
 			return nil
 		}
-		if err := p.check(ctx, nil, at, scheduled(at)); err != nil {
+		if err := p.checkOccurrence(ctx, nil, at, scheduledInput(at)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// spent reports whether the bounds are reached. The first event is looked at in
+// isBudgetSpent reports whether the bounds are reached. The first event is looked at in
 // any case.
-func (p *preview) spent() bool {
-	return p.out.Checked >= previewEvents || p.out.Checked > 0 && p.spends() != nil
+func (p *previewRun) isBudgetSpent() bool {
+	return p.out.Checked >= previewEvents || p.out.Checked > 0 && p.checkBudget() != nil
 }
 
-// cut notes that the preview looked no further back than at.
-func (p *preview) cut(at clock.Time) { p.out.Complete, p.out.Since = false, at }
+// stopAt notes that the preview looked no further back than at.
+func (p *previewRun) stopAt(at clock.Time) { p.out.Complete, p.out.Since = false, at }
 
-// check adds what would have happened for one event, or at one time.
-func (p *preview) check(ctx context.Context, e *event.Event, at clock.Time, input jsontext.Value) error {
+// checkOccurrence adds what would have happened for one event, or at one time.
+func (p *previewRun) checkOccurrence(ctx context.Context, e *event.Event, at clock.Time, input jsontext.Value) error {
 	shows := *p.Automation
 	if len(p.out.Runs) >= p.limit {
 		shows.Steps = nil
 	}
-	run, values, err := rehearse(ctx, &shows, e, input, &p.left)
+	run, values, err := rehearseRun(ctx, &shows, e, input, &p.bytesLeft)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (p *preview) check(ctx context.Context, e *event.Event, at clock.Time, inpu
 		p.out.Unclear++
 	default:
 		if len(p.out.Skipped) < p.limit {
-			p.out.Skipped = append(p.out.Skipped, SkippedRun{run.RunCause, saw(*p.Condition, values)})
+			p.out.Skipped = append(p.out.Skipped, SkippedRun{run.RunCause, valuesSeen(*p.Condition, values)})
 		}
 		return nil
 	}
@@ -204,14 +204,14 @@ func (p *preview) check(ctx context.Context, e *event.Event, at clock.Time, inpu
 	return nil
 }
 
-// named matches the values that a condition names, like event.data.status. It
+// namedValues matches the values that a condition names, like event.data.status. It
 // also matches quoted texts, so that names inside of them are passed over.
-var named = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:event|input)(?:\.[A-Za-z_]\w*)+(\()?`)
+var namedValues = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:event|input)(?:\.[A-Za-z_]\w*)+(\()?`)
 
-// saw lists the values that a condition names, in their order.
-func saw(condition string, values map[string]any) []SeenValue {
+// valuesSeen lists the values that a condition names, in their order.
+func valuesSeen(condition string, values map[string]any) []SeenValue {
 	out := []SeenValue{}
-	for _, name := range named.FindAllString(condition, -1) {
+	for _, name := range namedValues.FindAllString(condition, -1) {
 		if strings.HasSuffix(name, "(") { // the last part is a function
 			name = name[:strings.LastIndexByte(name, '.')]
 		}
@@ -220,8 +220,8 @@ func saw(condition string, values map[string]any) []SeenValue {
 			continue
 		}
 		seen := SeenValue{Name: name}
-		if value, ok := placeholder.In(values)(strings.Split(name, ".")); ok {
-			if text, err := json.Marshal(value); err == nil && len(text) <= maxSeen {
+		if value, ok := placeholder.LookupIn(values)(strings.Split(name, ".")); ok {
+			if text, err := json.Marshal(value); err == nil && len(text) <= maxSeenBytes {
 				v := jsontext.Value(text)
 				seen.Value = &v
 			}

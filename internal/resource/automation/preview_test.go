@@ -13,7 +13,7 @@ import (
 
 // A preview runs over the past and changes nothing.
 func TestPreview(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		for i := range 25 {
 			call(t, "contacts.create", fmt.Sprintf(`{"firstName": "Person %d", "tags": ["t%d"]}`, i, i%5)).OK(t, 201)
@@ -50,7 +50,7 @@ func TestPreview(t *testing.T) {
 		preview(created, `null`, `, "days": 31`).Issues(t, "days")
 		preview(`{"kind": "manual"}`, `null`, ``).Issues(t, "steps.0.input.title")
 		key, _ := a.NewKey(t, a.Tenant, "automations:read", "tasks:write")
-		a.Send(t, key, "POST", "/v1/automations/preview", `{"trigger": `+created+`, "steps": [{"operation":
+		a.SendREST(t, key, "POST", "/v1/automations/preview", `{"trigger": `+created+`, "steps": [{"operation":
 			"tasks.create", "input": {"title": "x"}}]}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	})
 }
@@ -58,10 +58,10 @@ func TestPreview(t *testing.T) {
 // Events older than the days that are asked for are left out, and a schedule runs
 // at the times that it would have had.
 func TestPreviewDays(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		steps := `"steps": [{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]`
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Old"}`).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "New"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Old"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "New"}`).OK(t, 201)
 		if err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, `UPDATE events SET created_at = created_at - $2 WHERE organization_id = $1 AND
 				type = 'contact.created' AND seq = (SELECT min(seq) FROM events WHERE type = 'contact.created' AND
@@ -71,21 +71,23 @@ func TestPreviewDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		over := func(days int) float64 {
-			p := a.Send(t, a.Key, "POST", "/v1/automations/preview", fmt.Sprintf(`{"trigger": {"kind": "event",
+			p := a.SendREST(t, a.Key, "POST", "/v1/automations/preview", fmt.Sprintf(`{"trigger": {"kind": "event",
 				"event": "contact.created"}, "days": %d, "steps": [{"operation": "contacts.list"}]}`, days)).OK(t, 200)
 			return p.Number("checked")
 		}
 		if over(9) != 1 || over(11) != 2 {
 			t.Errorf("%v and %v events", over(9), over(11))
 		}
-		p := a.Send(t, a.Key, "POST", "/v1/automations/preview", `{"trigger": {"kind": "schedule", "cron": "0 9 * * *"},
+		p := a.SendREST(t, a.Key, "POST", "/v1/automations/preview",
+			`{"trigger": {"kind": "schedule", "cron": "0 9 * * *"},
 			"days": 7, `+steps+`}`).OK(t, 200)
 		p.Same("matched", 7)
 		p.Same("days.6.matched", 1)
 		if title := p.Text("runs.0.steps.0.input.title"); !strings.Contains(title, "T09:00:00") {
 			t.Errorf("%s", title)
 		}
-		p = a.Send(t, a.Key, "POST", "/v1/automations/preview", `{"trigger": {"kind": "schedule", "cron": "* * * * *"},
+		p = a.SendREST(t, a.Key, "POST", "/v1/automations/preview",
+			`{"trigger": {"kind": "schedule", "cron": "* * * * *"},
 			`+steps+`}`).OK(t, 200)
 		p.Same("complete", false)
 	})

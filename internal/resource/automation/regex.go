@@ -26,20 +26,20 @@ const (
 	regexUnit = 100
 )
 
-// library is CEL's, with a bounded matches function.
-func library() []cel.EnvOption {
+// celLibrary is CEL's, with a bounded matches function.
+func celLibrary() []cel.EnvOption {
 	text := []*cel.Type{cel.StringType, cel.StringType}
 	return []cel.EnvOption{
 		cel.StdLib(cel.StdLibSubset(&env.LibrarySubset{ExcludeFunctions: []*env.Function{{Name: overloads.Matches}}})),
 		cel.Function(overloads.Matches, cel.Overload(overloads.Matches, text, cel.BoolType),
 			cel.MemberOverload(overloads.MatchesString, text, cel.BoolType),
-			cel.SingletonBinaryBinding(matches)),
+			cel.SingletonBinaryBinding(matchBounded)),
 	}
 }
 
-// matches is the CEL function, with both bounds: of the program, and of the program
+// matchBounded is the CEL function, with both bounds: of the program, and of the program
 // times the text.
-func matches(text, pattern ref.Val) ref.Val {
+func matchBounded(text, pattern ref.Val) ref.Val {
 	t, isText := text.(types.String)
 	p, isPattern := pattern.(types.String)
 	if !isText || !isPattern {
@@ -48,7 +48,7 @@ func matches(text, pattern ref.Val) ref.Val {
 	if len(p) > maxPattern {
 		return types.NewErr("a regular expression must not exceed %d bytes", maxPattern)
 	}
-	n, err := instructions(string(p))
+	n, err := countInstructions(string(p))
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -78,7 +78,7 @@ func (regexLiterals) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, iss
 		}
 		pattern := args[len(args)-1]
 		text, _ := pattern.AsLiteral().Value().(string)
-		switch n, err := instructions(text); {
+		switch n, err := countInstructions(text); {
 		case err != nil:
 			issues.ReportErrorAtID(pattern.ID(), "this is not a valid regular expression: %s", err)
 		case n > regexSize:
@@ -88,15 +88,15 @@ func (regexLiterals) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, iss
 	}
 }
 
-// instructions counts the instructions of a regular expression's program. It does
+// countInstructions counts the instructions of a regular expression's program. It does
 // not compile one that is plainly too large: a pattern of a few letters, with
 // nested repetitions, could take a second to compile.
-func instructions(pattern string) (int, error) {
+func countInstructions(pattern string) (int, error) {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return 0, err
 	}
-	if n := atLeast(tree); n > regexSize {
+	if n := minInstructions(tree); n > regexSize {
 		return n, nil
 	}
 	program, err := syntax.Compile(tree.Simplify())
@@ -106,9 +106,9 @@ func instructions(pattern string) (int, error) {
 	return len(program.Inst), nil
 }
 
-// atLeast is a lower bound of how many instructions a program will have. Beyond
+// minInstructions is a lower bound of how many instructions a program will have. Beyond
 // regexSize it stops counting.
-func atLeast(r *syntax.Regexp) int {
+func minInstructions(r *syntax.Regexp) int {
 	n := 1
 	if r.Op == syntax.OpLiteral {
 		n = len(r.Rune)
@@ -117,7 +117,7 @@ func atLeast(r *syntax.Regexp) int {
 		n = 0
 	}
 	for _, sub := range r.Sub {
-		if n += atLeast(sub); n > regexSize {
+		if n += minInstructions(sub); n > regexSize {
 			return n
 		}
 	}
@@ -145,7 +145,7 @@ func (regexCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64
 	if !isText || !isPattern || len(p) > maxPattern {
 		return nil
 	}
-	n, err := instructions(string(p))
+	n, err := countInstructions(string(p))
 	cost := uint64(1 + n*len(t)/regexUnit)
 	if err != nil || n > regexSize || n*len(t) > regexWork {
 		cost = regexSize // matchBounded refused it, but counting took time too

@@ -31,7 +31,7 @@ type RehearsedRun struct {
 	ErrorMessage *string         `json:"errorMessage" max:"10000" doc:"why the condition could not be evaluated"`
 	Steps        []RehearsedStep `json:"steps"`
 
-	op.Mark
+	op.ExternalMark
 }
 
 // RehearsedStep is a step with the values that can be known.
@@ -51,19 +51,19 @@ type automationTest struct {
 // maxRehearsed bounds the inputs of all steps for all events together.
 const maxRehearsed = 2 << 20
 
-func (in *automationTest) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
+func (in *automationTest) Prepare(context.Context, *op.Call) error { return checkInputSize(in.Input) }
 
 func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationTest) (*Rehearsal, error) {
 	v, err := automations.Get(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.permitTrigger(signer(c).Permissions, &v.Trigger); err != nil {
+	if err := s.permitTrigger(signingCaller(c).Permissions, &v.Trigger); err != nil {
 		return nil, err
 	}
 	found := []*event.Event{nil}
 	if v.Trigger.Kind == onEvent {
-		events, err := event.Latest(ctx, c.Tx, c.Org, *v.Trigger.Event, in.Limit)
+		events, err := event.ListNewestOfType(ctx, c.Tx, c.Org, *v.Trigger.Event, in.Limit)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	}
 	out, left := &Rehearsal{Runs: []RehearsedRun{}}, maxRehearsed
 	for _, ev := range found {
-		run, _, err := rehearse(ctx, v, ev, in.Input, &left)
+		run, _, err := rehearseRun(ctx, v, ev, in.Input, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -83,14 +83,14 @@ func (s *Service) testAutomation(ctx context.Context, c *op.Call, in automationT
 	return out, nil
 }
 
-// rehearse shows what one run would do, with the values that it saw. It deducts
+// rehearseRun shows what one run would do, with the values that it saw. It deducts
 // the size of the inputs from left, which bounds what all runs show together.
-func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value,
+func rehearseRun(ctx context.Context, v *Automation, ev *event.Event, input jsontext.Value,
 	left *int) (out *RehearsedRun, values map[string]any, err error) {
 	if len(input) == 0 {
 		input = jsontext.Value("{}")
 	}
-	if values, err = (&Execution{Input: input}).values(ev); err != nil {
+	if values, err = (&Execution{Input: input}).placeholderValues(ev); err != nil {
 		return nil, nil, err
 	}
 	out = &RehearsedRun{Runs: true, Steps: []RehearsedStep{}}
@@ -99,9 +99,9 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 		out.External = ev.External
 	}
 	if v.Condition != nil {
-		c, issue := compile(*v.Condition)
+		c, issue := compileCondition(*v.Condition)
 		if issue == "" {
-			out.Runs, issue = c.holds(ctx, values)
+			out.Runs, issue = c.evaluateFully(ctx, values)
 		}
 		if issue != "" {
 			out.Runs, out.ErrorMessage = false, &issue
@@ -112,10 +112,11 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 	}
 	for i := range v.Steps {
 		step := RehearsedStep{Operation: v.Steps[i].Operation}
-		if text, err := render(v.Steps[i].Input, unsaved(v.Steps[:i], placeholder.In(values))); err != nil {
+		if text, err := renderInput(v.Steps[i].Input,
+			keepUnsaved(v.Steps[:i], placeholder.LookupIn(values))); err != nil {
 			said := err.Error()
 			step.ErrorMessage = &said
-		} else if step.InputOmitted = len(text) > min(maxShown, *left); !step.InputOmitted {
+		} else if step.InputOmitted = len(text) > min(maxShownBytes, *left); !step.InputOmitted {
 			*left -= len(text)
 			value := jsontext.Value(text)
 			step.Input = &value
@@ -125,9 +126,9 @@ func rehearse(ctx context.Context, v *Automation, ev *event.Event, input jsontex
 	return out, values, nil
 }
 
-// unsaved looks values up, but leaves a placeholder for what an earlier step would
+// keepUnsaved looks values up, but leaves a placeholder for what an earlier step would
 // save as it is: no value is known for it.
-func unsaved(before []Step, values placeholder.Lookup) placeholder.Lookup {
+func keepUnsaved(before []Step, values placeholder.Lookup) placeholder.Lookup {
 	return func(path []string) (any, bool) {
 		for i := range before {
 			if name := before[i].SaveAs; name != nil && *name == path[0] {

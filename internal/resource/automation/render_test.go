@@ -14,15 +14,15 @@ func TestRenderedInputsAreBounded(t *testing.T) {
 	long := strings.Repeat("1", 50_000)
 	for name, value := range map[string]string{"text": `"` + long + `"`, "number": long, "fraction": "0." + long,
 		"list": "[" + long + "]", "object": `{"n": ` + long + `}`} {
-		values, err := placeholder.JSON([]byte(`{"input": ` + value + `}`))
+		values, err := placeholder.LookupInJSON([]byte(`{"input": ` + value + `}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := render([]byte(`[`+strings.Repeat(`"{{ input }}",`, 1000)+`1]`), values)
-		if tooLong := (*placeholder.TooLong)(nil); !errors.As(err, &tooLong) {
+		out, err := renderInput([]byte(`[`+strings.Repeat(`"{{ input }}",`, 1000)+`1]`), values)
+		if tooLong := (*placeholder.TooLongError)(nil); !errors.As(err, &tooLong) {
 			t.Errorf("%s: %d bytes, %v", name, len(out), err)
 		}
-		if out, err = render([]byte(`["{{ input }}"]`), values); err != nil || len(out) < len(long) {
+		if out, err = renderInput([]byte(`["{{ input }}"]`), values); err != nil || len(out) < len(long) {
 			t.Errorf("%s, once: %d bytes, %v", name, len(out), err)
 		}
 	}

@@ -60,22 +60,22 @@ const troubled = `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"opera
 	{"operation": "tasks.trouble", "input": {"text": "{{ input.text | default: \"x\" }}"}, "saveAs": "second"},
 		{"operation": "tasks.create", "input": {"title": "{{ second.text }}"}}]}`
 
-// run starts an automation manually.
-func run(t testing.TB, a *apptest.App, automation id.ID, input string) id.ID {
+// executionRun starts an automation manually.
+func executionRun(t testing.TB, a *apptest.App, automation id.ID, input string) id.ID {
 	t.Helper()
-	return a.Send(t, a.Key, "POST", "/v1/automations/"+string(automation)+"/run", input).OK(t, 200).ID("id")
+	return a.SendREST(t, a.Key, "POST", "/v1/automations/"+string(automation)+"/run", input).OK(t, 200).ID("id")
 }
 
 func post(t testing.TB, a *apptest.App, execution id.ID, verb string) apptest.Result {
 	t.Helper()
-	return a.Send(t, a.Key, "POST", "/v1/automation-executions/"+string(execution)+"/"+verb, "")
+	return a.SendREST(t, a.Key, "POST", "/v1/automation-executions/"+string(execution)+"/"+verb, "")
 }
 
 // Temporary failures are retried. A refusal ends the execution, and a retry
 // continues from there, even with steps that were fixed.
 func TestRetry(t *testing.T) {
 	p := &trouble{}
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		p.say(func(n int64) error {
 			if n == 1 {
@@ -84,7 +84,7 @@ func TestRetry(t *testing.T) {
 			return nil
 		})
 		v := automate(t, a, a.Key, troubled)
-		e := run(t, a, v, `{"input": {"text": "Hello"}}`)
+		e := executionRun(t, a, v, `{"input": {"text": "Hello"}}`)
 		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
 		got := ends(t, a, v, "succeeded", "")
 		got.Same("steps.1.attempts", 2)
@@ -94,7 +94,7 @@ func TestRetry(t *testing.T) {
 
 		p.say(func(int64) error { return fault.Field("text", "Not today") })
 		v = automate(t, a, a.Key, troubled)
-		e = run(t, a, v, `{}`)
+		e = executionRun(t, a, v, `{}`)
 		got = ends(t, a, v, "failed", "Step 2, tasks.trouble: text: Not today")
 		got.Same("steps.1.error.code", "VALIDATION_ERROR")
 		got.Same("steps.1.error.details.properties.text.errors.0", "Not today")
@@ -105,9 +105,9 @@ func TestRetry(t *testing.T) {
 			t.Error("nobody hears that it failed")
 		}
 		at := "/v1/automations/" + string(v)
-		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
 		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_PAUSED")
-		a.Send(t, a.Key, "PATCH", at,
+		a.SendREST(t, a.Key, "PATCH", at,
 			`{"status": "active", "steps": [{"operation": "tasks.create", "input": {"title": "First"},
 				"saveAs": "first"},
 			{"operation": "tasks.update", "input": {"id": "{{ first.id }}", "title": "Mended"}}]}`).OK(t, 200)
@@ -119,13 +119,13 @@ func TestRetry(t *testing.T) {
 		}
 		p.say(func(int64) error { return fmt.Errorf("a bug") })
 		v = automate(t, a, a.Key, troubled)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "failed", "went wrong on our side").Same("steps.1.error.code", "INTERNAL_ERROR")
 	}, p.extra())
 }
 
 // Doubt is a refusal that leaves open whether something was done.
-var Doubt = fault.Define("TEST_DOUBT", 502, "The provider did not answer.")
+var Doubt = fault.DefineKind("TEST_DOUBT", 502, "The provider did not answer.")
 
 // A step whose outcome is unknown is repeated under the same key, automatically
 // and by a retry, whatever its refusal is called.
@@ -145,20 +145,20 @@ func TestUnknownOutcome(t *testing.T) {
 			func(ctx context.Context, c *op.Call, in troubleIn) (*troubleOut, error) {
 				keys = append(keys, c.Key)
 				if said++; said < 3 {
-					return nil, op.Unknown(Doubt.New())
+					return nil, op.UnknownOutcome(Doubt.New())
 				}
 				return op.Finish(ctx, c, func(context.Context) (*troubleOut, error) {
 					out := &troubleOut{in.Text}
 					return out, c.Emit("task.doubted", id.New(), out)
 				})
 			})}}
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		keys, said = nil, 0
 		work(t, a)
 		v := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.doubt", "input": {"text": `+
 				`"x"}}]}`)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "").Same("steps.0.attempts", 3)
 		if len(keys) != 3 || keys[0] != keys[1] || keys[1] != keys[2] {
 			t.Errorf("the keys were %q", keys)
@@ -170,7 +170,7 @@ func TestUnknownOutcome(t *testing.T) {
 // no other.
 func TestCancel(t *testing.T) {
 	p := &trouble{}
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		inside, release := make(chan bool, 80), make(chan bool)
 		p.say(func(int64) error { inside <- true; <-release; return nil })
@@ -186,7 +186,7 @@ func TestCancel(t *testing.T) {
 			close(release)
 		}
 		v := automate(t, a, a.Key, troubled)
-		e := run(t, a, v, `{}`)
+		e := executionRun(t, a, v, `{}`)
 		<-inside
 		post(t, a, e, "cancel").OK(t, 200).Same("status", "canceled")
 		canceled.Store(true)
@@ -209,8 +209,8 @@ func TestCancel(t *testing.T) {
 
 		// Deleting ends waiting executions. Without a free worker, this one
 		// really waits.
-		a.Send(t, a.Key, "POST", "/v1/automations/"+string(v)+"/run", `{}`).OK(t, 200)
-		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
+		a.SendREST(t, a.Key, "POST", "/v1/automations/"+string(v)+"/run", `{}`).OK(t, 200)
+		a.SendREST(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
 		settle(t, a)
 		if n := count(t, a, "automation_executions", "status IN ('queued', 'running')"); n != 0 {
 			t.Errorf("%d executions live on", n)
@@ -221,37 +221,37 @@ func TestCancel(t *testing.T) {
 // Pausing ends executions that have not begun. Once the automation is active
 // again, they can be retried.
 func TestPause(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		v := automate(t, a, a.Key, onCreated)
-		e := run(t, a, automate(t, a, a.Key,
+		e := executionRun(t, a, automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": `+
 				`{"title": "x"}}]}`),
 			`{}`)
-		at := "/v1/automations/" + a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e),
+		at := "/v1/automations/" + a.SendREST(t, a.Key, "GET", "/v1/automation-executions/"+string(e),
 			"").OK(t, 200).Text("automationId")
-		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
-		got := a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		got := a.SendREST(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200)
 		got.Same("status", "canceled")
 		got.Same("errorMessage", "The automation was paused.")
 		contact(t, a, "Ada") // under way while the other is paused
-		a.Send(t, a.Key, "PATCH", "/v1/automations/"+string(v), `{"status": "paused"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", "/v1/automations/"+string(v), `{"status": "paused"}`).OK(t, 200)
 		work(t, a)
 		settle(t, a)
 		if n := count(t, a, "tasks", "TRUE"); n != 0 {
 			t.Errorf("%d tasks while all were paused", n)
 		}
-		a.Send(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
 		post(t, a, e, "retry").OK(t, 200)
 		settle(t, a)
-		a.Send(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Same("status", "succeeded")
-		a.Send(t, a.Key, "DELETE", at, "").OK(t, 204)
+		a.SendREST(t, a.Key, "GET", "/v1/automation-executions/"+string(e), "").OK(t, 200).Same("status", "succeeded")
+		a.SendREST(t, a.Key, "DELETE", at, "").OK(t, 204)
 		post(t, a, e, "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
 	})
 }
 
 // What an automation creates belongs to its maker, and chains of creation end.
 func TestMadeByAutomation(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		key, keyID := a.NewKey(t, a.Tenant, "automations:write", "automations:read", "tasks:write")
 		inner := `{"name": "Inner", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": ` +
@@ -260,7 +260,7 @@ func TestMadeByAutomation(t *testing.T) {
 			`{"name": "Outer", "trigger": {"kind": "manual"}, "steps": [{"operation": "automations.create", "input": `+
 				inner+
 				`, "saveAs": "made"}, {"operation": "automations.run", "input": {"id": "{{ made.id }}"}}]}`)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		made := ends(t, a, v, "succeeded", "").At("steps.0.output")
 		made.Same("makerKind", "api")
 		made.Same("makerId", keyID)
@@ -268,36 +268,36 @@ func TestMadeByAutomation(t *testing.T) {
 		// It may not write what its maker could not.
 		more := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.list"}]}`)
-		refused := a.Send(t, key, "PATCH", "/v1/automations/"+string(more),
+		refused := a.SendREST(t, key, "PATCH", "/v1/automations/"+string(more),
 			`{"steps": [{"operation": "contacts.list"}]}`)
 		refused.Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		for n := count(t, a, "automations", "TRUE"); n < 200; n++ {
 			automate(t, a, a.Key, inner)
 		}
-		a.Send(t, a.Key, "POST", "/v1/automations", inner).Refused(t, 409, "AUTOMATION_LIMIT_REACHED")
+		a.SendREST(t, a.Key, "POST", "/v1/automations", inner).Refused(t, 409, "AUTOMATION_LIMIT_REACHED")
 	})
 }
 
 // A placeholder without a value or default fails before the step is taken.
 func TestMissingValue(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		v := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": `+
 				`{"title": "{{ `+
 				`input.nobody }}"}}]}`)
-		run(t, a, v, `{"input": {"somebody": 1}}`)
+		executionRun(t, a, v, `{"input": {"somebody": 1}}`)
 		ends(t, a, v, "failed", "no value for input.nobody").Same("steps.0.error.code", "AUTOMATION_VALUE_MISSING")
 		typed := automate(t, a, a.Key,
 			`{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "contacts.create", "input": `+
 				`{"firstName": `+
 				`"Ada", "emails": "{{ input.emails }}"}}]}`)
-		run(t, a, typed, `{"input": {"emails": [{"email": "ada@example.com"}]}}`)
+		executionRun(t, a, typed, `{"input": {"emails": [{"email": "ada@example.com"}]}}`)
 		ends(t, a, typed, "succeeded", "").Same("steps.0.output.emails.0.email", "ada@example.com")
 		evaluated := automate(t, a, a.Key,
 			`{"name": "x", "condition": "input.a.b == 1", "trigger": {"kind": "manual"}, "steps": [{"operation": `+
 				`"tasks.list"}]}`)
-		run(t, a, evaluated, `{}`)
+		executionRun(t, a, evaluated, `{}`)
 		ends(t, a, evaluated, "failed", "no such key: a")
 		if n := count(t, a, "tasks", "TRUE"); n != 0 {
 			t.Errorf("%d tasks", n)
@@ -308,7 +308,7 @@ func TestMissingValue(t *testing.T) {
 // An automation that leads to itself, directly or through another, is stopped;
 // so is a chain of nine.
 func TestLoops(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		again := func(from, to string) string {
 			return fmt.Sprintf(`{"name": "x", "trigger": {"kind": "event", "event": %q}, "steps": [{"operation": %q, `+
@@ -325,11 +325,11 @@ func TestLoops(t *testing.T) {
 			t.Errorf("A to A: %v", list)
 		}
 		post(t, a, list.ID("0.id"), "retry").Refused(t, 409, "AUTOMATION_EXECUTION_NOT_RETRYABLE")
-		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(self), "").OK(t, 204)
+		a.SendREST(t, a.Key, "DELETE", "/v1/automations/"+string(self), "").OK(t, 204)
 
 		there, back := automate(t, a, a.Key, again("customer.created", "tasks.create")),
 			automate(t, a, a.Key, again("task.created", "customers.create"))
-		a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Start"}`).OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Start"}`).OK(t, 201)
 		settle(t, a)
 		if list := executionsOf(t, a, there); list.Len() != 2 ||
 			!strings.Contains(list.Text("0.errorMessage"), "own start") {
@@ -339,7 +339,7 @@ func TestLoops(t *testing.T) {
 			t.Errorf("A to B: %v", list)
 		}
 		for _, v := range []id.ID{there, back} {
-			a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
+			a.SendREST(t, a.Key, "DELETE", "/v1/automations/"+string(v), "").OK(t, 204)
 		}
 
 		// Nine, each started by a step of the previous one.
@@ -354,7 +354,7 @@ func TestLoops(t *testing.T) {
 					`"automations.run", "input": `+
 					`{"id": %q}}]}`, n, next))
 		}
-		run(t, a, next, `{}`)
+		executionRun(t, a, next, `{}`)
 		ends(t, a, ninth, "failed", "More than 8 automations")
 		if n := count(t, a, "tasks", "title = 'The ninth'"); n != 0 {
 			t.Error("the ninth ran")
@@ -366,7 +366,7 @@ func TestLoops(t *testing.T) {
 // own failure for ever; nor does one that retries failures.
 func TestLoopsOfFailures(t *testing.T) {
 	p := &trouble{}
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		p.say(func(int64) error { return fault.Field("text", "Not today") })
 		alarm := automate(t, a, a.Key,
@@ -374,21 +374,21 @@ func TestLoopsOfFailures(t *testing.T) {
 				`[{"operation": `+
 				`"tasks.trouble", "input": {"text": "x"}}]}`)
 		v := automate(t, a, a.Key, troubled)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "failed", "Not today")
 		list := executionsOf(t, a, alarm)
 		if list.Len() != 2 || !strings.Contains(list.Text("1.errorMessage"), "Not today") ||
 			!strings.Contains(list.Text("0.errorMessage"), "own start") {
 			t.Errorf("%d executions: %.2000s", list.Len(), list.String())
 		}
-		a.Send(t, a.Key, "DELETE", "/v1/automations/"+string(alarm), "").OK(t, 204)
+		a.SendREST(t, a.Key, "DELETE", "/v1/automations/"+string(alarm), "").OK(t, 204)
 
 		again := automate(t, a, a.Key,
 			`{"name": "Retry", "trigger": {"kind": "event", "event": "automation_execution.failed"}, "steps": `+
 				`[{"operation": `+
 				`"automation_executions.retry", "input": {"id": "{{ event.resourceId }}"}}]}`)
 		v = automate(t, a, a.Key, troubled)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "failed", "Not today")
 		list = executionsOf(t, a, again)
 		if list.Len() != 2 || list.Text("1.status") != "succeeded" ||
@@ -408,14 +408,14 @@ func nobody(v id.ID) *id.ID {
 
 // An automation can do what its maker could and still can, and nothing else.
 func TestMakers(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		work(t, a)
 		body := `{"name": "x", "trigger": {"kind": "manual"}, "steps": [{"operation": "tasks.create", "input": ` +
 			`{"title": ` +
 			`"x"}}]}`
 		fails := func(v id.ID, why string) {
 			t.Helper()
-			run(t, a, v, `{}`)
+			executionRun(t, a, v, `{}`)
 			settle(t, a)
 			e := executionsOf(t, a, v).At("0")
 			if e.Text("status") != "failed" || !strings.Contains(e.Text("errorMessage"), why) {
@@ -424,9 +424,9 @@ func TestMakers(t *testing.T) {
 		}
 		key, keyID := a.NewKey(t, a.Tenant, "automations:write", "tasks:write")
 		v := automate(t, a, key, body)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "")
-		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
+		a.AsOperator(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
 		fails(v, "API key that made it was revoked")
 
 		// Permissions that a maker gains later do not reach its automations.
@@ -446,7 +446,7 @@ func TestMakers(t *testing.T) {
 
 		// Nor do those it loses: here the steps were signed while the maker
 		// could do more than now.
-		agent := a.Operate(t, "agents.create", "business", a.Business,
+		agent := a.AsOperator(t, "agents.create", "business", a.Business,
 			fmt.Sprintf(`{"businessId": %q, "name": "x", "preset": "all"}`, a.Business)).ID("id")
 		sign := func(kind string, maker id.ID) id.ID {
 			v := automate(t, a, a.Key, body)
@@ -463,29 +463,29 @@ func TestMakers(t *testing.T) {
 			return v
 		}
 		v = sign("agent", agent)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "")
-		a.Operate(t, "agents.set_permissions", "agent", agent,
+		a.AsOperator(t, "agents.set_permissions", "agent", agent,
 			fmt.Sprintf(`{"id": %q, "permissions": {"tasks.create": "ask"}}`, agent))
 		fails(v, "This needs the permission tasks:write")
-		a.Operate(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		a.AsOperator(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		fails(v, "agent that made it is deactivated")
-		a.Operate(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		a.AsOperator(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		fails(v, "agent that made it was deleted")
 
-		admin := a.Operate(t, "users.create", "organization", a.Org,
+		admin := a.AsOperator(t, "users.create", "organization", a.Org,
 			`{"email": "admin@example.com", "name": "Admin", "role": "admin", "password": "a long password"}`).ID("id")
 		v = sign("user", admin)
-		run(t, a, v, `{}`)
+		executionRun(t, a, v, `{}`)
 		ends(t, a, v, "succeeded", "")
-		a.Operate(t, "users.disable", "", "", `{"email": "admin@example.com"}`)
+		a.AsOperator(t, "users.disable", "", "", `{"email": "admin@example.com"}`)
 		fails(v, "user who made it is disabled")
 		fails(sign("user", id.New()), "no longer a member")
 		system := sign("system", "")
-		run(t, a, system, `{}`)
+		executionRun(t, a, system, `{}`)
 		ends(t, a, system, "succeeded", "")
 		heard := automate(t, a, a.Key, onCreated)
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
+		a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 		a.Door("action", a.Tenant)(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
 		settle(t, a)
 		if n := count(t, a, "automation_executions",
@@ -498,7 +498,7 @@ func TestMakers(t *testing.T) {
 // Executions beyond the plan's limit per minute wait their turn, and none is
 // lost.
 func TestAllowance(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.AutomationLimit.Enterprise = 600 // ten a second
 		a := apptest.StartWith(t, s)
@@ -522,7 +522,7 @@ func TestAllowance(t *testing.T) {
 		if took := time.Since(began); took < 1200*time.Millisecond {
 			t.Errorf("%d executions in %v", n, took)
 		}
-		list := a.Send(t, a.Key, "GET", "/v1/automations/"+string(v)+"/executions?limit=100&status=succeeded",
+		list := a.SendREST(t, a.Key, "GET", "/v1/automations/"+string(v)+"/executions?limit=100&status=succeeded",
 			"").OK(t, 200)
 		if list.Len() != n || count(t, a, "tasks", "TRUE") != n {
 			t.Errorf("%d executions, %d tasks", list.Len(), count(t, a, "tasks", "TRUE"))
@@ -532,7 +532,7 @@ func TestAllowance(t *testing.T) {
 
 // A schedule fires when it is due, once for all the times that were missed.
 func TestSchedule(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		// Half a day away, so that the test ends before it is due again.
 		berlin, err := time.LoadLocation("Europe/Berlin")
 		if err != nil {
@@ -544,17 +544,17 @@ func TestSchedule(t *testing.T) {
 				`"steps": [{"operation": "tasks.create", "input": {"title": "At {{ input.scheduledAt }}"}}]}`,
 			planned.Minute(), planned.Hour()))
 		at := "/v1/automations/" + string(v)
-		next := a.Send(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt")
+		next := a.SendREST(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt")
 		when, err := time.Parse(time.RFC3339, next)
 		if err != nil || when.In(berlin).Format("15:04") != planned.Format("15:04") ||
 			when.Sub(planned).Abs() > 2*time.Hour { // the clocks may be set back in between
 			t.Fatalf("next: %s, %v", next, err)
 		}
-		a.Send(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", at, `{"status": "paused"}`).OK(t, 200)
 		if n := count(t, a, "jobs", "kind = 'automation.schedule' AND state = 'ready'"); n != 0 {
 			t.Errorf("paused, with %d jobs", n)
 		}
-		a.Send(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", at, `{"status": "active"}`).OK(t, 200)
 		// An hour ago, while nothing ran.
 		err = a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			past := a.Clock.Now().Add(-time.Hour)
@@ -581,7 +581,7 @@ func TestSchedule(t *testing.T) {
 		if !strings.HasPrefix(e.Text("steps.0.output.title"), "At 20") || e.Text("input.scheduledAt") == "" {
 			t.Errorf("%v", e)
 		}
-		if again := a.Send(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt"); again <= a.Clock.Now().String() {
+		if again := a.SendREST(t, a.Key, "GET", at, "").OK(t, 200).Text("nextRunAt"); again <= a.Clock.Now().String() {
 			t.Errorf("next: %s", again)
 		}
 		if n := count(t, a, "jobs", "kind = 'automation.schedule' AND state = 'ready'"); n != 1 {

@@ -7,9 +7,9 @@ import (
 	cron "github.com/netresearch/go-cron"
 )
 
-// parser reads the five fields of cron, and @daily and the like. If both day
+// cronParser reads the five fields of cron, and @daily and the like. If both day
 // fields are given, either may match, as in every crontab.
-var parser = cron.MustNewParser(
+var cronParser = cron.MustNewParser(
 	cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom)
 
 // schedule is when an automation runs.
@@ -18,8 +18,8 @@ type schedule struct {
 	zone *time.Location
 }
 
-// everyHour is the bit by which the cron library marks an hour field of *.
-const everyHour = 1 << 63
+// everyHourBit is the bit by which the cron library marks an hour field of *.
+const everyHourBit = 1 << 63
 
 // parseSchedule parses a cron expression, or says what is wrong with it.
 func parseSchedule(text string, zone *time.Location) (s *schedule, issue string) {
@@ -27,7 +27,7 @@ func parseSchedule(text string, zone *time.Location) (s *schedule, issue string)
 		return nil, "A time zone goes into timezone, not into cron"
 	}
 	const form = "Write five fields like 0 9 * * 1-5, or @daily"
-	parsed, err := parser.Parse(text)
+	parsed, err := cronParser.Parse(text)
 	if err != nil {
 		return nil, "Not a cron expression: " + err.Error() + ". " + form
 	}
@@ -39,13 +39,13 @@ func parseSchedule(text string, zone *time.Location) (s *schedule, issue string)
 	return &schedule{spec, zone}, ""
 }
 
-// next is the first time after a given one, or zero if there is none for years.
+// nextAfter is the first time after a given one, or zero if there is none for years.
 //
 // Daylight saving: a time that the clocks skip becomes the moment right after
 // the skip, and a time that occurs twice means the first. An hourly schedule
 // follows elapsed time and runs in both.
-func (s *schedule) next(after time.Time) time.Time {
-	if s.spec.Hour&everyHour != 0 {
+func (s *schedule) nextAfter(after time.Time) time.Time {
+	if s.spec.Hour&everyHourBit != 0 {
 		return s.nextHourly(after)
 	}
 	// The wall clock is treated as UTC, which never skips.
@@ -57,7 +57,7 @@ func (s *schedule) next(after time.Time) time.Time {
 		if wall = s.spec.Next(wall); wall.IsZero() {
 			return wall
 		}
-		if t := moment(wall, s.zone); t.After(after) {
+		if t := firstMoment(wall, s.zone); t.After(after) {
 			return t
 		}
 	}
@@ -83,12 +83,12 @@ func (s *schedule) nextHourly(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// moment is when the wall clock of a zone first shows a time. For a time that is
+// firstMoment is when the wall clock of a zone first shows a time. For a time that is
 // skipped, it is the moment of the skip.
-func moment(wall time.Time, zone *time.Location) time.Time {
+func firstMoment(wall time.Time, zone *time.Location) time.Time {
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := t.ZoneBounds()
-	switch shown := asWall(t); {
+	switch shown := toWallClock(t); {
 	case shown.After(wall): // wall is skipped, and time.Date chose a moment after the skip
 		return begin
 	case shown.Before(wall): // wall is skipped, and time.Date chose a moment before the skip
@@ -100,12 +100,13 @@ func moment(wall time.Time, zone *time.Location) time.Time {
 	// The same time may have been shown before the clocks went back.
 	_, now := t.Zone()
 	_, was := begin.Add(-time.Second).Zone()
-	if earlier := t.Add(time.Duration(now-was) * time.Second); earlier.Before(begin) && asWall(earlier).Equal(wall) {
+	if earlier := t.Add(time.Duration(now-was) * time.Second); earlier.Before(begin) &&
+		toWallClock(earlier).Equal(wall) {
 		return earlier
 	}
 	return t
 }
 
-func asWall(t time.Time) time.Time {
+func toWallClock(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 }

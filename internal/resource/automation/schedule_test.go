@@ -58,7 +58,7 @@ func TestNext(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, want := range c.want {
-				if at = s.next(at); at.In(zone).Format(layout) != want {
+				if at = s.nextAfter(at); at.In(zone).Format(layout) != want {
 					t.Fatalf("%s, want %s", at.In(zone).Format(layout), want)
 				}
 			}

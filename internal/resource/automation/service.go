@@ -32,10 +32,10 @@ import (
 type Catalog interface {
 	Named(operation string) *op.Op
 	All() []*op.Op
-	Emits(eventType string) bool
+	HasEventType(eventType string) bool
 	EventNames() []string
-	NoEvent(eventType string) string
-	PermitHearing(p op.Permissions, eventType string) error
+	UnknownEventText(eventType string) string
+	PermitListening(p op.Permissions, eventType string) error
 }
 
 // Steps runs one operation for a caller, with its whole input as one JSON
@@ -50,9 +50,9 @@ type Steps interface {
 // Makers looks up an automation's maker as they are now. It refuses a maker who
 // may no longer act.
 type Makers interface {
-	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
+	MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
 	// OnAccountOf has a caller act on an agent's account.
-	OnAccountOf(ctx context.Context, c *op.Caller, agent id.ID) error
+	ActOnAgentAccount(ctx context.Context, c *op.Caller, agent id.ID) error
 }
 
 // Config is what automations need. All of it is required.
@@ -85,7 +85,7 @@ type Service struct {
 
 // New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
-	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Makers", "Catalog", "Steps", "Limits", "Workers")
+	config.RequireFields(c, "DB", "Clock", "Log", "Jobs", "Events", "Makers", "Catalog", "Steps", "Limits", "Workers")
 	return &Service{
 		db:      c.DB,
 		clock:   c.Clock,
@@ -109,9 +109,9 @@ const (
 
 // Handle registers the jobs and starts listening for events.
 func (s *Service) Handle() {
-	job.HandleFlow(s.jobs, executeKind, s.work,
-		job.Lane("automation", s.workers), job.Timeout(workTime), job.Forget())
-	job.HandleTx(s.jobs, scheduleKind, s.tick, job.Attempts(1<<30)) // a schedule survives every failure
+	job.HandleFlow(s.jobs, executeKind, s.executeSteps,
+		job.InLane("automation", s.workers), job.RunTimeout(workTimeout), job.ForgetWhenDone())
+	job.HandleTx(s.jobs, scheduleKind, s.startScheduled, job.Attempts(1<<30)) // a schedule survives every failure
 	s.events.On(listenerKind, s.startForEvent)
 }
 

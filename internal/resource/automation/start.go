@@ -31,10 +31,10 @@ type cause struct {
 	agent   *id.ID  // the agent whose limits it counts against, or nil
 }
 
-// start begins an execution in the transaction of its cause. Most conditions are
+// startExecution begins an execution in the transaction of its cause. Most conditions are
 // decided right here, so that one which is skipped needs no job. A condition that
 // takes longer than a transaction should is left to the job.
-func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause) (*Execution, error) {
+func (s *Service) startExecution(ctx context.Context, tx *db.Tx, v *Automation, why cause) (*Execution, error) {
 	now := s.clock.Now()
 	e := &Execution{Record: op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: v.OrganizationID},
 		AutomationID: v.ID, Status: queued,
@@ -48,10 +48,10 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	}
 	stopped := loopIssue(why.chain, v.ID)
 	if stopped != "" {
-		e.end(failed, now, stopped)
+		e.endWith(failed, now, stopped)
 	} else {
-		e.Plan = planOf(v)
-		if err := e.decide(ctx, why.event, now); err != nil {
+		e.Plan = snapshotPlan(v)
+		if err := e.decideQuickly(ctx, why.event, now); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Service) start(ctx context.Context, tx *db.Tx, v *Automation, why cause
 	case e.Status == skipped:
 		return e, nil
 	}
-	return e, s.enqueue(ctx, tx, e)
+	return e, s.enqueueExecution(ctx, tx, e)
 }
 
 var chainTooLong = fmt.Sprintf("More than %d automations led to one another. The chain was stopped here.", maxChain)
@@ -83,28 +83,28 @@ func loopIssue(chain []id.ID, automation id.ID) string {
 	return ""
 }
 
-// decide evaluates the condition of a new execution if that takes next to no
+// decideQuickly evaluates the condition of a new execution if that takes next to no
 // time. If it holds, it is removed from the plan, so that the job does not
 // evaluate it again.
-func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time) error {
+func (e *Execution) decideQuickly(ctx context.Context, ev *event.Event, now clock.Time) error {
 	if e.Plan.Condition == nil || ev == nil || len(ev.Data) > quickData {
 		return nil
 	}
-	c := compiledBefore(*e.Plan.Condition)
+	c := cachedCondition(*e.Plan.Condition)
 	if c == nil {
 		return nil // compiling takes milliseconds, so the job does it, outside the transaction
 	}
-	values, err := e.values(ev)
+	values, err := e.placeholderValues(ev)
 	if err != nil {
 		return err
 	}
-	holds, issue, known := c.holdsQuickly(ctx, values)
+	holds, issue, known := c.evaluateQuickly(ctx, values)
 	switch {
 	case !known:
 	case issue != "":
-		e.end(failed, now, issue)
+		e.endWith(failed, now, issue)
 	case !holds:
-		e.end(skipped, now, "")
+		e.endWith(skipped, now, "")
 		e.Plan = nil // there is nothing to continue with
 	default:
 		e.Plan.Condition = nil
@@ -114,13 +114,13 @@ func (e *Execution) decide(ctx context.Context, ev *event.Event, now clock.Time)
 
 // emitFailure writes the event of a failed execution.
 func (s *Service) emitFailure(ctx context.Context, tx *db.Tx, e *Execution) error {
-	data, err := json.Marshal(s.forEvents(e))
+	data, err := json.Marshal(s.viewForEvents(e))
 	if err != nil {
 		return err
 	}
 	return s.events.Append(ctx, tx, event.Event{Organization: e.OrganizationID, At: e.UpdatedAt, Type: FailedEvent,
 		ResourceID: e.ID,
-		ActorKind:  string(op.AutomationActor), ActorID: &e.AutomationID, Door: op.Automation.String(),
+		ActorKind:  string(op.AutomationActor), ActorID: &e.AutomationID, Door: op.AutomationDoor.String(),
 		RequestID: string(e.ID), Data: data, Chain: e.Chain, Agent: e.AgentID, External: e.External})
 }
 
@@ -130,28 +130,28 @@ const FailedEvent = "automation_execution.failed"
 // startForEvent starts an automation for an event it listens for.
 func (s *Service) startForEvent(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
 	v, err := automations.Get(ctx, tx, e.Organization, listener)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil // deleted while the event was being delivered
 	}
-	if err != nil || v.Status != active {
+	if err != nil || v.Status != statusActive {
 		return err
 	}
-	_, err = s.start(ctx, tx, v, cause{trigger: onEvent, event: &e, chain: e.Chain, agent: e.Agent})
+	_, err = s.startExecution(ctx, tx, v, cause{trigger: onEvent, event: &e, chain: e.Chain, agent: e.Agent})
 	return err
 }
 
-// tick is the argument of a schedule's job, which is one row that runs again and
+// scheduleArgs is the argument of a schedule's job, which is one row that runs again and
 // again.
-type tick struct {
+type scheduleArgs struct {
 	Organization id.ID `json:"organization"`
 	Automation   id.ID `json:"automation"`
 }
 
-// tick starts an automation that is due. Times that were missed while no process
+// startScheduled starts an automation that is due. Times that were missed while no process
 // ran count as one.
-func (s *Service) tick(ctx context.Context, tx *db.Tx, _ job.Job, args tick) error {
+func (s *Service) startScheduled(ctx context.Context, tx *db.Tx, _ job.Job, args scheduleArgs) error {
 	v, err := automations.Lock(ctx, tx, args.Organization, args.Automation)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil || v.NextRunAt == nil {
@@ -159,20 +159,21 @@ func (s *Service) tick(ctx context.Context, tx *db.Tx, _ job.Job, args tick) err
 	}
 	now := s.clock.Now()
 	if *v.NextRunAt > now {
-		return job.Later(v.NextRunAt.Sub(now))
+		return job.RunAgainAfter(v.NextRunAt.Sub(now))
 	}
-	if _, err := s.start(ctx, tx, v, cause{trigger: onSchedule, input: scheduled(*v.NextRunAt)}); err != nil {
+	if _, err := s.startExecution(ctx, tx, v, cause{trigger: onSchedule,
+		input: scheduledInput(*v.NextRunAt)}); err != nil {
 		return err
 	}
-	next := v.Trigger.next(now)
+	next := v.Trigger.nextAfter(now)
 	if _, err := db.Exec(ctx, tx, "UPDATE automations SET next_run_at = $3 WHERE organization_id = $1 AND id = $2",
 		args.Organization, v.ID, next); err != nil || next == nil {
 		return err
 	}
-	return job.Later(next.Sub(now))
+	return job.RunAgainAfter(next.Sub(now))
 }
 
-func scheduled(at clock.Time) jsontext.Value {
+func scheduledInput(at clock.Time) jsontext.Value {
 	return jsontext.Value(`{"scheduledAt":"` + at.String() + `"}`)
 }
 
@@ -182,9 +183,9 @@ type automationRun struct {
 	EventID *id.ID         `json:"eventId" ref:"webhooks" doc:"an event of events_list that the steps see"`
 }
 
-func (in *automationRun) Prepare(context.Context, *op.Call) error { return checkInput(in.Input) }
+func (in *automationRun) Prepare(context.Context, *op.Call) error { return checkInputSize(in.Input) }
 
-func checkInput(input jsontext.Value) error {
+func checkInputSize(input jsontext.Value) error {
 	if len(input) > maxInput {
 		return fault.Field("input", fmt.Sprintf("Too long: expected at most %d bytes", maxInput))
 	}
@@ -199,28 +200,28 @@ func (s *Service) runAutomation(ctx context.Context, c *op.Call, in automationRu
 	if err != nil {
 		return nil, err
 	}
-	if v.Status == paused {
+	if v.Status == statusPaused {
 		return nil, Paused.New()
 	}
-	why := cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain, agent: op.Named(c.Caller.Agent)}
+	why := cause{trigger: onDemand, input: in.Input, chain: c.Caller.Chain, agent: op.IDOrNil(c.Caller.Agent)}
 	if in.EventID != nil {
-		if why.event, err = s.namedEvent(ctx, c, v, *in.EventID); err != nil {
+		if why.event, err = s.findNamedEvent(ctx, c, v, *in.EventID); err != nil {
 			return nil, err
 		}
 	}
-	e, err := s.start(ctx, c.Tx, v, why)
+	e, err := s.startExecution(ctx, c.Tx, v, why)
 	if err != nil {
 		return nil, err
 	}
-	return e, c.Emit("automation_execution.created", e.ID, s.forEvents(e))
+	return e, c.Emit("automation_execution.created", e.ID, s.viewForEvents(e))
 }
 
-// namedEvent finds the event that an automation is run for by hand. It must be one
+// findNamedEvent finds the event that an automation is run for by hand. It must be one
 // that the automation listens to, if it listens to any, and that the caller may read.
-func (s *Service) namedEvent(ctx context.Context, c *op.Call, v *Automation, ref id.ID) (*event.Event, error) {
-	ev, err := event.ByID(ctx, c.Tx, c.Org, ref)
-	if errors.Is(err, db.ErrNone) {
-		return nil, op.Unseen("eventId")
+func (s *Service) findNamedEvent(ctx context.Context, c *op.Call, v *Automation, ref id.ID) (*event.Event, error) {
+	ev, err := event.GetByID(ctx, c.Tx, c.Org, ref)
+	if errors.Is(err, db.ErrNoRow) {
+		return nil, op.NoSuchReference("eventId")
 	}
 	if err != nil {
 		return nil, err
@@ -228,5 +229,5 @@ func (s *Service) namedEvent(ctx context.Context, c *op.Call, v *Automation, ref
 	if v.Trigger.Kind == onEvent && *v.Trigger.Event != ev.Type {
 		return nil, fault.Field("eventId", "The automation listens to "+*v.Trigger.Event+"; this event is "+ev.Type)
 	}
-	return &ev, s.catalog.PermitHearing(signer(c).Permissions, ev.Type)
+	return &ev, s.catalog.PermitListening(signingCaller(c).Permissions, ev.Type)
 }

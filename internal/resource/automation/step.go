@@ -36,9 +36,9 @@ const (
 	inputName = "input"
 )
 
-// isOpen reports whether a text has a placeholder, so that its value is known
+// containsPlaceholder reports whether a text has a placeholder, so that its value is known
 // only when the step runs.
-func isOpen(s string) bool { return strings.Contains(s, "{{") }
+func containsPlaceholder(s string) bool { return strings.Contains(s, "{{") }
 
 // normalizeSteps writes inputs in one format, so that an unchanged step is
 // recognized: PostgreSQL reformats stored JSON.
@@ -66,7 +66,7 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	if trigger.Kind == onEvent {
 		known = append(known, eventName)
 	}
-	return CheckSteps(s.catalog, steps, known, "automations", callable)
+	return CheckSteps(s.catalog, steps, known, "automations", isCallable)
 }
 
 // CheckSteps says what is wrong with steps, as issues below "steps". known are the
@@ -84,22 +84,22 @@ func CheckSteps(catalog Catalog, steps []Step, known []string, what string, call
 			known = append(known, *name)
 		}
 	}
-	return (*fault.Tree)(nil).Set("steps", tree.Sized(len(steps)))
+	return (*fault.Tree)(nil).SetField("steps", tree.PadItems(len(steps)))
 }
 
 // Callable tells whether a step may call an operation.
-func Callable(o *op.Op) bool { return callable(o) }
+func Callable(o *op.Op) bool { return isCallable(o) }
 
-// callable tells whether a step may call an operation: only if an agent could,
+// isCallable tells whether a step may call an operation: only if an agent could,
 // too.
-func callable(o *op.Op) bool {
-	return o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams()
+func isCallable(o *op.Op) bool {
+	return o.Doors&op.AgentDoor != 0 && o.Doors&op.AutomationDoor != 0 && !o.TakesStream()
 }
 
-// noOperation says that a step cannot call an operation, and suggests names that are
+// noOperationIssue says that a step cannot call an operation, and suggests names that are
 // close.
-func noOperation(catalog Catalog, name, what string, callable func(*op.Op) bool) string {
-	if o := catalog.Named(name); o != nil && o.Evaluates() && Callable(o) {
+func noOperationIssue(catalog Catalog, name, what string, callable func(*op.Op) bool) string {
+	if o := catalog.Named(name); o != nil && o.IsPreview() && Callable(o) {
 		return name + " only works out what you write and changes nothing; call it by itself, outside of " + what
 	}
 	var names []string
@@ -121,22 +121,22 @@ func checkStep(catalog Catalog, step *Step, known []string, what string, callabl
 	}
 	o := catalog.Named(step.Operation)
 	if o == nil || !callable(o) {
-		return tree.At([]any{"operation"}, noOperation(catalog, step.Operation, what, callable))
+		return tree.At([]any{"operation"}, noOperationIssue(catalog, step.Operation, what, callable))
 	}
 	if o.Secret && step.SaveAs != nil {
 		tree = tree.At([]any{"saveAs"}, "The answer of this operation shows a secret once and is not kept")
 	}
 	if len(known) == 0 { // there is nothing that a placeholder could name, so {{ is ordinary text
-		return tree.Set("input", o.Check(step.Input, func(string) bool { return false }))
+		return tree.SetField("input", o.Check(step.Input, func(string) bool { return false }))
 	}
-	tree = tree.Set("input", o.Check(step.Input, isOpen))
-	value, err := decode(step.Input)
+	tree = tree.SetField("input", o.Check(step.Input, containsPlaceholder))
+	value, err := decodeJSON(step.Input)
 	if err != nil {
 		return tree.At([]any{"input"}, "Must be an object")
 	}
-	visit(value, []any{"input"}, func(path []any, text string) {
+	visitTexts(value, []any{"input"}, func(path []any, text string) {
 		t, err := placeholder.Parse(text)
-		var e *placeholder.Error
+		var e *placeholder.ParseError
 		if errors.As(err, &e) {
 			tree = tree.At(path, e.Error())
 			return
@@ -144,24 +144,24 @@ func checkStep(catalog Catalog, step *Step, known []string, what string, callabl
 		for _, name := range t.Variables() {
 			root, _, _ := strings.Cut(name, ".")
 			if !slices.Contains(known, root) {
-				tree = tree.At(path, unknownName(root, known))
+				tree = tree.At(path, unknownNameIssue(root, known))
 			}
 		}
 	})
 	return tree
 }
 
-func unknownName(root string, known []string) string {
+func unknownNameIssue(root string, known []string) string {
 	if root == eventName {
 		return "event exists only when the trigger is an event"
 	}
 	return fmt.Sprintf("%s is not known here; there are %s", strconv.Quote(root), strings.Join(known, ", "))
 }
 
-// permit refuses steps that the caller may not take.
-func (s *Service) permit(c *op.Caller, steps []Step) error {
+// permitSteps refuses steps that the caller may not take.
+func (s *Service) permitSteps(c *op.Caller, steps []Step) error {
 	for i := range steps {
-		err := s.catalog.Named(steps[i].Operation).PermitInput(c, op.Automation, steps[i].Input)
+		err := s.catalog.Named(steps[i].Operation).PermitInput(c, op.AutomationDoor, steps[i].Input)
 		var f *fault.Fault
 		if errors.As(err, &f) {
 			named := *f
@@ -175,56 +175,56 @@ func (s *Service) permit(c *op.Caller, steps []Step) error {
 	return nil
 }
 
-// decode parses JSON and keeps its numbers as written.
-func decode(text []byte) (v any, err error) {
+// decodeJSON parses JSON and keeps its numbers as written.
+func decodeJSON(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	err = d.Decode(&v)
 	return v, err
 }
 
-// visit calls fn for every text inside a JSON value, with its path.
-func visit(v any, path []any, fn func(path []any, text string)) {
+// visitTexts calls fn for every text inside a JSON value, with its path.
+func visitTexts(v any, path []any, fn func(path []any, text string)) {
 	switch v := v.(type) {
 	case string:
 		fn(slices.Clone(path), v)
 	case map[string]any:
 		for k, e := range v {
-			visit(e, append(path, k), fn)
+			visitTexts(e, append(path, k), fn)
 		}
 	case []any:
 		for i, e := range v {
-			visit(e, append(path, i), fn)
+			visitTexts(e, append(path, i), fn)
 		}
 	}
 }
 
 // renderer fills values into an input, up to a bound on all of them together.
 type renderer struct {
-	values placeholder.Lookup
-	left   int
+	values    placeholder.Lookup
+	bytesLeft int
 }
 
-// Render builds the input of a step from the values that its placeholders name.
+// RenderInput builds the input of a step from the values that its placeholders name.
 // The error is meant for people.
-func Render(input []byte, values map[string]any) ([]byte, error) {
-	return render(input, placeholder.In(values))
+func RenderInput(input []byte, values map[string]any) ([]byte, error) {
+	return renderInput(input, placeholder.LookupIn(values))
 }
 
-// Decode parses JSON for placeholders, and keeps its numbers as written.
-func Decode(text []byte) (any, error) { return decode(text) }
+// DecodeJSON parses JSON for placeholders, and keeps its numbers as written.
+func DecodeJSON(text []byte) (any, error) { return decodeJSON(text) }
 
-// Normalize writes the inputs of steps in one format.
-func Normalize(steps []Step) ([]Step, error) { return normalizeSteps(steps) }
+// NormalizeSteps writes the inputs of steps in one format.
+func NormalizeSteps(steps []Step) ([]Step, error) { return normalizeSteps(steps) }
 
 // EachPlaceholder calls fn for every placeholder of an input, with the path of its
 // text and the name that it begins with.
 func EachPlaceholder(input []byte, fn func(path []any, root string)) {
-	value, err := decode(input)
+	value, err := decodeJSON(input)
 	if err != nil {
 		return
 	}
-	visit(value, nil, func(path []any, text string) {
+	visitTexts(value, nil, func(path []any, text string) {
 		t, err := placeholder.Parse(text)
 		if err != nil {
 			return
@@ -237,29 +237,29 @@ func EachPlaceholder(input []byte, fn func(path []any, root string)) {
 }
 
 // HasPlaceholder reports whether an input depends on earlier steps.
-func HasPlaceholder(input []byte) bool { return isOpen(string(input)) }
+func HasPlaceholder(input []byte) bool { return containsPlaceholder(string(input)) }
 
-// render builds the input of a step. The error is meant for people.
-func render(input []byte, values placeholder.Lookup) ([]byte, error) {
-	v, err := decode(input)
+// renderInput builds the input of a step. The error is meant for people.
+func renderInput(input []byte, values placeholder.Lookup) ([]byte, error) {
+	v, err := decodeJSON(input)
 	if err != nil {
 		return nil, err
 	}
 	r := &renderer{values, maxRendered}
-	if v, err = r.value(v); err != nil {
+	if v, err = r.renderValue(v); err != nil {
 		return nil, err
 	}
 	return json.Marshal(v)
 }
 
-func (r *renderer) value(v any) (out any, err error) {
+func (r *renderer) renderValue(v any) (out any, err error) {
 	switch v := v.(type) {
 	case string:
-		return r.text(v)
+		return r.renderText(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			if out[k], err = r.value(e); err != nil {
+			if out[k], err = r.renderValue(e); err != nil {
 				return nil, err
 			}
 		}
@@ -267,7 +267,7 @@ func (r *renderer) value(v any) (out any, err error) {
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			if out[i], err = r.value(e); err != nil {
+			if out[i], err = r.renderValue(e); err != nil {
 				return nil, err
 			}
 		}
@@ -276,42 +276,42 @@ func (r *renderer) value(v any) (out any, err error) {
 	return v, nil
 }
 
-// text fills in a text. One that is a single placeholder becomes the value itself, of
+// renderText fills in a text. One that is a single placeholder becomes the value itself, of
 // whatever type.
-func (r *renderer) text(s string) (any, error) {
+func (r *renderer) renderText(s string) (any, error) {
 	t, err := placeholder.Parse(s)
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.Value(r.values, max(r.left, 0))
-	if err == nil && !r.spend(v) {
-		err = &placeholder.TooLong{Max: maxRendered}
+	v, err := t.Value(r.values, max(r.bytesLeft, 0))
+	if err == nil && !r.spendBytes(v) {
+		err = &placeholder.TooLongError{Max: maxRendered}
 	}
 	return v, err
 }
 
-// spend deducts a value's size from what is left, and reports whether it fits. A
+// spendBytes deducts a value's size from what is left, and reports whether it fits. A
 // large value that is named many times must not fill the memory.
-func (r *renderer) spend(v any) bool {
+func (r *renderer) spendBytes(v any) bool {
 	switch v := v.(type) {
 	case string:
-		r.left -= len(v) + 2
+		r.bytesLeft -= len(v) + 2
 	case map[string]any:
 		for k, e := range v {
-			if r.left -= len(k) + 4; !r.spend(e) {
+			if r.bytesLeft -= len(k) + 4; !r.spendBytes(e) {
 				return false
 			}
 		}
 	case []any:
 		for _, e := range v {
-			if !r.spend(e) {
+			if !r.spendBytes(e) {
 				return false
 			}
 		}
 	case json.Number: // as written, however long
-		r.left -= len(v) + 1
+		r.bytesLeft -= len(v) + 1
 	default:
-		r.left -= 8
+		r.bytesLeft -= 8
 	}
-	return r.left >= 0
+	return r.bytesLeft >= 0
 }

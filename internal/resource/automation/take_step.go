@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	maxAttempts = 8
-	maxShown    = 64 << 10 // bytes of an input or answer, to show it
-	maxSaved    = 4 << 20  // bytes of the answers that are kept for later steps, together
+	maxAttempts   = 8
+	maxShownBytes = 64 << 10 // bytes of an input or answer, to show it
+	maxSavedBytes = 4 << 20  // bytes of the answers that are kept for later steps, together
 	// unknownAfter is how long a step that has begun can be repeated safely. After
 	// that its idempotency key may have been forgotten.
 	unknownAfter = op.KeyLifetime - time.Hour
@@ -40,10 +40,10 @@ const (
 	tooLarge       = "AUTOMATION_RESULT_TOO_LARGE"
 )
 
-// values collects what placeholders and conditions can name: input, event, and
+// placeholderValues collects what placeholders and conditions can name: input, event, and
 // the answers that earlier steps saved.
-func (e *Execution) values(ev *event.Event) (map[string]any, error) {
-	input, err := decode(e.Input)
+func (e *Execution) placeholderValues(ev *event.Event) (map[string]any, error) {
+	input, err := decodeJSON(e.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +53,16 @@ func (e *Execution) values(ev *event.Event) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	for i := range e.Steps[:e.done()] {
+	for i := range e.Steps[:e.completedSteps()] {
 		if name := e.Plan.Steps[i].SaveAs; name != nil && e.Steps[i].Output != nil {
-			if values[*name], err = decode(*e.Steps[i].Output); err != nil {
+			if values[*name], err = decodeJSON(*e.Steps[i].Output); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if e.Saved != nil {
 		for name, text := range *e.Saved {
-			if values[name], err = decode(text); err != nil {
+			if values[name], err = decodeJSON(text); err != nil {
 				return nil, err
 			}
 		}
@@ -95,92 +95,92 @@ func eventValue(ev *event.Event) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(text)
+	return decodeJSON(text)
 }
 
 // beginStep records that a step begins, and with which input. A step that began
 // before, in a run that was interrupted, is repeated with the input of that time.
-func (t *run) beginStep(ctx context.Context, i int) (job.Outcome, error) {
+func (t *executionRun) beginStep(ctx context.Context, i int) (job.Outcome, error) {
 	step := &t.e.Plan.Steps[i]
 	t.first = t.pending != nil || len(t.e.Steps) <= i
 	if !t.first {
 		o := t.service.catalog.Named(step.Operation)
 		if o != nil && !o.ReadOnly() && o.BindsKey == nil &&
 			t.service.clock.Now().Sub(t.e.Steps[i].StartedAt) > unknownAfter {
-			return t.fail("its outcome is unknown, because it was interrupted too long ago.",
+			return t.failExecution("its outcome is unknown, because it was interrupted too long ago.",
 				&StepError{Code: outcomeUnknown,
 					Message: "The step was interrupted, and too much time has passed to find out whether it was " +
 						"done. Check for its effect, then retry."}), nil
 		}
-		return nil, t.save(ctx, func(_ context.Context, _ *db.Tx, e *Execution, _ clock.Time) error {
+		return nil, t.saveOwned(ctx, func(_ context.Context, _ *db.Tx, e *Execution, _ clock.Time) error {
 			if i < len(e.Steps) {
 				e.Steps[i].Attempts++
 			}
 			return nil
 		})
 	}
-	input, err := render(step.Input, placeholder.In(t.values))
+	input, err := renderInput(step.Input, placeholder.LookupIn(t.values))
 	var issue *StepError
 	if err != nil {
 		input, issue = []byte("{}"), &StepError{Code: valueMissing,
 			Message: "The input could not be built: " + err.Error() + "."}
 	}
-	err = t.save(ctx, func(_ context.Context, _ *db.Tx, e *Execution, now clock.Time) error {
+	err = t.saveOwned(ctx, func(_ context.Context, _ *db.Tx, e *Execution, now clock.Time) error {
 		e.Steps = append(e.Steps, StepRun{Operation: step.Operation, Input: jsontext.Value(input), Attempts: 1,
 			StartedAt: now})
 		return nil
 	})
 	if err == nil && issue != nil {
-		return t.fail(issue.Message, issue), nil
+		return t.failExecution(issue.Message, issue), nil
 	}
 	return nil, err
 }
 
 // takeStep calls the operation of a step that has begun.
-func (t *run) takeStep(ctx context.Context, i int) (job.Outcome, error) {
+func (t *executionRun) takeStep(ctx context.Context, i int) (job.Outcome, error) {
 	caller, err := t.who, error(nil)
 	if t.who = nil; caller == nil {
-		caller, err = t.caller(ctx)
+		caller, err = t.stepCaller(ctx)
 	}
-	if out, err := t.refused(err); out != nil || err != nil {
+	if out, err := t.failRefused(err); out != nil || err != nil {
 		return out, err
 	}
 	run, step := &t.e.Steps[i], &t.e.Plan.Steps[i]
-	answer, err := t.service.steps.Step(ctx, caller, step.Operation, run.Input, t.key(i), t.first, string(t.e.ID))
-	if err != nil && t.job.Last() && ctx.Err() != nil {
-		return t.fail("it took too long.", stepError(fault.Unavailable.New())), nil
+	answer, err := t.service.steps.Step(ctx, caller, step.Operation, run.Input, t.stepKey(i), t.first, string(t.e.ID))
+	if err != nil && t.job.IsLastAttempt() && ctx.Err() != nil {
+		return t.failExecution("it took too long.", toStepError(fault.Unavailable.New())), nil
 	}
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil, err // the service is stopping; the job is picked up again
 	}
-	refusal := refusalOf(answer, err)
+	refusal := stepRefusal(answer, err)
 	if refusal != nil && refusal.Code == fault.Internal.Code {
 		t.service.log.ErrorContext(ctx, "a step of an automation failed", "operation", step.Operation, "execution",
 			t.e.ID,
 			"err", err)
 	}
 	if refusal == nil {
-		return nil, t.done(i, step, answer)
+		return nil, t.noteAnswer(i, step, answer)
 	}
 	if isTemporary(refusal.Code) && run.Attempts < maxAttempts {
-		return t.finish(func(e *Execution, _ clock.Time) {
+		return t.finishWith(func(e *Execution, _ clock.Time) {
 			if i < len(e.Steps) {
 				e.Steps[i].Error = refusal
 			}
-		}), job.Later(wait(run.Attempts, err))
+		}), job.RunAgainAfter(retryDelay(run.Attempts, err))
 	}
-	return t.fail(refusal.Message, refusal), nil
+	return t.failExecution(refusal.Message, refusal), nil
 }
 
-// key is the idempotency key of a step. It stays the same when a run is
+// stepKey is the idempotency key of a step. It stays the same when a run is
 // interrupted and repeated, so that nothing is done twice.
-func (t *run) key(i int) string {
-	return op.StepKeys + string(t.e.ID) + "/" + strconv.Itoa(i) + "/" + strconv.Itoa(t.e.KeyEpoch)
+func (t *executionRun) stepKey(i int) string {
+	return op.StepKeyPrefix + string(t.e.ID) + "/" + strconv.Itoa(i) + "/" + strconv.Itoa(t.e.KeyEpoch)
 }
 
-// done notes the answer of a step in t.pending, which is saved together with the
+// noteAnswer notes the answer of a step in t.pending, which is saved together with the
 // beginning of the next step.
-func (t *run) done(i int, step *Step, answer op.Answer) error {
+func (t *executionRun) noteAnswer(i int, step *Step, answer op.Answer) error {
 	var envelope struct {
 		Data jsontext.Value `json:"data"`
 	}
@@ -194,10 +194,10 @@ func (t *run) done(i int, step *Step, answer op.Answer) error {
 		data = jsontext.Value("null")
 	}
 	o := t.service.catalog.Named(step.Operation)
-	shown := !o.Secret && len(data) <= maxShown
+	shown := !o.Secret && len(data) <= maxShownBytes
 	if step.SaveAs != nil {
 		var err error
-		if t.values[*step.SaveAs], err = decode(data); err != nil {
+		if t.values[*step.SaveAs], err = decodeJSON(data); err != nil {
 			return err
 		}
 	}
@@ -207,16 +207,16 @@ func (t *run) done(i int, step *Step, answer op.Answer) error {
 		}
 		run := &e.Steps[i]
 		run.Error, run.CompletedAt, run.OutputOmitted = nil, &now, !shown
-		e.External = e.External || answer.Sight.External // what follows may use it
+		e.External = e.External || answer.Exposure.External // what follows may use it
 		switch {
 		case shown:
 			run.Output = &data
-		case step.SaveAs != nil && len(data)+e.savedBytes() > maxSaved:
+		case step.SaveAs != nil && len(data)+e.savedBytes() > maxSavedBytes:
 			run.Error = &StepError{Code: tooLarge,
 				Message: fmt.Sprintf("The step was done, but its answer has %d bytes; at most %d can be saved in all.",
-					len(data), maxSaved)}
-			if e.live() {
-				e.end(failed, now, fmt.Sprintf("Step %d, %s: %s", i+1, step.Operation, run.Error.Message))
+					len(data), maxSavedBytes)}
+			if e.isUnfinished() {
+				e.endWith(failed, now, fmt.Sprintf("Step %d, %s: %s", i+1, step.Operation, run.Error.Message))
 			}
 		case step.SaveAs != nil:
 			saved := map[string]jsontext.Value{}
@@ -226,36 +226,36 @@ func (t *run) done(i int, step *Step, answer op.Answer) error {
 			saved[*step.SaveAs] = data
 			e.Saved = &saved
 		}
-		if run.Error == nil && len(run.Input) > maxShown { // it is done, so its input is no longer needed
+		if run.Error == nil && len(run.Input) > maxShownBytes { // it is done, so its input is no longer needed
 			run.Input, run.InputOmitted = jsontext.Value("{}"), true
 		}
 	}
 	return nil
 }
 
-// caller is who takes the steps: the automation, with the permissions that its
+// stepCaller is who takes the steps: the automation, with the permissions that its
 // maker had when the steps were written, as far as the maker still has them.
-func (t *run) caller(ctx context.Context) (*op.Caller, error) {
+func (t *executionRun) stepCaller(ctx context.Context) (*op.Caller, error) {
 	p := t.e.Plan
 	var who id.ID
 	if p.ID != nil {
 		who = *p.ID
 	}
-	found, err := t.service.makers.Maker(ctx, t.e.OrganizationID, op.ActorKind(p.Kind), who)
+	found, err := t.service.makers.MakerAsCaller(ctx, t.e.OrganizationID, op.ActorKind(p.Kind), who)
 	if err != nil {
 		return nil, err
 	}
 	maker := *found
 	maker.Kind, maker.ID, maker.Role, maker.Chain = op.AutomationActor, t.e.AutomationID, "", slices.Clone(t.e.Chain)
-	maker.Permissions &= op.FromCells(p.Allowed)
+	maker.Permissions &= op.ParseCells(p.Allowed)
 	maker.External = maker.External || t.e.External
 	if t.e.AgentID != nil {
-		if err := t.service.makers.OnAccountOf(ctx, &maker, *t.e.AgentID); err != nil {
+		if err := t.service.makers.ActOnAgentAccount(ctx, &maker, *t.e.AgentID); err != nil {
 			return nil, err
 		}
 	}
 	if t.e.EventType != nil {
-		if err := t.service.catalog.PermitHearing(maker.Permissions, *t.e.EventType); err != nil {
+		if err := t.service.catalog.PermitListening(maker.Permissions, *t.e.EventType); err != nil {
 			return nil, err
 		}
 	}
@@ -267,9 +267,9 @@ func (t *run) caller(ctx context.Context) (*op.Caller, error) {
 }
 
 // permitUser refuses a user behind an agent who may no longer act.
-func (t *run) permitUser(ctx context.Context, user id.ID) error {
+func (t *executionRun) permitUser(ctx context.Context, user id.ID) error {
 	return t.service.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		is, err := account.IsActive(ctx, tx, t.e.OrganizationID, user)
+		is, err := account.IsActiveMember(ctx, tx, t.e.OrganizationID, user)
 		if err == nil && !is {
 			err = fault.AccountDisabled.Say("The user who made it is disabled or no longer a member.")
 		}
@@ -277,14 +277,14 @@ func (t *run) permitUser(ctx context.Context, user id.ID) error {
 	})
 }
 
-// refusalOf is the refusal of a step, or nil.
-func refusalOf(answer op.Answer, err error) *StepError {
+// stepRefusal is the refusal of a step, or nil.
+func stepRefusal(answer op.Answer, err error) *StepError {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Unavailable.Because(err)
 	}
 	if err != nil {
-		e := stepError(fault.Of(err))
-		if op.IsUnknown(err) { // whatever its code: repeating the step finds out
+		e := toStepError(fault.FromError(err))
+		if op.IsUnknownOutcome(err) { // whatever its code: repeating the step finds out
 			e.Code = fault.Unavailable.Code
 		}
 		return e
@@ -297,12 +297,12 @@ func refusalOf(answer op.Answer, err error) *StepError {
 		Error StepError `json:"error"`
 	}
 	if json.Unmarshal(answer.Body, &envelope) != nil || envelope.Error.Code == "" {
-		return stepError(fault.Internal.New())
+		return toStepError(fault.Internal.New())
 	}
 	return &envelope.Error
 }
 
-func stepError(f *fault.Fault) *StepError {
+func toStepError(f *fault.Fault) *StepError {
 	e := &StepError{Code: f.Code, Message: f.Sentence()}
 	if f.Details != nil {
 		if text, err := json.Marshal(f.Details); err == nil {
@@ -319,9 +319,9 @@ func isTemporary(code string) bool {
 		fault.KeyInFlight.Code}, code)
 }
 
-// wait is how long to wait after the given number of attempts: twice as long each
+// retryDelay is how long to wait after the given number of attempts: twice as long each
 // time, and at least as long as the refusal says.
-func wait(attempts int, err error) time.Duration {
+func retryDelay(attempts int, err error) time.Duration {
 	d := min(time.Second<<min(attempts-1, 10), time.Minute)
 	var f *fault.Fault
 	if errors.As(err, &f) {
@@ -337,8 +337,8 @@ func (s *Service) Allowance(ctx context.Context, org id.ID, plan string) (v limi
 	step := time.Minute / time.Duration(max(n, 1))
 	var until []clock.Time
 	err = s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		until, err = db.All[clock.Time](ctx, tx, "SELECT until FROM automation_allowances WHERE organization_id = $1",
-			org)
+		until, err = db.QueryAll[clock.Time](ctx, tx,
+			"SELECT until FROM automation_allowances WHERE organization_id = $1", org)
 		return err
 	})
 	v = limit.Verdict{Limit: n, Remaining: n, OK: true}
@@ -351,14 +351,14 @@ func (s *Service) Allowance(ctx context.Context, org id.ID, plan string) (v limi
 	return v, int(max(v.Reset-time.Minute, 0) / step), nil
 }
 
-// allowance takes one execution from the plan's limit per minute, and says when
+// takeAllowance takes one execution from the plan's limit per minute, and says when
 // it may run: now, or later, one after the other. until is the time at which the
 // bucket would be empty again: each execution adds its share of a minute, and
 // those beyond a minute wait. It is kept in the database, for all processes
 // together.
-func (t *run) allowance(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time) (clock.Time, error) {
+func (t *executionRun) takeAllowance(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time) (clock.Time, error) {
 	step := int64(time.Minute/time.Microsecond) / int64(max(t.service.limits[c.Plan], 1))
-	until, err := db.One[clock.Time](ctx, tx, `
+	until, err := db.QueryOne[clock.Time](ctx, tx, `
 		INSERT INTO automation_allowances (organization_id, until)
 		VALUES ($1, $2)
 		ON CONFLICT (organization_id) DO UPDATE

@@ -24,15 +24,15 @@ type Trigger struct {
 	Timezone *string `json:"timezone" format:"timezone" doc:"for kind schedule: an IANA name; by default UTC"`
 }
 
-// check refuses fields that do not go together, and a schedule that never fires.
+// checkFields refuses fields that do not go together, and a schedule that never fires.
 // Whether the event exists is checked elsewhere, with the catalog.
-func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
+func (t *Trigger) checkFields(now clock.Time) (tree *fault.Tree) {
 	only := func(kind, name string, v *string) {
 		switch {
 		case v != nil && t.Kind != kind:
 			tree = tree.At([]any{name}, "Only a trigger of kind "+kind+" has this")
 		case v == nil && t.Kind == kind && name != "timezone":
-			tree = tree.At([]any{name}, fault.Missing)
+			tree = tree.At([]any{name}, fault.MissingIssue)
 		}
 	}
 	only(onEvent, "event", t.Event)
@@ -45,8 +45,8 @@ func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
 		utc := "UTC"
 		t.Timezone = &utc
 	}
-	s, issue := t.schedule()
-	if issue == "" && s.next(now.Std()).IsZero() {
+	s, issue := t.cronSchedule()
+	if issue == "" && s.nextAfter(now.Std()).IsZero() {
 		issue = "This time never comes"
 	}
 	if issue != "" {
@@ -55,8 +55,8 @@ func (t *Trigger) check(now clock.Time) (tree *fault.Tree) {
 	return tree
 }
 
-// schedule is when the trigger fires, or what is wrong with it.
-func (t *Trigger) schedule() (s *schedule, issue string) {
+// cronSchedule is when the trigger fires, or what is wrong with it.
+func (t *Trigger) cronSchedule() (s *schedule, issue string) {
 	if issue := op.FormatIssue("timezone", *t.Timezone); issue != "" {
 		return nil, issue
 	}
@@ -67,19 +67,19 @@ func (t *Trigger) schedule() (s *schedule, issue string) {
 	return parseSchedule(*t.Cron, zone)
 }
 
-// next is when the trigger next fires after a given time; nil if it does not.
-func (t *Trigger) next(after clock.Time) *clock.Time {
+// nextAfter is when the trigger next fires after a given time; nil if it does not.
+func (t *Trigger) nextAfter(after clock.Time) *clock.Time {
 	if t.Kind != onSchedule {
 		return nil
 	}
-	s, issue := t.schedule()
+	s, issue := t.cronSchedule()
 	if issue != "" {
 		return nil // checked when it was written
 	}
-	at := s.next(after.Std())
+	at := s.nextAfter(after.Std())
 	if at.IsZero() {
 		return nil
 	}
-	next := clock.Of(at)
+	next := clock.FromStd(at)
 	return &next
 }

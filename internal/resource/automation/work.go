@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	workTime = 3 * time.Minute // for one run of the job
-	runTime  = time.Minute     // after this no further step begins; the last one may take until workTimeout
+	workTimeout = 3 * time.Minute // for one run of the job
+	maxRunTime  = time.Minute     // after this no further step begins; the last one may take until workTimeout
 )
 
 // errEnded means that the execution was canceled or belongs to another worker
 // now.
 var errEnded = errors.New("automation: the execution has ended")
 
-// run is one run of an execution's job.
-type run struct {
+// executionRun is one run of an execution's job.
+type executionRun struct {
 	service *Service
 	job     job.Job
 	e       *Execution
@@ -36,31 +36,31 @@ type run struct {
 	pending func(e *Execution, now clock.Time)
 }
 
-// work takes the steps of an execution. Each begins with a transaction that
+// executeSteps takes the steps of an execution. Each begins with a transaction that
 // records its input, and ends with the one that begins the next step or ends
 // the execution. The process may die in between: the step is then repeated with
 // the same input under the same key, which does nothing twice.
-func (s *Service) work(ctx context.Context, j job.Job, args execute) (job.Outcome, error) {
-	t := &run{service: s, job: j}
-	ended, err := t.load(ctx, args)
+func (s *Service) executeSteps(ctx context.Context, j job.Job, args executeArgs) (job.Outcome, error) {
+	t := &executionRun{service: s, job: j}
+	ended, err := t.loadExecution(ctx, args)
 	if ended != nil || err != nil || t.e == nil {
 		return ended, err
 	}
 	if t.e.Status == queued {
-		if out, err := t.admit(ctx); out != nil || err != nil {
+		if out, err := t.admitExecution(ctx); out != nil || err != nil {
 			return out, ignoreEnded(err)
 		}
 	}
 	for began := time.Now(); ; { //nolint:forbidigo // a duration, not a time
-		i := t.e.done()
+		i := t.e.completedSteps()
 		if t.pending != nil {
 			i++ // done but not saved yet
 		}
 		switch {
 		case i == len(t.e.Plan.Steps):
-			return t.finish(func(e *Execution, now clock.Time) { e.end(succeeded, now, "") }), nil
-		case time.Since(began) > runTime:
-			return t.finish(func(*Execution, clock.Time) {}), job.Later(0)
+			return t.finishWith(func(e *Execution, now clock.Time) { e.endWith(succeeded, now, "") }), nil
+		case time.Since(began) > maxRunTime:
+			return t.finishWith(func(*Execution, clock.Time) {}), job.RunAgainAfter(0)
 		}
 		if out, err := t.beginStep(ctx, i); out != nil || err != nil {
 			return out, ignoreEnded(err)
@@ -73,15 +73,15 @@ func (s *Service) work(ctx context.Context, j job.Job, args execute) (job.Outcom
 
 // ignoreEnded ends the job quietly when somebody else ended the execution.
 func ignoreEnded(err error) error {
-	if errors.Is(err, errEnded) || errors.Is(err, job.ErrStale) {
+	if errors.Is(err, errEnded) || errors.Is(err, job.ErrLeaseLost) {
 		return nil
 	}
 	return err
 }
 
-// load reads the execution and what it works with. If t.e stays nil, nothing is
+// loadExecution reads the execution and what it works with. If t.e stays nil, nothing is
 // left to do. An outcome ends an execution whose automation was deleted or paused.
-func (t *run) load(ctx context.Context, args execute) (job.Outcome, error) {
+func (t *executionRun) loadExecution(ctx context.Context, args executeArgs) (job.Outcome, error) {
 	var status Status // of the automation; empty if it is gone
 	var ev *event.Event
 	var e *Execution
@@ -89,53 +89,59 @@ func (t *run) load(ctx context.Context, args execute) (job.Outcome, error) {
 		if e, err = executions.Rows.Get(ctx, tx, args.Organization, args.Execution); err != nil {
 			return err
 		}
-		status, err = db.One[Status](ctx, tx, `
+		status, err = db.QueryOne[Status](ctx, tx, `
 			SELECT status FROM automations
 			WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`,
 			args.Organization, e.AutomationID)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			status, err = "", nil
 		}
 		if err != nil || e.EventID == nil {
 			return err
 		}
-		found, err := event.ByID(ctx, tx, args.Organization, *e.EventID)
-		if errors.Is(err, db.ErrNone) {
+		found, err := event.GetByID(ctx, tx, args.Organization, *e.EventID)
+		if errors.Is(err, db.ErrNoRow) {
 			return nil
 		}
 		ev = &found
 		return err
 	})
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if e.Run != args.Run || !e.live() || e.Plan == nil {
+	if e.Run != args.Run || !e.isUnfinished() || e.Plan == nil {
 		return nil, nil
 	}
-	if t.values, err = e.values(ev); err != nil {
+	if t.values, err = e.placeholderValues(ev); err != nil {
 		return nil, err
 	}
 	switch {
 	case status == "":
 		t.e = e
-		return t.finish(func(e *Execution, now clock.Time) { e.end(canceled, now, "The automation was deleted.") }), nil
-	case status == paused && e.Status == queued:
+		return t.finishWith(func(e *Execution, now clock.Time) {
+			e.endWith(canceled, now,
+				"The automation was deleted.")
+		}), nil
+	case status == statusPaused && e.Status == queued:
 		t.e = e
-		return t.finish(func(e *Execution, now clock.Time) { e.end(canceled, now, "The automation was paused.") }), nil
+		return t.finishWith(func(e *Execution, now clock.Time) {
+			e.endWith(canceled, now,
+				"The automation was paused.")
+		}), nil
 	}
 	t.e = e
 	return nil, nil
 }
 
-// admit decides whether a waiting execution runs: its maker must still be allowed
+// admitExecution decides whether a waiting execution runs: its maker must still be allowed
 // to act, and its condition must hold.
-func (t *run) admit(ctx context.Context) (job.Outcome, error) {
+func (t *executionRun) admitExecution(ctx context.Context) (job.Outcome, error) {
 	var err error
-	if t.who, err = t.caller(ctx); err != nil {
-		return t.refused(err)
+	if t.who, err = t.stepCaller(ctx); err != nil {
+		return t.failRefused(err)
 	}
 	if t.e.StartedAt != nil || t.e.Plan.Condition == nil {
 		return nil, nil
@@ -144,47 +150,47 @@ func (t *run) admit(ctx context.Context) (job.Outcome, error) {
 	if err := t.awaitTurn(ctx); err != nil {
 		return nil, err
 	}
-	c, issue := compile(*t.e.Plan.Condition)
+	c, issue := compileCondition(*t.e.Plan.Condition)
 	holds := false
 	if issue == "" {
-		holds, issue = c.holds(ctx, t.values)
+		holds, issue = c.evaluateFully(ctx, t.values)
 	}
 	if issue != "" {
-		return t.fail(issue, nil), nil
+		return t.failExecution(issue, nil), nil
 	}
 	if !holds {
-		return t.finish(func(e *Execution, now clock.Time) { e.end(skipped, now, "") }), nil
+		return t.finishWith(func(e *Execution, now clock.Time) { e.endWith(skipped, now, "") }), nil
 	}
 	return nil, nil
 }
 
 // awaitTurn reserves the turn of the execution in the plan's limit. An error says
 // how long to wait for it.
-func (t *run) awaitTurn(ctx context.Context) error {
+func (t *executionRun) awaitTurn(ctx context.Context) error {
 	var wait time.Duration
 	err := t.service.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		e, now, err := t.hold(ctx, tx)
+		e, now, err := t.lockOwned(ctx, tx)
 		if err != nil {
 			return err
 		}
 		had := e.AdmittedAt != nil
-		if wait, err = t.turn(ctx, tx, e, now); err != nil || had {
+		if wait, err = t.turnDelay(ctx, tx, e, now); err != nil || had {
 			return err
 		}
 		t.e.AdmittedAt, e.UpdatedAt = e.AdmittedAt, now
 		return executions.Rows.Save(ctx, tx, e)
 	})
 	if err == nil && wait > 0 {
-		err = job.Later(wait)
+		err = job.RunAgainAfter(wait)
 	}
 	return err
 }
 
-// turn says how long a waiting execution has to wait for its turn, which is
+// turnDelay says how long a waiting execution has to wait for its turn, which is
 // reserved once and kept in AdmittedAt.
-func (t *run) turn(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) (time.Duration, error) {
+func (t *executionRun) turnDelay(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) (time.Duration, error) {
 	if e.AdmittedAt == nil {
-		at, err := t.allowance(ctx, tx, t.who, now)
+		at, err := t.takeAllowance(ctx, tx, t.who, now)
 		if err != nil {
 			return 0, err
 		}
@@ -193,14 +199,14 @@ func (t *run) turn(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time)
 	return e.AdmittedAt.Sub(now), nil
 }
 
-// hold locks the execution, or returns an error if it no longer belongs to this
+// lockOwned locks the execution, or returns an error if it no longer belongs to this
 // worker.
-func (t *run) hold(ctx context.Context, tx *db.Tx) (*Execution, clock.Time, error) {
-	if err := t.job.Keep(ctx, tx); err != nil {
+func (t *executionRun) lockOwned(ctx context.Context, tx *db.Tx) (*Execution, clock.Time, error) {
+	if err := t.job.RenewLease(ctx, tx); err != nil {
 		return nil, 0, err
 	}
 	e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, 0, errEnded
 	}
 	if err == nil && (e.Run != t.e.Run || e.Plan == nil) {
@@ -211,13 +217,13 @@ func (t *run) hold(ctx context.Context, tx *db.Tx) (*Execution, clock.Time, erro
 
 // startInTurn lets a waiting execution run when its turn comes, in the
 // transaction that begins its first step; otherwise it says how long to wait.
-func (t *run) startInTurn(
+func (t *executionRun) startInTurn(
 	ctx context.Context, tx *db.Tx, e *Execution, now clock.Time,
 ) (wait time.Duration, err error) {
 	if e.Status != queued {
 		return 0, nil
 	}
-	if wait, err = t.turn(ctx, tx, e, now); err != nil || wait > 0 {
+	if wait, err = t.turnDelay(ctx, tx, e, now); err != nil || wait > 0 {
 		return wait, err
 	}
 	e.Status = running
@@ -227,38 +233,38 @@ func (t *run) startInTurn(
 	return 0, nil
 }
 
-// refused fails an execution whose maker may not act. Any other error is returned,
+// failRefused fails an execution whose maker may not act. Any other error is returned,
 // so that the job is tried again.
-func (t *run) refused(err error) (job.Outcome, error) {
+func (t *executionRun) failRefused(err error) (job.Outcome, error) {
 	var f *fault.Fault
 	switch {
 	case err == nil:
 		return nil, nil
 	case errors.As(err, &f) && !isTemporary(f.Code):
-		return t.fail("The automation may no longer act: "+f.Sentence(), nil), nil
-	case t.job.Last():
-		return t.fail("The automation could not be run.", nil), nil
+		return t.failExecution("The automation may no longer act: "+f.Sentence(), nil), nil
+	case t.job.IsLastAttempt():
+		return t.failExecution("The automation could not be run.", nil), nil
 	}
 	return nil, err
 }
 
-// save writes to the execution while it still belongs to this worker. An
+// saveOwned writes to the execution while it still belongs to this worker. An
 // execution whose turn has not come is left waiting.
-func (t *run) save(
+func (t *executionRun) saveOwned(
 	ctx context.Context, fn func(ctx context.Context, tx *db.Tx, e *Execution, now clock.Time) error,
 ) error {
 	var saved *Execution
 	var ended bool
 	var wait time.Duration
 	err := t.service.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		e, now, err := t.hold(ctx, tx)
+		e, now, err := t.lockOwned(ctx, tx)
 		if err != nil {
 			return err
 		}
 		if t.pending != nil {
 			t.pending(e, now)
 		}
-		if ended = !e.live(); !ended {
+		if ended = !e.isUnfinished(); !ended {
 			if wait, err = t.startInTurn(ctx, tx, e, now); err == nil && wait <= 0 {
 				err = fn(ctx, tx, e, now)
 			}
@@ -280,17 +286,17 @@ func (t *run) save(
 	case ended:
 		return errEnded
 	case wait > 0:
-		return job.Later(wait)
+		return job.RunAgainAfter(wait)
 	}
 	return nil
 }
 
-// finish returns the outcome by which the execution changes in the transaction
+// finishWith returns the outcome by which the execution changes in the transaction
 // that ends this run of the job.
-func (t *run) finish(change func(e *Execution, now clock.Time)) job.Outcome {
+func (t *executionRun) finishWith(change func(e *Execution, now clock.Time)) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		e, err := executions.Rows.Lock(ctx, tx, t.e.OrganizationID, t.e.ID)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil || e.Run != t.e.Run || e.Plan == nil {
@@ -300,7 +306,7 @@ func (t *run) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 		if t.pending != nil {
 			t.pending(e, now)
 		}
-		if e.live() {
+		if e.isUnfinished() {
 			change(e, now)
 		}
 		e.UpdatedAt = now
@@ -311,15 +317,15 @@ func (t *run) finish(change func(e *Execution, now clock.Time)) job.Outcome {
 	}
 }
 
-// fail returns the outcome that fails the execution. If it is about a step, the
+// failExecution returns the outcome that fails the execution. If it is about a step, the
 // message says which.
-func (t *run) fail(why string, step *StepError) job.Outcome {
-	return t.finish(func(e *Execution, now clock.Time) {
+func (t *executionRun) failExecution(why string, step *StepError) job.Outcome {
+	return t.finishWith(func(e *Execution, now clock.Time) {
 		said := why // a transaction may run again
-		if i := e.done(); step != nil && i < len(e.Steps) {
+		if i := e.completedSteps(); step != nil && i < len(e.Steps) {
 			e.Steps[i].Error, e.Steps[i].CompletedAt = step, &now
 			said = fmt.Sprintf("Step %d, %s: %s", i+1, e.Steps[i].Operation, why)
 		}
-		e.end(failed, now, said)
+		e.endWith(failed, now, said)
 	})
 }

@@ -33,11 +33,11 @@ type Business = account.Business
 var businesses = account.Businesses
 
 // InUse refuses to delete a business that still has API keys or agents.
-var InUse = fault.Define("BUSINESS_IN_USE", 409,
+var InUse = fault.DefineKind("BUSINESS_IN_USE", 409,
 	"The business has API keys or agents. Revoke, delete or move them first.")
 
-// Last refuses to leave an organization without a business.
-var Last = fault.Define("BUSINESS_LAST", 409, "The last business of an organization cannot be deleted.")
+// LastBusiness refuses to leave an organization without a business.
+var LastBusiness = fault.DefineKind("BUSINESS_LAST", 409, "The last business of an organization cannot be deleted.")
 
 // Config is what businesses need. All of it is required.
 type Config struct {
@@ -49,12 +49,12 @@ type Service struct{ accounts *account.Accounts }
 
 // New panics when a required field is missing.
 func New(c Config) *Service {
-	config.Require(c, "Accounts")
+	config.RequireFields(c, "Accounts")
 	return &Service{accounts: c.Accounts}
 }
 
 // InvalidID refuses a business id that is not a UUID.
-var InvalidID = fault.Define("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
+var InvalidID = fault.DefineKind("INVALID_BUSINESS_ID", 400, "The business id is not a UUID.")
 
 // Operations lists everything that can be done with businesses and with what
 // belongs to them.
@@ -102,11 +102,11 @@ func (s *Service) businessOperations() []*op.Op {
 			Summary: "Delete a business.",
 			Description: "A business that has API keys or agents cannot be deleted, nor can the last one of an " +
 				"organization.",
-			Errors:  []*fault.Kind{InUse, Last},
+			Errors:  []*fault.Kind{InUse, LastBusiness},
 			Events:  []string{"business.deleted"},
 			Example: `{` + ref + `}`,
 		}, s.deleteBusiness),
-		op.Restore("businesses", "businesses", businesses, s.showRestored),
+		op.RestoreRow("businesses", "businesses", businesses, s.afterRestore),
 	}
 }
 
@@ -121,11 +121,11 @@ type businessList struct {
 }
 
 func listBusinesses(ctx context.Context, c *op.Call, in businessList) (*op.List[BusinessWithProperties], error) {
-	w := db.In(c.Org)
-	if err := in.Filter.Where(ctx, c, "business", w); err != nil {
+	w := db.InOrganization(c.Org)
+	if err := in.Filter.AddCondition(ctx, c, "business", w); err != nil {
 		return nil, err
 	}
-	list, err := op.Rows(ctx, c, businesses, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, businesses, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func createBusiness(ctx context.Context, c *op.Call, in account.BusinessFields) 
 		return nil, err
 	}
 	v := &Business{Record: c.NewRecord(), BusinessFields: in}
-	v.Tidy()
+	v.NormalizeBankDetails()
 	if err := businesses.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func createBusiness(ctx context.Context, c *op.Call, in account.BusinessFields) 
 // checkLogo refuses a logo that is not a file of the organization. was is the present one,
 // which is not checked again.
 func checkLogo(ctx context.Context, c *op.Call, file, was *id.ID) error {
-	return op.References(ctx, c, op.Ref{Field: "logoFileId", Table: "files", ID: file, Was: was})
+	return op.LockReferences(ctx, c, op.FieldRef{Field: "logoFileId", Table: "files", ID: file, Stored: was})
 }
 
 type businessGet struct {
@@ -195,7 +195,7 @@ func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Busine
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	v.Tidy()
+	v.NormalizeBankDetails()
 	if err := checkLogo(ctx, c, v.LogoFileID, logo); err != nil {
 		return nil, err
 	}
@@ -207,35 +207,35 @@ func updateBusiness(ctx context.Context, c *op.Call, in businessUpdate) (*Busine
 }
 
 func (s *Service) deleteBusiness(ctx context.Context, c *op.Call, in businessRef) (op.Nothing, error) {
-	s.accounts.Changed(c)
+	s.accounts.ClearCallersOnCommit(c)
 	// Without the lock, two deletions that each leave the other's business would
 	// together leave none.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return op.Nothing{}, db.Missing(err, "business")
+		return op.Nothing{}, db.AsNotFound(err, "business")
 	}
-	v, err := businesses.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	v, err := businesses.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	left, err := businesses.Count(ctx, c.Tx, db.In(c.Org))
+	left, err := businesses.Count(ctx, c.Tx, db.InOrganization(c.Org))
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	if left == 0 {
-		return op.Nothing{}, Last.New()
+		return op.Nothing{}, LastBusiness.New()
 	}
-	used, err := account.UsersOf(ctx, c, v.ID)
+	used, err := account.FindBusinessActors(ctx, c, v.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	if !used.None() {
-		return op.Nothing{}, InUse.With(used)
+		return op.Nothing{}, InUse.WithDetails(used)
 	}
 	return op.Nothing{}, c.Emit("business.deleted", v.ID, v)
 }
 
-// showRestored tells the package account that a business is back.
-func (s *Service) showRestored(_ context.Context, c *op.Call, _ *Business, _ bool) error {
-	s.accounts.Changed(c)
+// afterRestore tells the package account that a business is back.
+func (s *Service) afterRestore(_ context.Context, c *op.Call, _ *Business, _ bool) error {
+	s.accounts.ClearCallersOnCommit(c)
 	return nil
 }

@@ -114,31 +114,31 @@ func TestBusinessRefusals(t *testing.T) {
 
 // A business with a key cannot be deleted. Once the key is revoked, it can.
 func TestKeyOfDeletedBusiness(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		shop := a.Tenant
-		shop.Business = a.Send(t, a.Key, "POST", "/v1/businesses", `{"name": "Shop"}`).OK(t, 201).ID("id")
-		a.Operate(t, "agreements.accept", "business", shop.Business,
+		shop.Business = a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Shop"}`).OK(t, 201).ID("id")
+		a.AsOperator(t, "agreements.accept", "business", shop.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "business", "by": %q}`, shop.Business, shop.Owner))
 		key, keyID := a.NewKey(t, shop, "*")
 		for range 3 {
-			a.Send(t, key, "GET", "/v1/businesses", "").OK(t, 200)
+			a.SendREST(t, key, "GET", "/v1/businesses", "").OK(t, 200)
 		}
-		a.Send(t, key, "DELETE", "/v1/businesses/"+string(shop.Business), "").Refused(t, 409, "BUSINESS_IN_USE")
-		a.Send(t, key, "GET", "/v1/businesses", "").OK(t, 200)
-		a.Operate(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
-		a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(shop.Business), "").OK(t, 204)
-		a.Send(t, key, "GET", "/v1/businesses", "").Refused(t, 401, "UNAUTHORIZED")
-		a.Send(t, a.Key, "DELETE", "/v1/businesses/"+string(a.Business), "").Refused(t, 409, "BUSINESS_LAST")
-		a.Send(t, a.Key, "GET", "/v1/businesses", "").OK(t, 200)
+		a.SendREST(t, key, "DELETE", "/v1/businesses/"+string(shop.Business), "").Refused(t, 409, "BUSINESS_IN_USE")
+		a.SendREST(t, key, "GET", "/v1/businesses", "").OK(t, 200)
+		a.AsOperator(t, "api_keys.revoke", "API key", keyID, fmt.Sprintf(`{"id": %q}`, keyID))
+		a.SendREST(t, a.Key, "DELETE", "/v1/businesses/"+string(shop.Business), "").OK(t, 204)
+		a.SendREST(t, key, "GET", "/v1/businesses", "").Refused(t, 401, "UNAUTHORIZED")
+		a.SendREST(t, a.Key, "DELETE", "/v1/businesses/"+string(a.Business), "").Refused(t, 409, "BUSINESS_LAST")
+		a.SendREST(t, a.Key, "GET", "/v1/businesses", "").OK(t, 200)
 	})
 }
 
 // However many are deleted at once, one stays.
 func TestLastBusiness(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		// otherwise its business would be in use
-		a.Operate(t, "api_keys.revoke", "API key", a.KeyID, fmt.Sprintf(`{"id": %q}`, a.KeyID))
+		a.AsOperator(t, "api_keys.revoke", "API key", a.KeyID, fmt.Sprintf(`{"id": %q}`, a.KeyID))
 		kept := string(a.Business)
 		for range 10 {
 			all := []string{kept}
@@ -146,7 +146,7 @@ func TestLastBusiness(t *testing.T) {
 				all = append(all, call(t, "businesses.create", `{"name": "b"}`).OK(t, 201).Text("id"))
 			}
 			var deleted, refused atomic.Int64
-			apptest.AtOnce(len(all), func(i int) {
+			apptest.RunAtOnce(len(all), func(i int) {
 				switch r := call(t, "businesses.delete", fmt.Sprintf(`{"id": %q}`, all[i])); r.Status {
 				case 204:
 					deleted.Add(1)

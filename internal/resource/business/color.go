@@ -12,9 +12,9 @@ type Color [3]uint8
 
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2]) }
 
-// accentOf is the color of a business, made dark enough to be read on white, or nil where it
+// accentColorOf is the color of a business, made dark enough to be read on white, or nil where it
 // has none.
-func accentOf(b *Business) *Color {
+func accentColorOf(b *Business) *Color {
 	if b.AccentColor == nil {
 		return nil
 	}

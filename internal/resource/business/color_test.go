@@ -13,18 +13,18 @@ func TestAccent(t *testing.T) {
 		"#000000": "#000000",
 		"#006e5a": "#006e5a",
 	} {
-		got := accentOf(&Business{BusinessFields: account.BusinessFields{Stationery: stationery(text)}})
+		got := accentColorOf(&Business{BusinessFields: account.BusinessFields{Stationery: stationery(text)}})
 		if got.String() != want {
 			t.Errorf("%s became %s", text, got)
 		}
 	}
 	for _, text := range []string{"#ffffff", "#ffee00", "#00ff00", "#ff8888"} {
-		c := accentOf(&Business{BusinessFields: account.BusinessFields{Stationery: stationery(text)}})
+		c := accentColorOf(&Business{BusinessFields: account.BusinessFields{Stationery: stationery(text)}})
 		if ratio := c.contrastToWhite(); ratio < 4.5 || ratio > 6 {
 			t.Errorf("%s became %s, with a contrast of %.2f", text, c, ratio)
 		}
 	}
-	if c := accentOf(&Business{}); c != nil {
+	if c := accentColorOf(&Business{}); c != nil {
 		t.Errorf("without a color: %s", c)
 	}
 }

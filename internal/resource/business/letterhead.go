@@ -26,34 +26,34 @@ type Letterhead struct {
 	Logo       []byte // a PNG; LetterheadOf leaves it nil, and whoever draws the document reads it
 	Accent     *Color // of headings and lines; nil for the default
 
-	Payable   *string     // how to pay, in words
-	BankFacts [][2]string // where to pay, like {"IBAN", "GB33 BUKB 2020 1555 5555 55"}
+	PaymentText *string     // how to pay, in words
+	BankFacts   [][2]string // where to pay, like {"IBAN", "GB33 BUKB 2020 1555 5555 55"}
 }
 
 // LetterheadOf reads the letterhead of a business, also of a deleted one: documents that were
 // sent still name their sender.
 func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterhead, error) {
-	b, err := account.BusinessOf(ctx, tx, org, business)
+	b, err := account.LoadBusinessEvenDeleted(ctx, tx, org, business)
 	if err != nil {
 		return nil, err
 	}
 	l := &Letterhead{Name: b.Name, LogoFileID: b.LogoFileID, Locale: b.Locale, Timezone: b.Timezone,
-		Accent: accentOf(b), Payable: b.PaymentInstructions, BankFacts: bankFacts(b)}
+		Accent: accentColorOf(b), PaymentText: b.PaymentInstructions, BankFacts: bankFacts(b)}
 	if b.LegalName != nil && *b.LegalName != b.Name {
 		l.Lines = append(l.Lines, *b.LegalName)
 	}
-	address, err := db.One[string](ctx, tx, `
+	address, err := db.QueryOne[string](ctx, tx, `
 		SELECT address FROM business_physical_presences
 		WHERE organization_id = $1 AND business_id = $2 AND deleted_at IS NULL AND address IS NOT NULL
 		ORDER BY created_at, seq LIMIT 1`, org, business)
 	if err == nil {
 		l.Lines, l.Address = append(l.Lines, address), &address // the first one is the head office
-	} else if !errors.Is(err, db.ErrNone) {
+	} else if !errors.Is(err, db.ErrNoRow) {
 		return nil, err
 	}
-	p, err := db.One[BusinessProfile](ctx, tx, "SELECT "+profiles.Columns()+` FROM business_profiles
+	p, err := db.QueryOne[BusinessProfile](ctx, tx, "SELECT "+profiles.Columns()+` FROM business_profiles
 		WHERE organization_id = $1 AND business_id = $2`, org, business)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return l, nil
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func bankFacts(b *Business) (out [][2]string) {
 		}
 	}
 	if b.IBAN != nil {
-		holder, iban := b.Name, inFours(*b.IBAN)
+		holder, iban := b.Name, formatIBAN(*b.IBAN)
 		if b.LegalName != nil && *b.LegalName != "" {
 			holder = *b.LegalName
 		}
@@ -91,8 +91,8 @@ func bankFacts(b *Business) (out [][2]string) {
 	return out
 }
 
-// inFours writes an IBAN in groups of four, as it is printed.
-func inFours(iban string) string {
+// formatIBAN writes an IBAN in groups of four, as it is printed.
+func formatIBAN(iban string) string {
 	var groups []string
 	for chunk := range slices.Chunk([]byte(iban), 4) {
 		groups = append(groups, string(chunk))

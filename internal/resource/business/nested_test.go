@@ -222,19 +222,19 @@ func TestRecordsOverREST(t *testing.T) {
 	for _, path := range []string{"/offerings?kind=gift", "/offerings?isActive=maybe",
 		"/offerings?query=" + strings.Repeat("x", 201), "/online-presences?kind=myspace",
 		"/physical-presences?limit=0", "/offerings/1"} {
-		a.Send(t, a.Key, "GET", at+path, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", at+path, "").Refused(t, 400, "INVALID_INPUT")
 	}
 	for _, path := range []string{"/profile", "/offerings", "/online-presences", "/physical-presences"} {
-		a.Send(t, a.Key, "GET", "/v1/businesses/1"+path, "").Refused(t, 400, "INVALID_BUSINESS_ID")
+		a.SendREST(t, a.Key, "GET", "/v1/businesses/1"+path, "").Refused(t, 400, "INVALID_BUSINESS_ID")
 	}
-	a.Send(t, a.Key, "DELETE", at+"/profile", "").Refused(t, 405, "METHOD_NOT_ALLOWED")
-	a.Send(t, a.Key, "PUT", at+"/offerings/"+string(id.New()), "{}").Refused(t, 405, "METHOD_NOT_ALLOWED")
+	a.SendREST(t, a.Key, "DELETE", at+"/profile", "").Refused(t, 405, "METHOD_NOT_ALLOWED")
+	a.SendREST(t, a.Key, "PUT", at+"/offerings/"+string(id.New()), "{}").Refused(t, 405, "METHOD_NOT_ALLOWED")
 	read, _ := a.NewKey(t, a.Tenant, "businesses:read")
 	none, _ := a.NewKey(t, a.Tenant, "tasks:read", "tasks:write")
 	for _, path := range []string{"/profile", "/offerings", "/online-presences", "/physical-presences"} {
-		a.Send(t, read, "GET", at+path, "").OK(t, 200)
-		a.Send(t, none, "GET", at+path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, read, "GET", at+path, "").OK(t, 200)
+		a.SendREST(t, none, "GET", at+path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	}
-	a.Send(t, read, "PUT", at+"/profile", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-	a.Send(t, read, "POST", at+"/offerings", `{"name": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, read, "PUT", at+"/profile", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, read, "POST", at+"/offerings", `{"name": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 }

@@ -29,10 +29,10 @@ type offeringFields struct {
 }
 
 var offerings = op.NewNested[BusinessOffering]("business_offerings", db.Life{
-	Noun:       "offering",
-	Strangers:  db.NobodyOutside,
-	Parent:     db.To("business_id", "businesses"),
-	Unexported: []string{"words"},
+	Noun:         "offering",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("business_id", "businesses"),
+	Unexported:   []string{"words"},
 })
 
 func offeringOperations() []*op.Op {
@@ -71,9 +71,9 @@ type offeringList struct {
 }
 
 func filterOfferings(in *offeringList, w *db.Where) {
-	db.OneOf(w, "kind", in.Kind)
-	db.Equal(w, "is_active", in.IsActive)
-	db.Containing(w, "words", in.Query)
+	db.FilterOneOf(w, "kind", in.Kind)
+	db.FilterEqual(w, "is_active", in.IsActive)
+	db.FilterByWords(w, "words", in.Query)
 }
 
 type offeringAdd struct {
@@ -100,8 +100,8 @@ func addOffering(ctx context.Context, c *op.Call, in offeringAdd) (*BusinessOffe
 
 type offeringUpdate struct {
 	businessRef
-	OfferingID id.ID            `path:"offeringId"`
-	Currency   op.Maybe[string] `json:"currency" format:"currency"`
+	OfferingID id.ID               `path:"offeringId"`
+	Currency   op.Optional[string] `json:"currency" format:"currency"`
 	op.Changes[offeringFields]
 }
 

@@ -24,9 +24,9 @@ type onlinePresenceFields struct {
 }
 
 var onlinePresences = op.NewNested[BusinessOnlinePresence]("business_online_presences", db.Life{
-	Noun:      "online presence",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("business_id", "businesses"),
+	Noun:         "online presence",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("business_id", "businesses"),
 })
 
 func onlinePresenceOperations() []*op.Op {
@@ -35,7 +35,7 @@ func onlinePresenceOperations() []*op.Op {
 		op.ListChildrenWhere(op.Spec{
 			Name:    "businesses.online_presences.list",
 			Example: `{` + exampleID + `, "kind": ["website"]}`,
-		}, onlinePresences, func(in *onlinePresenceList, w *db.Where) { db.OneOf(w, "kind", in.Kind) }),
+		}, onlinePresences, func(in *onlinePresenceList, w *db.Where) { db.FilterOneOf(w, "kind", in.Kind) }),
 		op.Write(op.Spec{
 			Name:    "businesses.online_presences.create",
 			Route:   "POST /v1/businesses/{id}/online-presences",

@@ -23,9 +23,9 @@ type physicalPresenceFields struct {
 }
 
 var physicalPresences = op.NewNested[BusinessPhysicalPresence]("business_physical_presences", db.Life{
-	Noun:      "physical presence",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("business_id", "businesses"),
+	Noun:         "physical presence",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("business_id", "businesses"),
 })
 
 func physicalPresenceOperations() []*op.Op {

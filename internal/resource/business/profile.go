@@ -33,10 +33,10 @@ type profileFields struct {
 }
 
 var profiles = db.NewTable[BusinessProfile]("business_profiles", db.Life{
-	Noun:      "business profile",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("business_id", "businesses", db.EndsAtPurge),
-	Permanent: true,
+	Noun:         "business profile",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("business_id", "businesses", db.EndsAtPurge),
+	Permanent:    true,
 })
 
 func profileOperations() []*op.Op {
@@ -73,13 +73,13 @@ func getProfile(ctx context.Context, c *op.Call, in businessRef) (*BusinessProfi
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := profileOf(ctx, c, b)
+	v, _, err := findProfile(ctx, c, b)
 	return v, err
 }
 
-// profileOf finds the profile of a business, and reports whether it was ever written.
-func profileOf(ctx context.Context, c *op.Call, b *Business) (v *BusinessProfile, written bool, err error) {
-	rows, err := profiles.List(ctx, c.Tx, db.In(c.Org).And("business_id = ?", b.ID), db.Page{Limit: 1})
+// findProfile finds the profile of a business, and reports whether it was ever written.
+func findProfile(ctx context.Context, c *op.Call, b *Business) (v *BusinessProfile, written bool, err error) {
+	rows, err := profiles.List(ctx, c.Tx, db.InOrganization(c.Org).And("business_id = ?", b.ID), db.Page{Limit: 1})
 	if err != nil {
 		return nil, false, err
 	}
@@ -120,7 +120,7 @@ func writeProfile(ctx context.Context, c *op.Call, business id.ID,
 	if err != nil {
 		return nil, err
 	}
-	v, written, err := profileOf(ctx, c, b)
+	v, written, err := findProfile(ctx, c, b)
 	if err != nil || !change(v) {
 		return v, err
 	}

@@ -108,9 +108,9 @@ func TestProfileRefusals(t *testing.T) {
 
 // Many first writes at once make one profile, and nothing is lost.
 func TestProfileRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
-		apptest.AtOnce(len(profileFields), func(i int) {
+		apptest.RunAtOnce(len(profileFields), func(i int) {
 			value := map[string]string{"foundedOn": "2026-01-31", "email": "a@example.com",
 				"website": "https://example.com"}[profileFields[i]]
 			if value == "" {

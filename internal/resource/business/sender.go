@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxSender bounds the name of a sender, in characters.
-const MaxSender = 100
+// MaxSenderName bounds the name of a sender, in characters.
+const MaxSenderName = 100
 
-// IsHidden reports whether a character is not visible, or changes the direction of others:
+// IsHiddenRune reports whether a character is not visible, or changes the direction of others:
 // with these a name could be made to look like another one. The joiners U+200C and U+200D are
 // part of how some languages are written.
-func IsHidden(r rune) bool {
+func IsHiddenRune(r rune) bool {
 	return r != '\u200c' && r != '\u200d' && !unicode.IsPrint(r)
 }
 
@@ -24,14 +24,14 @@ func SenderName(s string) *string {
 		switch {
 		case unicode.IsSpace(r) || r == '<' || r == '>':
 			return ' '
-		case IsHidden(r) || r == utf8.RuneError:
+		case IsHiddenRune(r) || r == utf8.RuneError:
 			return -1
 		}
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > MaxSender {
-		s = strings.TrimSpace(string(runes[:MaxSender]))
+	if runes := []rune(s); len(runes) > MaxSenderName {
+		s = strings.TrimSpace(string(runes[:MaxSenderName]))
 	}
 	if s == "" {
 		return nil

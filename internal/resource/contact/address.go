@@ -28,11 +28,11 @@ type postalAddress struct {
 }
 
 var addresses = primaries[Address]{op.NewNested[Address]("contact_addresses", db.Life{
-	Noun:      "address",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("contact_id", "contacts"),
-	Yields: []db.Yield{
-		{Only: `EXISTS (SELECT 1 FROM contact_addresses k
+	Noun:         "address",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("contact_id", "contacts"),
+	MergeRules: []db.MergeRule{
+		{Where: `EXISTS (SELECT 1 FROM contact_addresses k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.deleted_at IS NULL
 				AND k.line1 = contact_addresses.line1 AND k.line2 IS NOT DISTINCT FROM contact_addresses.line2
 				AND k.city IS NOT DISTINCT FROM contact_addresses.city
@@ -65,7 +65,7 @@ func addressOperations() []*op.Op {
 			Events:  []string{"contact.address.updated"},
 			Example: `{` + ref + `, "line2": null}`,
 		}, updateAddress),
-		op.DeleteChild(op.Spec{Name: "contacts.addresses.delete"}, addresses.Nested, addresses.removed),
+		op.DeleteChild(op.Spec{Name: "contacts.addresses.delete"}, addresses.Nested, addresses.afterRemove),
 	}
 }
 
@@ -74,7 +74,7 @@ type addressFields struct {
 	IsPrimary *bool `json:"isPrimary"`
 }
 
-func (f addressFields) row(c *op.Call, contact id.ID, isPrimary bool) Address {
+func (f addressFields) newRow(c *op.Call, contact id.ID, isPrimary bool) Address {
 	return Address{Record: c.NewRecord(), ContactID: contact, postalAddress: f.postalAddress, IsPrimary: isPrimary}
 }
 
@@ -84,8 +84,8 @@ type addressAdd struct {
 }
 
 func addAddress(ctx context.Context, c *op.Call, in addressAdd) (*Address, error) {
-	v := in.row(c, in.ID, false)
-	if err := addresses.add(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
+	v := in.newRow(c, in.ID, false)
+	if err := addresses.addRow(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("contact.address.created", v.ID, &v)
@@ -95,11 +95,11 @@ type addressUpdate struct {
 	ID        id.ID `path:"id" doc:"the contact"`
 	AddressID id.ID `path:"addressId"`
 	op.Changes[postalAddress]
-	IsPrimary op.Maybe[bool] `json:"isPrimary"`
+	IsPrimary op.Optional[bool] `json:"isPrimary"`
 }
 
 func updateAddress(ctx context.Context, c *op.Call, in addressUpdate) (*Address, error) {
-	v, changed, err := addresses.change(ctx, c, in.ID, in.AddressID, &in, in.IsPrimary,
+	v, changed, err := addresses.changeRow(ctx, c, in.ID, in.AddressID, &in, in.IsPrimary,
 		func(v *Address) { v.UpdatedAt = c.Now })
 	if err != nil || !changed {
 		return v, err

@@ -14,18 +14,19 @@ import (
 // carries them all, and every change to one reads them all.
 const maxChildren = 100
 
-// checkRoom refuses another row below a contact that has reached maxChildren, and
+// checkChildLimit refuses another row below a contact that has reached maxChildren, and
 // returns how many there are.
-func checkRoom[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) (there int, err error) {
-	there, err = n.Rows.Count(ctx, c.Tx, n.Under(c, contact))
+func checkChildLimit[T any](ctx context.Context, c *op.Call, n op.Nested[T], contact id.ID) (there int, err error) {
+	there, err = n.Rows.Count(ctx, c.Tx, n.WhereParent(c, contact))
 	if err == nil && there >= maxChildren {
-		err = fault.At(nil, fmt.Sprintf("The contact already has %d of these, the maximum; remove one first", there))
+		err = fault.AtPath(nil, fmt.Sprintf("The contact already has %d of these, the maximum; remove one first",
+			there))
 	}
 	return there, err
 }
 
-// load fills in the contact's children.
-func (v *Contact) load(ctx context.Context, c *op.Call) error {
+// fillChildren fills in the contact's children.
+func (v *Contact) fillChildren(ctx context.Context, c *op.Call) error {
 	one := []Contact{*v}
 	if err := loadChildren(ctx, c, one); err != nil {
 		return err
@@ -50,21 +51,21 @@ func loadChildren(ctx context.Context, c *op.Call, rows []Contact) error {
 	if len(parents) == 0 {
 		return nil
 	}
-	es, err := listUnder(ctx, c, emails.Nested, parents)
+	es, err := listChildrenOf(ctx, c, emails.Nested, parents)
 	if err != nil {
 		return err
 	}
 	for _, e := range es {
 		at[e.ContactID].Emails = append(at[e.ContactID].Emails, e)
 	}
-	ps, err := listUnder(ctx, c, phoneNumbers, parents)
+	ps, err := listChildrenOf(ctx, c, phoneNumbers, parents)
 	if err != nil {
 		return err
 	}
 	for _, p := range ps {
 		at[p.ContactID].PhoneNumbers = append(at[p.ContactID].PhoneNumbers, p)
 	}
-	as, err := listUnder(ctx, c, addresses.Nested, parents)
+	as, err := listChildrenOf(ctx, c, addresses.Nested, parents)
 	if err != nil {
 		return err
 	}
@@ -74,16 +75,16 @@ func loadChildren(ctx context.Context, c *op.Call, rows []Contact) error {
 	return nil
 }
 
-// listUnder lists the rows of one table under several contacts, oldest first.
-func listUnder[T any](ctx context.Context, c *op.Call, n op.Nested[T], parents []id.ID) ([]T, error) {
-	return db.All[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM "+n.Rows.Name()+
+// listChildrenOf lists the rows of one table under several contacts, oldest first.
+func listChildrenOf[T any](ctx context.Context, c *op.Call, n op.Nested[T], parents []id.ID) ([]T, error) {
+	return db.QueryAll[T](ctx, c.Tx, "SELECT "+n.Rows.Columns()+" FROM "+n.Rows.Name()+
 		` WHERE organization_id = $1 AND contact_id = ANY($2) AND deleted_at IS NULL
 			ORDER BY created_at, seq`, c.Org, parents)
 }
 
-// summarize refreshes what the contact's row keeps about its children: how many
+// summarizeChildren refreshes what the contact's row keeps about its children: how many
 // there are, and the search text with their emails and numbers.
-func (v *Contact) summarize() {
+func (v *Contact) summarizeChildren() {
 	v.Children = len(v.Emails) + len(v.PhoneNumbers) + len(v.Addresses)
 	words := []*string{v.FirstName, v.MiddleName, v.LastName, v.OrganizationName}
 	for i := range v.Emails {
@@ -95,32 +96,32 @@ func (v *Contact) summarize() {
 	v.Search = db.SearchText(words...)
 }
 
-// save writes the contact back and keeps the search index current.
-func (v *Contact) save(ctx context.Context, c *op.Call) error {
+// saveAndIndex writes the contact back and keeps the search index current.
+func (v *Contact) saveAndIndex(ctx context.Context, c *op.Call) error {
 	before := v.Search
-	v.summarize()
+	v.summarizeChildren()
 	if v.Search != before {
-		db.Index(c.Tx, contacts.Name(), v.Seq, v.Search)
+		db.UpdateSearchIndex(c.Tx, contacts.Name(), v.Seq, v.Search)
 	}
 	return contacts.Save(ctx, c.Tx, v)
 }
 
-// refresh brings the contact's row up to date after its children changed. The
+// refreshContact brings the contact's row up to date after its children changed. The
 // caller has locked the contact.
-func refresh(ctx context.Context, c *op.Call, contact id.ID) error {
+func refreshContact(ctx context.Context, c *op.Call, contact id.ID) error {
 	v, err := contacts.Get(ctx, c.Tx, c.Org, contact)
 	if err != nil {
 		return err
 	}
-	return v.gather(ctx, c)
+	return v.reloadAndSave(ctx, c)
 }
 
-// gather loads the children anew and saves what the contact's row keeps of them.
-func (v *Contact) gather(ctx context.Context, c *op.Call) error {
+// reloadAndSave loads the children anew and saves what the contact's row keeps of them.
+func (v *Contact) reloadAndSave(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
 	v.Children = 1 // otherwise they would not be loaded if there were none before
-	if err := v.load(ctx, c); err != nil {
+	if err := v.fillChildren(ctx, c); err != nil {
 		return err
 	}
-	return v.save(ctx, c)
+	return v.saveAndIndex(ctx, c)
 }

@@ -61,25 +61,25 @@ type Contact struct {
 }
 
 var contacts = db.NewTable[Contact]("contacts", db.Life{
-	Noun:       "contact",
-	Somebody:   true,
-	Strangers:  db.NobodyOutside,
-	Refs:       []db.Ref{db.To("merged_into_id", "contacts", db.Keeps)},
-	Erase:      db.Erase{}.Find(findMerged),
-	Unexported: []string{"children"},
+	Noun:         "contact",
+	Counterparty: true,
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("merged_into_id", "contacts", db.Keeps)},
+	Erase:        db.Erase{}.AlsoFind(findMergedContacts),
+	Unexported:   []string{"children"},
 })
 
-var tags = op.Tagged{
-	Table:  db.Declare("contact_tags", db.Life{Parent: db.To("contact_id", "contacts")}),
+var tags = op.TagTable{
+	Table:  db.Declare("contact_tags", db.Life{Parent: db.RefTo("contact_id", "contacts")}),
 	Column: "contact_id",
 }
 
 // InvalidID refuses a contact id that is none.
-var InvalidID = fault.Define("INVALID_CONTACT_ID", 400, "The contact id is not a UUID.")
+var InvalidID = fault.DefineKind("INVALID_CONTACT_ID", 400, "The contact id is not a UUID.")
 
 // Operations lists everything that can be done with contacts.
 func Operations() []*op.Op {
-	return slices.Concat(op.Exported(op.Batched(contactOperations())), emailOperations(), phoneNumberOperations(),
+	return slices.Concat(op.WithExport(op.WithBatch(contactOperations())), emailOperations(), phoneNumberOperations(),
 		addressOperations(), noteOperations(), putOperations(), duplicateOperations(), mergeOperations(),
 		unmergeOperations(), eraseOperations())
 }
@@ -126,7 +126,7 @@ func contactOperations() []*op.Op {
 			Events:  []string{"contact.deleted"},
 			Example: `{"id": ` + exampleID + `}`,
 		}, deleteContact),
-		op.Restore("contacts", "contacts", contacts, showRestored),
+		op.RestoreRow("contacts", "contacts", contacts, completeRestored),
 	}
 }
 
@@ -147,22 +147,22 @@ type contactList struct {
 }
 
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Contact], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "external_id", in.ExternalID)
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "external_id", in.ExternalID)
 	tags.Filter(w, in.Tag)
 	if in.Email != nil {
-		w.Among(db.Named{Table: emails.Rows.Name(), Column: "contact_id",
+		w.AmongRows(db.IndexedRows{Table: emails.Rows.Name(), Column: "contact_id",
 			Where: "email_folded = ? AND deleted_at IS NULL",
-			Args:  []any{db.Fold(*in.Email)}})
+			Args:  []any{db.FoldText(*in.Email)}})
 	}
 	if in.Phone != nil {
-		w.Among(db.Named{Table: phoneNumbers.Rows.Name(), Column: "contact_id",
+		w.AmongRows(db.IndexedRows{Table: phoneNumbers.Rows.Name(), Column: "contact_id",
 			Where: "phone_number = ? AND deleted_at IS NULL", Args: []any{canonicalPhone(*in.Phone)}})
 	}
-	if err := in.Filter.Where(ctx, c, "contact", w); err != nil {
+	if err := in.Filter.AddCondition(ctx, c, "contact", w); err != nil {
 		return nil, err
 	}
-	list, err := op.Rows(ctx, c, contacts, in.Browse, in.SortBy, in.Query, w)
+	list, err := op.BrowseRows(ctx, c, contacts, in.Browse, in.SortBy, in.Query, w)
 	if err != nil {
 		return nil, err
 	}
@@ -184,22 +184,22 @@ type contactCreate struct {
 func (in *contactCreate) Prepare(_ context.Context, c *op.Call) error {
 	seen := map[string]bool{}
 	for _, e := range in.Emails {
-		folded := db.Fold(e.Email)
+		folded := db.FoldText(e.Email)
 		if seen[folded] {
 			return EmailExists.Say("emails lists the address %s twice.", e.Email)
 		}
 		seen[folded] = true
 	}
 	tree := checkBirthday(nil, in.Birthday, c.Now)
-	in.Tags, tree = op.TidyTags(tree, in.Tags)
-	if !hasName(in.FirstName, in.LastName, in.OrganizationName) {
+	in.Tags, tree = op.NormalizeTags(tree, in.Tags)
+	if !hasAnyName(in.FirstName, in.LastName, in.OrganizationName) {
 		tree = tree.Add(nameRequired)
 	}
 	for i := range in.PhoneNumbers {
 		tree = in.PhoneNumbers[i].parse(tree, "phoneNumbers", i)
 	}
-	tree = onePrimary(tree, "emails", in.Emails, func(e emailFields) *bool { return e.IsPrimary })
-	tree = onePrimary(tree, "addresses", in.Addresses, func(a addressFields) *bool { return a.IsPrimary })
+	tree = checkOnePrimary(tree, "emails", in.Emails, func(e emailFields) *bool { return e.IsPrimary })
+	tree = checkOnePrimary(tree, "addresses", in.Addresses, func(a addressFields) *bool { return a.IsPrimary })
 	return tree.Fault(fault.Invalid)
 }
 
@@ -213,7 +213,7 @@ func checkBirthday(tree *fault.Tree, birthday *clock.Date, now clock.Time) *faul
 
 const nameRequired = "At least one of firstName, lastName and organizationName is required"
 
-func hasName(parts ...*string) bool {
+func hasAnyName(parts ...*string) bool {
 	for _, p := range parts {
 		if p != nil && strings.TrimSpace(*p) != "" {
 			return true
@@ -229,17 +229,19 @@ func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact,
 		PhoneNumbers: []PhoneNumber{}, Addresses: []Address{}}
 	for i, f := range in.Emails {
 		v.Emails = append(v.Emails,
-			f.row(c, v.ID, primary(f.IsPrimary, i, in.Emails, func(e emailFields) *bool { return e.IsPrimary })))
+			f.newRow(c, v.ID, becomesPrimary(f.IsPrimary, i, in.Emails,
+				func(e emailFields) *bool { return e.IsPrimary })))
 	}
 	for _, f := range in.PhoneNumbers {
-		v.PhoneNumbers = append(v.PhoneNumbers, f.row(c, v.ID))
+		v.PhoneNumbers = append(v.PhoneNumbers, f.newRow(c, v.ID))
 	}
 	for i, f := range in.Addresses {
 		v.Addresses = append(v.Addresses,
-			f.row(c, v.ID, primary(f.IsPrimary, i, in.Addresses, func(a addressFields) *bool { return a.IsPrimary })))
+			f.newRow(c, v.ID, becomesPrimary(f.IsPrimary, i, in.Addresses,
+				func(a addressFields) *bool { return a.IsPrimary })))
 	}
-	v.summarize()
-	if err := op.TakeExternalID(ctx, c, contacts.Name(), v.ID, v.ExternalID); err != nil {
+	v.summarizeChildren()
+	if err := op.ReserveExternalID(ctx, c, contacts.Name(), v.ID, v.ExternalID); err != nil {
 		return nil, err
 	}
 	if err := contacts.Insert(ctx, c.Tx, v); err != nil {
@@ -263,7 +265,7 @@ func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact,
 			return nil, err
 		}
 	}
-	db.Index(c.Tx, contacts.Name(), v.Seq, v.Search)
+	db.UpdateSearchIndex(c.Tx, contacts.Name(), v.Seq, v.Search)
 	return v, c.Emit("contact.created", v.ID, v)
 }
 
@@ -277,7 +279,7 @@ func getContact(ctx context.Context, c *op.Call, in contactGet) (*Contact, error
 	if err != nil {
 		return nil, err
 	}
-	if err := v.load(ctx, c); err != nil {
+	if err := v.fillChildren(ctx, c); err != nil {
 		return nil, err
 	}
 	return v, property.FillOne(ctx, c, in.Include, v, propertiesOf)
@@ -293,35 +295,35 @@ type contactChanges struct{ op.Changes[Fields] }
 
 func (in *contactChanges) Prepare(_ context.Context, c *op.Call) error {
 	tree := checkBirthday(nil, in.To.Birthday, c.Now)
-	in.To.Tags, tree = op.TidyTags(tree, in.To.Tags)
+	in.To.Tags, tree = op.NormalizeTags(tree, in.To.Tags)
 	return tree.Fault(fault.Invalid)
 }
 
 // updateContact changes a contact. The externalId is claimed before the contact is
 // locked, because that locks the organization, which comes first.
 func updateContact(ctx context.Context, c *op.Call, in contactUpdate) (*Contact, error) {
-	if err := op.TakeExternalID(ctx, c, contacts.Name(), in.ID, in.To.ExternalID); err != nil {
+	if err := op.ReserveExternalID(ctx, c, contacts.Name(), in.ID, in.To.ExternalID); err != nil {
 		return nil, err
 	}
 	v, err := contacts.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.load(ctx, c); err != nil {
+	if err := v.fillChildren(ctx, c); err != nil {
 		return nil, err
 	}
 	before := v.Tags
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if in.Has("firstName", "lastName", "organizationName") && !hasName(v.FirstName, v.LastName, v.OrganizationName) {
-		return nil, fault.At(nil, nameRequired)
+	if in.Has("firstName", "lastName", "organizationName") && !hasAnyName(v.FirstName, v.LastName, v.OrganizationName) {
+		return nil, fault.AtPath(nil, nameRequired)
 	}
 	v.UpdatedAt = c.Now
 	if err := tags.Write(ctx, c, v.ID, before, v.Tags); err != nil {
 		return nil, err
 	}
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("contact.updated", v.ID, v)
@@ -332,20 +334,20 @@ func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := v.load(ctx, c); err != nil {
+	if err := v.fillChildren(ctx, c); err != nil {
 		return op.Nothing{}, err
 	}
-	if _, err := contacts.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
+	if _, err := contacts.SoftDelete(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 		return op.Nothing{}, err
 	}
 	v.DeletedAt, v.UpdatedAt = &c.Now, c.Now
 	return op.Nothing{}, c.Emit("contact.deleted", v.ID, v)
 }
 
-// showRestored completes a restored contact. One that had been merged into
+// completeRestored completes a restored contact. One that had been merged into
 // another is no longer a part of it; the records that moved with the merge stay
 // where they are, which contacts.unmerge would bring back.
-func showRestored(ctx context.Context, c *op.Call, v *Contact, was bool) error {
+func completeRestored(ctx context.Context, c *op.Call, v *Contact, was bool) error {
 	if was && v.MergedInto != nil {
 		v.MergedInto = nil
 		if err := tags.Write(ctx, c, v.ID, []string{""}, v.Tags); err != nil {
@@ -355,5 +357,5 @@ func showRestored(ctx context.Context, c *op.Call, v *Contact, was bool) error {
 			return err
 		}
 	}
-	return v.load(ctx, c)
+	return v.fillChildren(ctx, c)
 }

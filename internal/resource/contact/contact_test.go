@@ -141,7 +141,7 @@ func TestSearchWords(t *testing.T) {
 
 // Beyond the rows that a search scans first, the index finds matches.
 func TestSearchByIndex(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		needle := call(t, "contacts.create", `{"firstName": "Needle", "lastName": "Haystack"}`).OK(t, 201)
 		for i := range 20 {
@@ -150,7 +150,7 @@ func TestSearchByIndex(t *testing.T) {
 		err := a.DB.Write(context.Background(), func(ctx context.Context, tx *db.Tx) error {
 			for i := range 2500 {
 				seq,
-					err := db.One[int64](ctx, tx,
+					err := db.QueryOne[int64](ctx, tx,
 					`
 						INSERT INTO contacts (id, organization_id, created_at, updated_at, last_name, search)
 						VALUES ($1, $2, $3, $3, $4, $5)
@@ -159,7 +159,7 @@ func TestSearchByIndex(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				db.Index(tx, "contacts", seq, " filler common")
+				db.UpdateSearchIndex(tx, "contacts", seq, " filler common")
 			}
 			return nil
 		})
@@ -321,7 +321,7 @@ func TestAddresses(t *testing.T) {
 
 // A contact's answer carries its children, so their number is bounded.
 func TestContactIsFull(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		many := func(one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", 100), ",") + "]" }
 		var addresses []string

@@ -44,15 +44,15 @@ type duplicateList struct {
 	SortOrder string `query:"sortOrder" default:"asc" enum:"asc" doc:"by reason, then by value"`
 }
 
-// place is a position in the list of duplicates, which a cursor encodes: behind a
+// duplicatePlace is a position in the list of duplicates, which a cursor encodes: behind a
 // value of a reason.
-type place struct {
+type duplicatePlace struct {
 	Reason string `json:"r"`
 	Value  string `json:"v"`
 }
 
-// shared is a value with one contact that has it.
-type shared struct {
+// sharedValue is a value with one contact that has it.
+type sharedValue struct {
 	Value   string `db:"value"`
 	Contact id.ID  `db:"contact_id"`
 }
@@ -60,15 +60,15 @@ type shared struct {
 // duplicateWindow bounds how many values one call reads.
 const duplicateWindow = 5000
 
-// fullName is a person's first and last name, or the name of an organization
+// fullNameSQL is a person's first and last name, or the name of an organization
 // without a person. It must be the expression of the index, letter for letter.
 // Somebody with only a first or a last name has none: too many would share it.
-const fullName = `substr(lower(coalesce(first_name || ' ' || last_name, ` +
+const fullNameSQL = `substr(lower(coalesce(first_name || ' ' || last_name, ` +
 	`CASE WHEN first_name IS NULL AND last_name IS NULL THEN organization_name END)), 1, 100)`
 
-// reasons are what contacts may share. Each statement reads the values after $2,
+// duplicateReasons are what contacts may share. Each statement reads the values after $2,
 // in the order of an index, so that one call reads a bounded part of the table.
-var reasons = []struct{ name, text string }{
+var duplicateReasons = []struct{ name, text string }{
 	{"email", `
 		SELECT email_folded AS value, contact_id
 		FROM contact_emails
@@ -82,10 +82,10 @@ var reasons = []struct{ name, text string }{
 		ORDER BY phone_number
 		LIMIT $3`},
 	{"name", `
-		SELECT ` + fullName + ` AS value, id AS contact_id
+		SELECT ` + fullNameSQL + ` AS value, id AS contact_id
 		FROM contacts
-		WHERE organization_id = $1 AND deleted_at IS NULL AND ` + fullName + ` > $2
-		ORDER BY ` + fullName + `
+		WHERE organization_id = $1 AND deleted_at IS NULL AND ` + fullNameSQL + ` > $2
+		ORDER BY ` + fullNameSQL + `
 		LIMIT $3`},
 }
 
@@ -93,14 +93,14 @@ var reasons = []struct{ name, text string }{
 // values of each. It stops with a new cursor when the page is full, or when a reason
 // has more values than a window.
 func listDuplicates(ctx context.Context, c *op.Call, in duplicateList) (*op.List[Duplicate], error) {
-	at, err := in.place()
+	at, err := in.decodeCursor()
 	if err != nil {
 		return nil, err
 	}
 	out := &op.List[Duplicate]{Data: []Duplicate{}, Pagination: op.Pagination{Limit: in.Limit,
-		NextCursor: op.Opt[string]{Set: true, Null: true}}}
+		NextCursor: op.Nullable[string]{Set: true, Null: true}}}
 	begun := at.Reason == ""
-	for i, reason := range reasons {
+	for i, reason := range duplicateReasons {
 		begun = begun || reason.name == at.Reason
 		if !begun || len(in.Reason) > 0 && !slices.Contains(in.Reason, reason.name) {
 			continue
@@ -109,34 +109,34 @@ func listDuplicates(ctx context.Context, c *op.Call, in duplicateList) (*op.List
 		if reason.name == at.Reason {
 			after = at.Value
 		}
-		rows, err := db.All[shared](ctx, c.Tx, reason.text, c.Org, after, duplicateWindow)
+		rows, err := db.QueryAll[sharedValue](ctx, c.Tx, reason.text, c.Org, after, duplicateWindow)
 		if err != nil {
 			return nil, err
 		}
-		groups, behind := group(rows, in.Limit-len(out.Data))
+		groups, behind := groupDuplicates(rows, in.Limit-len(out.Data))
 		for _, g := range groups {
 			g.Reason = reason.name
 			out.Data = append(out.Data, g)
 		}
-		if behind == "" && (len(out.Data) < in.Limit || i == len(reasons)-1) {
+		if behind == "" && (len(out.Data) < in.Limit || i == len(duplicateReasons)-1) {
 			continue
 		}
-		next := place{Reason: reason.name, Value: behind}
+		next := duplicatePlace{Reason: reason.name, Value: behind}
 		if behind == "" {
-			next = place{Reason: reasons[i+1].name}
+			next = duplicatePlace{Reason: duplicateReasons[i+1].name}
 		}
 		out.Pagination.HasMore = true
-		out.Pagination.NextCursor = op.Opt[string]{Set: true, Value: next.String()}
+		out.Pagination.NextCursor = op.Nullable[string]{Set: true, Value: next.String()}
 		break
 	}
 	return out, fillDuplicates(ctx, c, out.Data)
 }
 
-// group finds the values that several contacts have, at most limit of them.
+// groupDuplicates finds the values that several contacts have, at most limit of them.
 // behind is the value after which the next call goes on, or empty at the end.
 // The rows of the last value in a full window may be incomplete, so that value
 // is left to the next call unless it fills the window alone.
-func group(rows []shared, limit int) (groups []Duplicate, behind string) {
+func groupDuplicates(rows []sharedValue, limit int) (groups []Duplicate, behind string) {
 	full := len(rows) == duplicateWindow
 	for i := 0; i < len(rows); {
 		end := i
@@ -172,7 +172,7 @@ func fillDuplicates(ctx context.Context, c *op.Call, groups []Duplicate) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := Shown(ctx, c, ids)
+	found, err := LoadShown(ctx, c, ids)
 	if err != nil {
 		return err
 	}
@@ -189,24 +189,25 @@ func fillDuplicates(ctx context.Context, c *op.Call, groups []Duplicate) error {
 	return nil
 }
 
-// place decodes the cursor.
-func (in *duplicateList) place() (at place, err error) {
+// decodeCursor decodes the cursor.
+func (in *duplicateList) decodeCursor() (at duplicatePlace, err error) {
 	if in.Cursor == nil || *in.Cursor == "first" {
-		return place{}, nil
+		return duplicatePlace{}, nil
 	}
 	text, err := base64.RawURLEncoding.DecodeString(*in.Cursor)
 	if err == nil {
 		err = json.Unmarshal(text, &at)
 	}
-	known := slices.ContainsFunc(reasons, func(r struct{ name, text string }) bool { return r.name == at.Reason })
+	known := slices.ContainsFunc(duplicateReasons,
+		func(r struct{ name, text string }) bool { return r.name == at.Reason })
 	if err != nil || !known || slices.Contains([]byte(at.Value), 0) {
-		return place{}, (*fault.Tree)(nil).At([]any{"cursor"},
+		return duplicatePlace{}, (*fault.Tree)(nil).At([]any{"cursor"},
 			"Invalid cursor; begin with first, then send nextCursor of the page before").Fault(fault.BadInput)
 	}
 	return at, nil
 }
 
-func (p place) String() string {
+func (p duplicatePlace) String() string {
 	text, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // cannot fail: two strings

@@ -25,11 +25,11 @@ type emailAddress struct {
 }
 
 var emails = primaries[Email]{op.NewNested[Email]("contact_emails", db.Life{
-	Noun:      "email",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("contact_id", "contacts"),
-	Yields: []db.Yield{
-		{Only: `EXISTS (SELECT 1 FROM contact_emails k
+	Noun:         "email",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("contact_id", "contacts"),
+	MergeRules: []db.MergeRule{
+		{Where: `EXISTS (SELECT 1 FROM contact_emails k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.email_folded = contact_emails.email_folded
 				AND k.deleted_at IS NULL)`},
 		onePrimaryStays("contact_emails"),
@@ -38,7 +38,7 @@ var emails = primaries[Email]{op.NewNested[Email]("contact_emails", db.Life{
 	"email", func(v *Email) (id.ID, *bool) { return v.ContactID, &v.IsPrimary }}
 
 // EmailExists refuses an address that the contact already has.
-var EmailExists = fault.Define("CONTACT_EMAIL_EXISTS", 409, "The contact already has this address.")
+var EmailExists = fault.DefineKind("CONTACT_EMAIL_EXISTS", 409, "The contact already has this address.")
 
 func emailOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
@@ -71,7 +71,7 @@ func emailOperations() []*op.Op {
 		op.DeleteChild(op.Spec{
 			Name:    "contacts.emails.delete",
 			Summary: "Remove an email address from a contact.",
-		}, emails.Nested, emails.removed),
+		}, emails.Nested, emails.afterRemove),
 	}
 }
 
@@ -80,8 +80,8 @@ type emailFields struct {
 	IsPrimary *bool `json:"isPrimary"`
 }
 
-func (f emailFields) row(c *op.Call, contact id.ID, isPrimary bool) Email {
-	return Email{Record: c.NewRecord(), ContactID: contact, emailAddress: f.emailAddress, Folded: db.Fold(f.Email),
+func (f emailFields) newRow(c *op.Call, contact id.ID, isPrimary bool) Email {
+	return Email{Record: c.NewRecord(), ContactID: contact, emailAddress: f.emailAddress, Folded: db.FoldText(f.Email),
 		IsPrimary: isPrimary}
 }
 
@@ -91,8 +91,8 @@ type emailAdd struct {
 }
 
 func addEmail(ctx context.Context, c *op.Call, in emailAdd) (*Email, error) {
-	v := in.row(c, in.ID, false)
-	if err := emails.add(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
+	v := in.newRow(c, in.ID, false)
+	if err := emails.addRow(ctx, c, in.ID, &v, in.IsPrimary); err != nil {
 		return nil, err
 	}
 	if err := v.checkUnique(ctx, c); err != nil {
@@ -105,12 +105,12 @@ type emailUpdate struct {
 	ID      id.ID `path:"id" doc:"the contact"`
 	EmailID id.ID `path:"emailId"`
 	op.Changes[emailAddress]
-	IsPrimary op.Maybe[bool] `json:"isPrimary"`
+	IsPrimary op.Optional[bool] `json:"isPrimary"`
 }
 
 func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error) {
-	v, changed, err := emails.change(ctx, c, in.ID, in.EmailID, &in, in.IsPrimary,
-		func(v *Email) { v.Folded, v.UpdatedAt = db.Fold(v.Email), c.Now })
+	v, changed, err := emails.changeRow(ctx, c, in.ID, in.EmailID, &in, in.IsPrimary,
+		func(v *Email) { v.Folded, v.UpdatedAt = db.FoldText(v.Email), c.Now })
 	if err != nil || !changed {
 		return v, err
 	}
@@ -123,7 +123,7 @@ func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error
 // checkUnique refuses an address that another row of the contact has. The
 // contact is locked, so nobody adds one in the meantime.
 func (v *Email) checkUnique(ctx context.Context, c *op.Call) error {
-	n, err := emails.Rows.Count(ctx, c.Tx, emails.Under(c, v.ContactID).And("email_folded = ?", v.Folded))
+	n, err := emails.Rows.Count(ctx, c.Tx, emails.WhereParent(c, v.ContactID).And("email_folded = ?", v.Folded))
 	if err == nil && n > 1 {
 		return EmailExists.Say("The contact already has the address %s.", v.Email)
 	}
@@ -133,7 +133,7 @@ func (v *Email) checkUnique(ctx context.Context, c *op.Call) error {
 // EmailsOf lists the addresses of a contact. With own, only those that somebody
 // of the organization wrote down, not those that outsiders' text brought.
 func EmailsOf(ctx context.Context, tx *db.Tx, org, person id.ID, own bool) ([]string, error) {
-	return db.All[string](ctx, tx, `
+	return db.QueryAll[string](ctx, tx, `
 		SELECT email FROM contact_emails
 		WHERE organization_id = $1 AND contact_id = $2 AND NOT (external AND $3) AND deleted_at IS NULL`,
 		org, person, own)

@@ -24,7 +24,7 @@ func eraseOperations() []*op.Op {
 				"stay and still say whom they billed. Tasks about the contact stay without their title and " +
 				"description.",
 			Resource: "contacts",
-			Doors:    op.Admin,
+			Doors:    op.AdminDoor,
 			Events:   []string{"contact.erased"},
 			Example:  `{"id": ` + exampleID + `}`,
 		}, eraseContact),
@@ -50,13 +50,13 @@ func (in *contactErase) Prepare(ctx context.Context, c *op.Call) error {
 		if err := in.findAddresses(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		return in.erasure.Look(ctx, tx)
+		return in.erasure.Preview(ctx, tx)
 	})
 }
 
 // findAddresses lists the person's addresses, including deleted ones.
 func (in *contactErase) findAddresses(ctx context.Context, tx *db.Tx, org id.ID) (err error) {
-	in.erasure.Addresses, err = db.All[string](ctx, tx, `
+	in.erasure.Addresses, err = db.QueryAll[string](ctx, tx, `
 		SELECT email_folded FROM contact_emails
 		WHERE organization_id = $1 AND contact_id = $2`, org, in.ID)
 	return err
@@ -65,7 +65,7 @@ func (in *contactErase) findAddresses(ctx context.Context, tx *db.Tx, org id.ID)
 func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, error) {
 	// The contact is locked, deleted or not: whoever writes below it waits, and then finds nothing. A purged contact
 	// has no row to lock, but may have left events.
-	if err := db.Hold(ctx, c.Tx, contacts.Name(), c.Org, in.ID); err != nil {
+	if err := db.LockEvenIfDeleted(ctx, c.Tx, contacts.Name(), c.Org, in.ID); err != nil {
 		return nil, err
 	}
 	if err := in.findAddresses(ctx, c.Tx, c.Org); err != nil {
@@ -82,16 +82,16 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 	return out, c.Emit("contact.erased", in.ID, out)
 }
 
-// findMerged adds the contacts that were merged into an erased one: they are the
+// findMergedContacts adds the contacts that were merged into an erased one: they are the
 // same person.
-func findMerged(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	rows, err := db.All[id.ID](ctx, tx, `
+func findMergedContacts(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	rows, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT id
 		FROM contacts
-		WHERE organization_id = $1 AND merged_into_id = ANY($2)`, e.Organization, e.IDs("contacts"))
+		WHERE organization_id = $1 AND merged_into_id = ANY($2)`, e.Organization, e.RowIDs("contacts"))
 	if err != nil {
 		return err
 	}
-	e.AlsoNamed(rows...)
-	return e.AddIDs(ctx, tx, "contacts", rows)
+	e.AddPersonIDs(rows...)
+	return e.AddRowsByID(ctx, tx, "contacts", rows)
 }

@@ -14,12 +14,12 @@ import (
 // Mail to a person loses the person and keeps everybody else. Unsent mail is
 // never sent.
 func TestEraseMessages(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		post := func(path, body string) apptest.Value {
 			t.Helper()
-			return a.Send(t, a.Key, "POST", path, body, "Idempotency-Key", path+body).OK(t, 201)
+			return a.SendREST(t, a.Key, "POST", path, body, "Idempotency-Key", path+body).OK(t, 201)
 		}
-		file := a.Upload(t, a.Key, "/v1/files",
+		file := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "letter.txt", Text: "Dear"}).OK(t, 201).Text("id")
 		// Written before anybody knew whose address it was.
 		early := post("/v1/messages",
@@ -36,15 +36,15 @@ func TestEraseMessages(t *testing.T) {
 		post("/v1/messages/"+named.Text("id")+"/attachments",
 			fmt.Sprintf(`{"fileId": %q, "fileName": "Xantippe.txt"}`, file))
 		gone := post("/v1/messages", `{"to": "xantippe@example.com", "subject": "Never mind, Xantippe", "draft": true}`)
-		a.Send(t, a.Key, "DELETE", "/v1/messages/"+gone.Text("id"), "").OK(t, 204)
+		a.SendREST(t, a.Key, "DELETE", "/v1/messages/"+gone.Text("id"), "").OK(t, 204)
 		other := post("/v1/messages", `{"to": "plato@example.com", "subject": "Diotima", "text": "Diotima"}`)
 		// One was sent, and the mail system reported on it.
-		a.Send(t, a.Key, "POST", "/v1/messages/"+early.Text("id")+"/cancel", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/messages/"+early.Text("id")+"/cancel", "").OK(t, 200)
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			if a.Send(t, a.Key, "GET", "/v1/messages?status=sent", "").OK(t, 200).Len() == 2 {
+			if a.SendREST(t, a.Key, "GET", "/v1/messages?status=sent", "").OK(t, 200).Len() == 2 {
 				break
 			}
 			if time.Now().After(end) {
@@ -59,7 +59,7 @@ func TestEraseMessages(t *testing.T) {
 		post("/v1/messages", `{"to": "xantippe@example.com", "subject": "One more, Xantippe"}`) // still queued
 		others, _ := found(t, a, "Diotima")
 
-		out := a.Operate(t, "contacts.erase", "contact", contact, fmt.Sprintf(`{"id": %q}`, contact))
+		out := a.AsOperator(t, "contacts.erase", "contact", contact, fmt.Sprintf(`{"id": %q}`, contact))
 		out.Same("rows.messages", 5)
 		n, where := found(t, a, "Xantippe")
 		// another address with the same beginning
@@ -70,7 +70,7 @@ func TestEraseMessages(t *testing.T) {
 			t.Errorf("somebody else lost %d of %d values", others-n, others)
 		}
 		get := func(v apptest.Value) apptest.Value {
-			return a.Send(t, a.Key, "GET", "/v1/messages/"+v.Text("id"), "").OK(t, 200)
+			return a.SendREST(t, a.Key, "GET", "/v1/messages/"+v.Text("id"), "").OK(t, 200)
 		}
 		first := get(early)
 		first.Same("to.0", "erased@erased.invalid")
@@ -83,14 +83,14 @@ func TestEraseMessages(t *testing.T) {
 		get(named).Same("status", "canceled")
 		get(named).Same("to.0", "plato@example.com")
 		get(other).Same("subject", "Diotima")
-		if n := a.Send(t, a.Key, "GET", "/v1/messages?status=queued", "").OK(t, 200).Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/messages?status=queued", "").OK(t, 200).Len(); n != 0 {
 			t.Errorf("%d would still leave", n)
 		}
-		if n := a.Send(t, a.Key, "GET", "/v1/messages?query=erased", "").OK(t, 200).Len(); n != 4 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/messages?query=erased", "").OK(t, 200).Len(); n != 4 {
 			t.Errorf("%d are found", n)
 		}
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			jobs, err := db.One[int](ctx, tx, `
+			jobs, err := db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM jobs
 				WHERE kind = 'message.deliver' AND state = 'ready'`)

@@ -21,7 +21,7 @@ func found(t testing.TB, a *apptest.App, text string) (n int, where []string) {
 	err := a.DB.Snapshot(t.Context(), func(s *db.Snapshot) error {
 		for i := range s.Tables {
 			r := &s.Tables[i]
-			err := s.Rows(t.Context(), r, "", nil, func(cells []db.Cell) error {
+			err := s.EachRow(t.Context(), r, "", nil, func(cells []db.Cell) error {
 				for j, c := range cells {
 					if bytes.Contains(bytes.ToLower(c.Text), want) {
 						n++
@@ -48,7 +48,7 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	t.Helper()
 	post := func(path, body string) apptest.Value {
 		t.Helper()
-		return a.Send(t, a.Key, "POST", path, strings.ReplaceAll(body, "MARKER", marker), "Idempotency-Key",
+		return a.SendREST(t, a.Key, "POST", path, strings.ReplaceAll(body, "MARKER", marker), "Idempotency-Key",
 			path+body+marker).OK(t, 201)
 	}
 	body := `{"firstName": "MARKER", "lastName": "von MARKER", "notes": "MARKER", "emails": [{"email": ` +
@@ -57,9 +57,9 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	at := "/v1/contacts/" + string(contact)
 	email := post(at+"/emails", `{"email": "second.MARKER@example.com"}`).Text("id")
 	post(at+"/phone-numbers", `{"phoneNumber": "+442079460018", "label": "MARKER"}`)
-	a.Send(t, a.Key, "PATCH", at, `{"jobTitle": "Chief `+marker+`"}`).OK(t, 200)
-	a.Send(t, a.Key, "DELETE", at+"/emails/"+email, "").OK(t, 204)
-	definition := a.Send(t, a.Key, "POST", "/v1/property-definitions",
+	a.SendREST(t, a.Key, "PATCH", at, `{"jobTitle": "Chief `+marker+`"}`).OK(t, 200)
+	a.SendREST(t, a.Key, "DELETE", at+"/emails/"+email, "").OK(t, 204)
+	definition := a.SendREST(t, a.Key, "POST", "/v1/property-definitions",
 		fmt.Sprintf(`{"objectType": "contact", "key": "k_%s", "name": "Nickname", "valueType": "text"}`,
 			strings.ReplaceAll(string(contact), "-", ""))).OK(t, 201).Text("id")
 	post(at+"/properties", `{"definitionId": "`+definition+
@@ -68,10 +68,10 @@ func person(t testing.TB, a *apptest.App, marker, other string) id.ID {
 	post("/v1/email-opt-ins", `{"email": "MARKER@example.com", "status": "opted_in", "source": "MARKER"}`)
 	named := post("/v1/email-opt-ins",
 		`{"email": "old.MARKER@example.com", "contactId": "`+string(contact)+`"}`).Text("id")
-	a.Send(t, a.Key, "DELETE", "/v1/email-opt-ins/"+named, "").OK(t, 204)
+	a.SendREST(t, a.Key, "DELETE", "/v1/email-opt-ins/"+named, "").OK(t, 204)
 	post("/v1/customers", fmt.Sprintf(`{"contactId": %q, "type": "individual", "name": %q}`, contact, other))
 	tasks(t, a, contact, post)
-	hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+	hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks",
 		`{"url": "https://example.com/", "events": ["*"]}`).OK(t, 201).ID("id")
 	delivery := id.New()
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
@@ -118,16 +118,16 @@ func tasks(t testing.TB, a *apptest.App, contact id.ID, post func(path, body str
 	body := fmt.Sprintf(`{"contactId": %q, "title": "Call MARKER", "description": "MARKER called"}`, contact)
 	about := "/v1/tasks/" + post("/v1/tasks", body).Text("id")
 	post(about+"/activity", `{"body": "MARKER was out"}`)
-	marker := strings.TrimPrefix(a.Send(t, a.Key, "GET", about, "").OK(t, 200).Text("title"), "Call ")
-	a.Send(t, a.Key, "PATCH", about, `{"title": "Call `+marker+` again", "status": "in_progress"}`).OK(t, 200)
+	marker := strings.TrimPrefix(a.SendREST(t, a.Key, "GET", about, "").OK(t, 200).Text("title"), "Call ")
+	a.SendREST(t, a.Key, "PATCH", about, `{"title": "Call `+marker+` again", "status": "in_progress"}`).OK(t, 200)
 	another := func() string {
-		return "/v1/tasks/" + a.Send(t, a.Key, "POST", "/v1/tasks",
+		return "/v1/tasks/" + a.SendREST(t, a.Key, "POST", "/v1/tasks",
 			strings.ReplaceAll(body, "MARKER", marker)).OK(t, 201).Text("id")
 	}
 	deleted := another()
-	a.Send(t, a.Key, "POST", deleted+"/activity", `{"body": "Ask `+marker+`"}`).OK(t, 201)
-	a.Send(t, a.Key, "DELETE", deleted, "").OK(t, 204)
-	a.Send(t, a.Key, "PATCH", another(),
+	a.SendREST(t, a.Key, "POST", deleted+"/activity", `{"body": "Ask `+marker+`"}`).OK(t, 201)
+	a.SendREST(t, a.Key, "DELETE", deleted, "").OK(t, 204)
+	a.SendREST(t, a.Key, "PATCH", another(),
 		`{"contactId": null, "title": "Call somebody", "description": null}`).OK(t, 200)
 }
 
@@ -136,7 +136,7 @@ func tasks(t testing.TB, a *apptest.App, contact id.ID, post func(path, body str
 func TestErase(t *testing.T) {
 	for _, how := range []string{"live", "deleted", "purged"} {
 		t.Run(how, func(t *testing.T) {
-			apptest.Each(t, func(t *testing.T, a *apptest.App) {
+			apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 				contact := person(t, a, "Xantippe", "Somebody Else")
 				person(t, a, "Diotima", "Somebody Else")
 				events := count(t, a, "events")
@@ -156,7 +156,7 @@ func TestErase(t *testing.T) {
 					}
 				}
 				if how != "live" {
-					a.Send(t, a.Key, "DELETE", at, "").OK(t, 204)
+					a.SendREST(t, a.Key, "DELETE", at, "").OK(t, 204)
 					events++
 				}
 				if how == "purged" { // only the log, stored answers and rows that named the contact remember
@@ -164,7 +164,7 @@ func TestErase(t *testing.T) {
 					err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 						for more := true; more; {
 							var err error
-							if more, err = db.Purge(ctx, tx, a.Clock.Now(), 500); err != nil {
+							if more, err = db.PurgeDeleted(ctx, tx, a.Clock.Now(), 500); err != nil {
 								return err
 							}
 						}
@@ -179,7 +179,7 @@ func TestErase(t *testing.T) {
 				}
 				others, _ := found(t, a, "Diotima")
 
-				out := a.Operate(t, "contacts.erase", "contact", contact, fmt.Sprintf(`{"id": %q}`, contact))
+				out := a.AsOperator(t, "contacts.erase", "contact", contact, fmt.Sprintf(`{"id": %q}`, contact))
 				if got := out.At("rows").Has("contacts"); got != (wantRows == 1) {
 					t.Errorf("the contact's row: %v in %s", got, out)
 				}
@@ -206,18 +206,18 @@ func TestErase(t *testing.T) {
 				if got := count(t, a, "events"); got != events+1 {
 					t.Errorf("%d events of %d", got, events+1)
 				}
-				a.Send(t, a.Key, "GET", at, "").Refused(t, 404, "NOT_FOUND")
-				if list := a.Send(t, a.Key, "GET", "/v1/contacts?query=xantippe", "").OK(t, 200); list.Len() != 0 {
+				a.SendREST(t, a.Key, "GET", at, "").Refused(t, 404, "NOT_FOUND")
+				if list := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=xantippe", "").OK(t, 200); list.Len() != 0 {
 					t.Errorf("found: %v", list)
 				}
-				if list := a.Send(t, a.Key, "GET", "/v1/contacts?query=diotima", "").OK(t, 200); list.Len() != 1 {
+				if list := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=diotima", "").OK(t, 200); list.Len() != 1 {
 					t.Errorf("somebody else is not found: %v", list)
 				}
 				if a.DB.Engine() == db.SQLite {
 					err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 						for _, index := range []string{"contacts_search", "tasks_search"} {
 							rows,
-								err := db.All[int64](ctx, tx,
+								err := db.QueryAll[int64](ctx, tx,
 								"SELECT rowid FROM "+index+" WHERE "+index+` MATCH '"xantippe"'`)
 							if err != nil || len(rows) > 0 {
 								t.Errorf("%s still has %v: %v", index, rows, err)
@@ -229,24 +229,24 @@ func TestErase(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				work := a.Send(t, a.Key, "GET", "/v1/tasks?query=erased", "").OK(t, 200)
+				work := a.SendREST(t, a.Key, "GET", "/v1/tasks?query=erased", "").OK(t, 200)
 				if work.Len() != 1 || work.Text("0.status") != "in_progress" || !work.At("0.contactId").Null() {
 					t.Errorf("the task: %v", work)
 				}
-				if list := a.Send(t, a.Key, "GET", "/v1/tasks?query=xantippe", "").OK(t, 200); list.Len() != 0 {
+				if list := a.SendREST(t, a.Key, "GET", "/v1/tasks?query=xantippe", "").OK(t, 200); list.Len() != 0 {
 					t.Errorf("found: %v", list)
 				}
-				if list := a.Send(t, a.Key, "GET", "/v1/tasks?query=diotima", "").OK(t, 200); list.Len() != 1 {
+				if list := a.SendREST(t, a.Key, "GET", "/v1/tasks?query=diotima", "").OK(t, 200); list.Len() != 1 {
 					t.Errorf("somebody else's task is not found: %v", list)
 				}
-				customers := a.Send(t, a.Key, "GET", "/v1/customers", "").OK(t, 200)
+				customers := a.SendREST(t, a.Key, "GET", "/v1/customers", "").OK(t, 200)
 				if customers.Len() != 2 || customers.Text("0.name") != "Somebody Else" {
 					t.Errorf("customers: %v", customers)
 				}
 				_, err := a.Admin.Do(t.Context(),
 					admin.Request{Operation: "contacts.erase", Noun: "contact", Ref: string(contact),
 						Input: []byte(fmt.Sprintf(`{"id": %q}`, contact))})
-				if !fault.Has(err, fault.NotFound) {
+				if !fault.IsKind(err, fault.NotFound) {
 					t.Errorf("a second time: %v", err)
 				}
 				if strings.Contains(strings.ToLower(a.Logs.String()), "xantippe") {
@@ -260,7 +260,7 @@ func TestErase(t *testing.T) {
 func count(t testing.TB, a *apptest.App, table string) (n int) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1", a.Org)
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1", a.Org)
 		return err
 	})
 	if err != nil {

@@ -8,20 +8,20 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// Find finds the contacts that have one of the externalIds or folded addresses,
+// FindKnown finds the contacts that have one of the externalIds or folded addresses,
 // each with the one it was found by. A contact may be in the list several times.
-func Find(ctx context.Context, tx *db.Tx, org id.ID, externals, folded []string) ([]op.Known, error) {
-	var found []op.Known
+func FindKnown(ctx context.Context, tx *db.Tx, org id.ID, externals, folded []string) ([]op.KnownRow, error) {
+	var found []op.KnownRow
 	if len(externals) > 0 {
 		var err error
-		if found, err = op.KnownAs(ctx, tx, contacts.Name(), org, externals); err != nil {
+		if found, err = op.FindByExternalIDs(ctx, tx, contacts.Name(), org, externals); err != nil {
 			return nil, err
 		}
 	}
 	if len(folded) == 0 {
 		return found, nil
 	}
-	more, err := db.All[op.Known](ctx, tx, `
+	more, err := db.QueryAll[op.KnownRow](ctx, tx, `
 		SELECT c.id, c.tags, NULL AS external_id, e.email_folded AS email
 		FROM contact_emails e
 		JOIN contacts c ON c.organization_id = e.organization_id AND c.id = e.contact_id

@@ -34,7 +34,7 @@ type MergedRows struct {
 }
 
 // MergeTooLarge refuses to move more records than one transaction should.
-var MergeTooLarge = fault.Define("CONTACT_MERGE_TOO_LARGE", 409,
+var MergeTooLarge = fault.DefineKind("CONTACT_MERGE_TOO_LARGE", 409,
 	"Too many records name the contact that would go. Merge the other way round.")
 
 func mergeOperations() []*op.Op {
@@ -64,8 +64,8 @@ type contactMerge struct {
 	Take []string `json:"take" optional:"yes" doc:"fields, like firstName, of which the other's value is taken"`
 }
 
-// takeable are the fields that have one value. Notes and tags are joined.
-var takeable = func() (names []string) {
+// takeableFields are the fields that have one value. Notes and tags are joined.
+var takeableFields = func() (names []string) {
 	for _, f := range op.FieldsOf[Fields]() {
 		if f.Name != "notes" && f.Name != "tags" {
 			names = append(names, f.Name)
@@ -79,42 +79,42 @@ func (in *contactMerge) Prepare(_ context.Context, c *op.Call) error {
 		return fault.Field("contactId", "Must be another contact than the one that stays")
 	}
 	for i, name := range in.Take {
-		if !slices.Contains(takeable, name) {
-			return fault.At([]any{"take", i}, "Must be one of "+strings.Join(takeable, ", "))
+		if !slices.Contains(takeableFields, name) {
+			return fault.AtPath([]any{"take", i}, "Must be one of "+strings.Join(takeableFields, ", "))
 		}
 	}
-	return c.Require("contacts", op.ActionDelete, "A merge")
+	return c.RequirePermission("contacts", op.ActionDelete, "A merge")
 }
 
 // mergeContact lets everything that names the other contact name this one, takes over
 // its fields and deletes it. With dryRun it changes nothing and answers what would
 // move.
 func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, error) {
-	v, other, err := in.lock(ctx, c)
+	v, other, err := in.lockBoth(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	out := &Merge{DryRun: in.DryRun, Before: *v, Merged: *other, Moved: []MergedRows{}}
-	if err := checkTogether(v, other); err != nil {
+	if err := checkMergedSize(v, other); err != nil {
 		return nil, err
 	}
-	out.Fields = v.gain(other, in.Take)
-	moved, err := db.Repoint(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, in.DryRun)
-	if errors.Is(err, db.ErrTooMany) {
+	out.Fields = v.takeOverFields(other, in.Take)
+	moved, err := db.RepointReferences(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, in.DryRun)
+	if errors.Is(err, db.ErrTooManyRows) {
 		return nil, MergeTooLarge.New()
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range moved {
-		out.Moved = append(out.Moved, MergedRows{Type: typeOf(m.Table), IDs: some(m.IDs), Changed: some(m.Changed),
-			Dropped: some(m.Dropped)})
+		out.Moved = append(out.Moved, MergedRows{Type: resourceTypeOf(m.Table), IDs: nonNilIDs(m.IDs),
+			Changed: nonNilIDs(m.Changed), Dropped: nonNilIDs(m.Dropped)})
 	}
 	if in.DryRun {
 		out.Contact = *v
 		return out, nil
 	}
-	if err := v.absorb(ctx, c, other, &out.Before); err != nil {
+	if err := v.absorbOther(ctx, c, other, &out.Before); err != nil {
 		return nil, err
 	}
 	out.Contact = *v
@@ -126,18 +126,18 @@ func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, err
 	return out, c.Emit("contact.deleted", gone.ID, &gone)
 }
 
-// some copies a list, so that it is never null in JSON.
-func some(ids []id.ID) []id.ID { return append([]id.ID{}, ids...) }
+// nonNilIDs copies a list, so that it is never null in JSON.
+func nonNilIDs(ids []id.ID) []id.ID { return append([]id.ID{}, ids...) }
 
-// lock locks both contacts, in the order of their ids: two merges of the same
+// lockBoth locks both contacts, in the order of their ids: two merges of the same
 // pair in opposite directions would otherwise deadlock.
-func (in *contactMerge) lock(ctx context.Context, c *op.Call) (v, other *Contact, err error) {
+func (in *contactMerge) lockBoth(ctx context.Context, c *op.Call) (v, other *Contact, err error) {
 	rows := map[id.ID]*Contact{}
 	ids := []id.ID{in.ID, in.ContactID}
 	slices.Sort(ids)
 	for _, row := range ids {
 		found, err := contacts.Lock(ctx, c.Tx, c.Org, row)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			if row == in.ID {
 				return nil, nil, err
 			}
@@ -146,36 +146,36 @@ func (in *contactMerge) lock(ctx context.Context, c *op.Call) (v, other *Contact
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := found.load(ctx, c); err != nil {
+		if err := found.fillChildren(ctx, c); err != nil {
 			return nil, nil, err
 		}
 		rows[row] = found
 	}
 	if rows[in.ContactID] == nil {
-		return nil, nil, op.Unseen("contactId")
+		return nil, nil, op.NoSuchReference("contactId")
 	}
 	return rows[in.ID], rows[in.ContactID], nil
 }
 
-// checkTogether refuses a merge whose result would be larger than a contact may be.
-func checkTogether(v, other *Contact) error {
+// checkMergedSize refuses a merge whose result would be larger than a contact may be.
+func checkMergedSize(v, other *Contact) error {
 	notes := func(c *Contact) int {
 		if c.Notes == nil {
 			return 0
 		}
-		return utf8.RuneCountInString(*c.Notes) + len(between)
+		return utf8.RuneCountInString(*c.Notes) + len(notesSeparator)
 	}
 	for _, part := range []struct {
 		name string
 		n    int
 		most int
 	}{
-		{"emails", distinct(v.Emails, other.Emails, func(e Email) string { return e.Folded }), maxChildren},
-		{"phone numbers", distinct(v.PhoneNumbers, other.PhoneNumbers,
+		{"emails", countDistinct(v.Emails, other.Emails, func(e Email) string { return e.Folded }), maxChildren},
+		{"phone numbers", countDistinct(v.PhoneNumbers, other.PhoneNumbers,
 			func(p PhoneNumber) string { return p.PhoneNumber }),
 			maxChildren},
 		{"addresses", len(v.Addresses) + len(other.Addresses), maxChildren},
-		{"tags", distinct(v.Tags, other.Tags, db.Fold), 50},
+		{"tags", countDistinct(v.Tags, other.Tags, db.FoldText), 50},
 		{"characters of notes", notes(v) + notes(other), 10_000},
 	} {
 		if part.n > part.most {
@@ -187,7 +187,7 @@ func checkTogether(v, other *Contact) error {
 	return nil
 }
 
-func distinct[T any](a, b []T, key func(T) string) int {
+func countDistinct[T any](a, b []T, key func(T) string) int {
 	seen := map[string]bool{}
 	for _, v := range slices.Concat(a, b) {
 		seen[key(v)] = true
@@ -195,38 +195,38 @@ func distinct[T any](a, b []T, key func(T) string) int {
 	return len(seen)
 }
 
-// between separates the notes of two contacts.
-const between = "\n\n"
+// notesSeparator separates the notes of two contacts.
+const notesSeparator = "\n\n"
 
-// gain takes over the fields that the contact lacks and those that were asked for,
+// takeOverFields takes over the fields that the contact lacks and those that were asked for,
 // joins notes and tags, and returns what changed.
-func (v *Contact) gain(other *Contact, take []string) []string {
-	notes := join(v.Notes, other.Notes)
-	fields := op.TakeOver(&v.Fields, &other.Fields, take)
+func (v *Contact) takeOverFields(other *Contact, take []string) []string {
+	notes := joinNotes(v.Notes, other.Notes)
+	fields := op.MergeFields(&v.Fields, &other.Fields, take)
 	if notes != nil {
 		v.Notes = notes
 		fields = append(fields, "notes")
 	}
-	if all, _ := op.TidyTags(nil, slices.Concat(v.Tags, other.Tags)); len(all) > len(v.Tags) {
+	if all, _ := op.NormalizeTags(nil, slices.Concat(v.Tags, other.Tags)); len(all) > len(v.Tags) {
 		v.Tags = all
 		fields = append(fields, "tags")
 	}
 	return fields
 }
 
-// join is the notes of two contacts in one; nil where they need no joining.
-func join(a, b *string) *string {
+// joinNotes is the notes of two contacts in one; nil where they need no joining.
+func joinNotes(a, b *string) *string {
 	if a == nil || b == nil || *a == *b {
 		return nil
 	}
-	both := *a + between + *b
+	both := *a + notesSeparator + *b
 	return &both
 }
 
-// absorb deletes the other contact and saves this one, which has its rows now.
-func (v *Contact) absorb(ctx context.Context, c *op.Call, other, before *Contact) error {
+// absorbOther deletes the other contact and saves this one, which has its rows now.
+func (v *Contact) absorbOther(ctx context.Context, c *op.Call, other, before *Contact) error {
 	// First, because v may take over its externalId, which is unique among live contacts.
-	if _, err := contacts.Remove(ctx, c.Tx, c.Org, other.ID, c.Now); err != nil {
+	if _, err := contacts.SoftDelete(ctx, c.Tx, c.Org, other.ID, c.Now); err != nil {
 		return err
 	}
 	if _, err := db.Exec(ctx, c.Tx, `
@@ -241,5 +241,5 @@ func (v *Contact) absorb(ctx context.Context, c *op.Call, other, before *Contact
 	if err := tags.Write(ctx, c, v.ID, found, v.Tags); err != nil {
 		return err
 	}
-	return v.gather(ctx, c)
+	return v.reloadAndSave(ctx, c)
 }

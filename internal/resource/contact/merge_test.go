@@ -121,9 +121,9 @@ func TestMerge(t *testing.T) {
 			fmt.Sprintf(`{"id": %q, "contactId": %q}`, stays, full.Text("id"))).Issues(t, "contactId")
 
 		// Erasing the one who stays erases the other too.
-		a.Operate(t, "contacts.erase", "contact", v.ID("id"), fmt.Sprintf(`{"id": %q}`, stays))
+		a.AsOperator(t, "contacts.erase", "contact", v.ID("id"), fmt.Sprintf(`{"id": %q}`, stays))
 		err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM contacts WHERE id = $1 OR id = $2", stays, goes)
+			n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM contacts WHERE id = $1 OR id = $2", stays, goes)
 			if n != 0 {
 				t.Errorf("%d of the merged are still there", n)
 			}
@@ -137,14 +137,14 @@ func TestMerge(t *testing.T) {
 
 // Whatever happens to either contact while they are merged is not lost.
 func TestMergeRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		stays := call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
 		goes := call(t, "contacts.create", `{"firstName": "Augusta"}`).OK(t, 201).Text("id")
 		var mu sync.Mutex
 		var emails, customers []string
 		merged := 0
-		apptest.AtOnce(34, func(i int) {
+		apptest.RunAtOnce(34, func(i int) {
 			row := []string{stays, goes}[i%2]
 			var r apptest.Result
 			switch {
@@ -161,9 +161,9 @@ func TestMergeRace(t *testing.T) {
 			case r.Status == 200:
 				merged++
 			case r.Status == 201 && i%4 < 2:
-				emails = append(emails, r.Parse(t).Text("data.email"))
+				emails = append(emails, r.ParseJSON(t).Text("data.email"))
 			case r.Status == 201:
-				customers = append(customers, r.Parse(t).Text("data.id"))
+				customers = append(customers, r.ParseJSON(t).Text("data.id"))
 			case r.Status != 404 && r.Status != 400: // the contact was gone
 				t.Errorf("%d: %d %s", i, r.Status, r.Body)
 			}

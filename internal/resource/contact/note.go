@@ -25,10 +25,10 @@ type noteFields struct {
 }
 
 var notes = op.NewNested[ContactNote]("contact_notes", db.Life{
-	Noun:      "note",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("contact_id", "contacts"),
-	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
+	Noun:         "note",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("contact_id", "contacts"),
+	Refs:         []db.Ref{db.RefTo("created_by", "", db.Keeps)},
 })
 
 func noteOperations() []*op.Op {
@@ -63,7 +63,7 @@ func addNote(ctx context.Context, c *op.Call, in noteAdd) (*ContactNote, error) 
 	v := &ContactNote{
 		Record:         c.NewRecord(),
 		ContactID:      in.ID,
-		CreatedBy:      c.Caller.UserID(),
+		CreatedBy:      c.Caller.UserIDOrNil(),
 		CreatedByAgent: c.Caller.Kind == op.AgentActor,
 		noteFields:     in.noteFields,
 	}

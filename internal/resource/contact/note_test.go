@@ -43,10 +43,10 @@ func TestNotes(t *testing.T) {
 
 // What the house noted goes with the person.
 func TestEraseNotes(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		ada := a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).ID("id")
-		a.Send(t, a.Key, "POST", "/v1/contacts/"+string(ada)+"/notes", `{"body": "Aspasia knows her."}`).OK(t, 201)
-		a.Operate(t, "contacts.erase", "contact", ada, fmt.Sprintf(`{"id": %q}`, ada)).Same("rows.contact_notes", 1)
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		ada := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).ID("id")
+		a.SendREST(t, a.Key, "POST", "/v1/contacts/"+string(ada)+"/notes", `{"body": "Aspasia knows her."}`).OK(t, 201)
+		a.AsOperator(t, "contacts.erase", "contact", ada, fmt.Sprintf(`{"id": %q}`, ada)).Same("rows.contact_notes", 1)
 		if n, where := found(t, a, "Aspasia"); n != 0 {
 			t.Errorf("still in %v", where)
 		}

@@ -24,11 +24,11 @@ type PhoneNumber struct {
 }
 
 var phoneNumbers = op.NewNested[PhoneNumber]("contact_phone_numbers", db.Life{
-	Noun:      "phone number",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("contact_id", "contacts"),
-	Yields: []db.Yield{
-		{Only: `EXISTS (SELECT 1 FROM contact_phone_numbers k
+	Noun:         "phone number",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("contact_id", "contacts"),
+	MergeRules: []db.MergeRule{
+		{Where: `EXISTS (SELECT 1 FROM contact_phone_numbers k
 			WHERE k.organization_id = $1 AND k.contact_id = $3 AND k.phone_number = contact_phone_numbers.phone_number
 				AND k.deleted_at IS NULL)`},
 	},
@@ -55,7 +55,9 @@ func phoneNumberOperations() []*op.Op {
 			Example: `{` + ref + `, "label": "home"}`,
 		}, updatePhoneNumber),
 		op.DeleteChild(op.Spec{Name: "contacts.phone_numbers.delete"}, phoneNumbers,
-			func(ctx context.Context, c *op.Call, v *PhoneNumber) error { return refresh(ctx, c, v.ContactID) }),
+			func(ctx context.Context, c *op.Call, v *PhoneNumber) error {
+				return refreshContact(ctx, c, v.ContactID)
+			}),
 	}
 }
 
@@ -71,7 +73,7 @@ type phoneNumberFields struct {
 // parsedNumber is a number as the phone-number library reads it.
 type parsedNumber struct{ e164, country, national string }
 
-const badNumber = "Not a phone number; write it like +14155550100, or nationally with countryCode"
+const numberIssue = "Not a phone number; write it like +14155550100, or nationally with countryCode"
 
 // parse reads the number, outside the transaction, and records an issue below
 // path if it is none or does not match the other fields.
@@ -83,18 +85,18 @@ func (f *phoneNumberFields) parse(tree *fault.Tree, path ...any) *fault.Tree {
 	n, ok := parseNumber(f.PhoneNumber, f.CountryCode)
 	switch {
 	case !ok:
-		return tree.At(at("phoneNumber"), badNumber)
+		return tree.At(at("phoneNumber"), numberIssue)
 	case f.CountryCode != nil && strings.TrimPrefix(*f.CountryCode, "+") != n.country:
 		return tree.At(at("countryCode"), "Does not match the phone number, which has "+n.country)
-	case f.NationalNumber != nil && digits(*f.NationalNumber) != n.national &&
-		strings.TrimLeft(digits(*f.NationalNumber), "0") != n.national:
+	case f.NationalNumber != nil && keepDigits(*f.NationalNumber) != n.national &&
+		strings.TrimLeft(keepDigits(*f.NationalNumber), "0") != n.national:
 		return tree.At(at("nationalNumber"), "Does not match the phone number, which has "+n.national)
 	}
 	f.number = n
 	return tree
 }
 
-func digits(s string) string {
+func keepDigits(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
@@ -133,9 +135,9 @@ func parseNumber(s string, countryCode *string) (parsedNumber, bool) {
 		phonenumbers.GetNationalSignificantNumber(n)}, true
 }
 
-// E164 is a number in its stored form, or false if it has none. Without + it is
+// FormatE164 is a number in its stored form, or false if it has none. Without + it is
 // read as dialed in the country, an ISO 3166 two-letter code.
-func E164(s, country string) (string, bool) {
+func FormatE164(s, country string) (string, bool) {
 	n, err := phonenumbers.Parse(s, country)
 	if err != nil || !phonenumbers.IsPossibleNumber(n) {
 		return "", false
@@ -152,7 +154,7 @@ func canonicalPhone(s string) string {
 	return s
 }
 
-func (f phoneNumberFields) row(c *op.Call, contact id.ID) PhoneNumber {
+func (f phoneNumberFields) newRow(c *op.Call, contact id.ID) PhoneNumber {
 	return PhoneNumber{Record: c.NewRecord(), ContactID: contact, PhoneNumber: f.number.e164,
 		CountryCode:    f.number.country,
 		NationalNumber: f.number.national, Label: f.Label}
@@ -169,29 +171,29 @@ func (in *phoneNumberAdd) Prepare(context.Context, *op.Call) error {
 
 func addPhoneNumber(ctx context.Context, c *op.Call, in phoneNumberAdd) (*PhoneNumber, error) {
 	// The contact is the root: locked, so that it cannot be deleted while it gains a number.
-	if err := phoneNumbers.Lock(ctx, c, in.ID); err != nil {
+	if err := phoneNumbers.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	if _, err := checkRoom(ctx, c, phoneNumbers, in.ID); err != nil {
+	if _, err := checkChildLimit(ctx, c, phoneNumbers, in.ID); err != nil {
 		return nil, err
 	}
-	v := in.row(c, in.ID)
+	v := in.newRow(c, in.ID)
 	if err := phoneNumbers.Rows.Insert(ctx, c.Tx, &v); err != nil {
 		return nil, err
 	}
-	if err := refresh(ctx, c, in.ID); err != nil {
+	if err := refreshContact(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("contact.phone_number.created", v.ID, &v)
 }
 
 type phoneNumberUpdate struct {
-	ID             id.ID            `path:"id" doc:"the contact"`
-	PhoneNumberID  id.ID            `path:"phoneNumberId"`
-	PhoneNumber    op.Maybe[string] `json:"phoneNumber" min:"1"`
-	CountryCode    op.Maybe[string] `json:"countryCode" max:"4"`
-	NationalNumber op.Maybe[string] `json:"nationalNumber"`
-	Label          op.Opt[string]   `json:"label"`
+	ID             id.ID               `path:"id" doc:"the contact"`
+	PhoneNumberID  id.ID               `path:"phoneNumberId"`
+	PhoneNumber    op.Optional[string] `json:"phoneNumber" min:"1"`
+	CountryCode    op.Optional[string] `json:"countryCode" max:"4"`
+	NationalNumber op.Optional[string] `json:"nationalNumber"`
+	Label          op.Nullable[string] `json:"label"`
 }
 
 func updatePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberUpdate) (*PhoneNumber, error) {
@@ -201,12 +203,12 @@ func updatePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberUpdate) (*
 	}
 	before := *v
 	if in.PhoneNumber.Set || in.CountryCode.Set || in.NationalNumber.Set {
-		if err := renumber(v, in); err != nil {
+		if err := reparseNumber(v, in); err != nil {
 			return nil, err
 		}
 	}
 	if in.Label.Set {
-		v.Label = in.Label.Ptr()
+		v.Label = in.Label.PtrOrNil()
 	}
 	if samePhoneNumber(&before, v) {
 		return v, nil
@@ -215,15 +217,15 @@ func updatePhoneNumber(ctx context.Context, c *op.Call, in phoneNumberUpdate) (*
 	if err := phoneNumbers.Rows.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := refresh(ctx, c, in.ID); err != nil {
+	if err := refreshContact(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("contact.phone_number.updated", v.ID, v)
 }
 
-// renumber parses the number again from the fields that were sent, and from the
+// reparseNumber parses the number again from the fields that were sent, and from the
 // stored ones for the rest.
-func renumber(v *PhoneNumber, in phoneNumberUpdate) error {
+func reparseNumber(v *PhoneNumber, in phoneNumberUpdate) error {
 	f := phoneNumberFields{PhoneNumber: v.PhoneNumber}
 	switch {
 	case in.PhoneNumber.Set:

@@ -11,7 +11,7 @@ import (
 )
 
 // EmailShared refuses to choose between contacts that have the same address.
-var EmailShared = fault.Define("CONTACT_EMAIL_SHARED", 409,
+var EmailShared = fault.DefineKind("CONTACT_EMAIL_SHARED", 409,
 	"Several contacts have this address. Change the one you mean by its id, or merge them.")
 
 func putOperations() []*op.Op {
@@ -42,10 +42,10 @@ type contactPut struct {
 func putByEmail(ctx context.Context, c *op.Call, in contactPut) (*Contact, error) {
 	// Two calls at once with a new address must create one contact, not two: they take turns by this lock.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
 	for {
-		holders, err := HoldersOf(ctx, c.Tx, c.Org, op.Spellings(in.Address))
+		holders, err := HoldersOf(ctx, c.Tx, c.Org, op.EmailSpellings(in.Address))
 		if err != nil {
 			return nil, err
 		}
@@ -57,10 +57,10 @@ func putByEmail(ctx context.Context, c *op.Call, in contactPut) (*Contact, error
 		}
 		switch len(found) {
 		case 0:
-			return in.create(ctx, c)
+			return in.createFromPut(ctx, c)
 		case 1:
 			v, err := updateContact(ctx, c, contactUpdate{contactRef{found[0]}, in.contactChanges})
-			if fault.Has(err, fault.NotFound) {
+			if fault.IsKind(err, fault.NotFound) {
 				continue // it was deleted before it was locked
 			}
 			return v, err
@@ -71,11 +71,11 @@ func putByEmail(ctx context.Context, c *op.Call, in contactPut) (*Contact, error
 	}
 }
 
-func (in *contactPut) create(ctx context.Context, c *op.Call) (*Contact, error) {
-	if !hasName(in.To.FirstName, in.To.LastName, in.To.OrganizationName) {
-		return nil, fault.At(nil, nameRequired)
+func (in *contactPut) createFromPut(ctx context.Context, c *op.Call) (*Contact, error) {
+	if !hasAnyName(in.To.FirstName, in.To.LastName, in.To.OrganizationName) {
+		return nil, fault.AtPath(nil, nameRequired)
 	}
-	c.Created()
+	c.MarkCreated()
 	email := emailFields{emailAddress: emailAddress{Email: in.Address}}
-	return createContact(ctx, c, contactCreate{Fields: in.Whole(), Emails: []emailFields{email}})
+	return createContact(ctx, c, contactCreate{Fields: in.WithDefaults(), Emails: []emailFields{email}})
 }

@@ -79,28 +79,28 @@ func TestPutByExternalID(t *testing.T) {
 
 // Whoever may only change makes nobody.
 func TestPutNeedsBothRights(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		key, _ := a.NewKey(t, a.Tenant, "contacts:read", "customers:read")
-		a.Send(t, key, "PUT", "/v1/contacts/by-email/ada@example.com", `{"firstName": "Ada"}`).
+		a.SendREST(t, key, "PUT", "/v1/contacts/by-email/ada@example.com", `{"firstName": "Ada"}`).
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "contacts:write")
 	})
 }
 
 func TestPutRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		for operation, key := range map[string]string{
 			"contacts.put_by_email":        `"address": "ada@example.com", "firstName"`,
 			"customers.put_by_external_id": `"externalId": "7", "name"`,
 		} {
 			results := make([]apptest.Result, 16)
-			apptest.AtOnce(16, func(i int) { results[i] = call(t, operation, fmt.Sprintf(`{%s: "n%d"}`, key, i)) })
+			apptest.RunAtOnce(16, func(i int) { results[i] = call(t, operation, fmt.Sprintf(`{%s: "n%d"}`, key, i)) })
 			created, ids := 0, map[string]bool{}
 			for _, r := range results {
 				if r.Status == 201 {
 					created++
 				}
-				ids[r.Parse(t).Text("data.id")] = true
+				ids[r.ParseJSON(t).Text("data.id")] = true
 			}
 			if created != 1 || len(ids) != 1 || ids[""] {
 				t.Errorf("%s: %d created, ids %v", operation, created, ids)

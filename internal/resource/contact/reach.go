@@ -8,16 +8,16 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// PrimaryOf finds a contact's primary email and address, nil where there is
+// PrimaryReachOf finds a contact's primary email and address, nil where there is
 // none.
-func PrimaryOf(ctx context.Context, tx *db.Tx, org, contact id.ID) (email *string, address *Address, err error) {
+func PrimaryReachOf(ctx context.Context, tx *db.Tx, org, contact id.ID) (email *string, address *Address, err error) {
 	const primary = " WHERE organization_id = $1 AND contact_id = $2 AND is_primary AND deleted_at IS NULL"
-	found, err := db.All[string](ctx, tx, "SELECT email FROM contact_emails"+primary, org, contact)
+	found, err := db.QueryAll[string](ctx, tx, "SELECT email FROM contact_emails"+primary, org, contact)
 	if err != nil {
 		return nil, nil, err
 	}
-	lines, err := db.All[Address](ctx, tx, "SELECT "+addresses.Rows.Columns()+" FROM contact_addresses"+primary, org,
-		contact)
+	lines, err := db.QueryAll[Address](ctx, tx, "SELECT "+addresses.Rows.Columns()+" FROM contact_addresses"+primary,
+		org, contact)
 	if len(found) > 0 {
 		email = &found[0]
 	}
@@ -27,9 +27,9 @@ func PrimaryOf(ctx context.Context, tx *db.Tx, org, contact id.ID) (email *strin
 	return email, address, err
 }
 
-// Shown loads contacts that are not deleted by their ids, as callers see them.
-func Shown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Contact, error) {
-	rows, err := db.All[Contact](ctx, c.Tx, "SELECT "+contacts.Columns()+` FROM contacts
+// LoadShown loads contacts that are not deleted by their ids, as callers see them.
+func LoadShown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Contact, error) {
+	rows, err := db.QueryAll[Contact](ctx, c.Tx, "SELECT "+contacts.Columns()+` FROM contacts
 		WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, c.Org, ids)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ type Holder struct {
 // HoldersOf finds the contacts that have any of the folded addresses, at most a
 // thousand.
 func HoldersOf(ctx context.Context, tx *db.Tx, org id.ID, folded []string) ([]Holder, error) {
-	return db.All[Holder](ctx, tx, `
+	return db.QueryAll[Holder](ctx, tx, `
 		SELECT e.contact_id, e.email_folded FROM contact_emails e
 		JOIN contacts c ON c.organization_id = e.organization_id AND c.id = e.contact_id
 		WHERE e.organization_id = $1 AND e.email_folded = ANY($2) AND e.deleted_at IS NULL AND c.deleted_at IS NULL

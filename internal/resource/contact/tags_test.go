@@ -71,14 +71,14 @@ func TestTagsAndExternalIDs(t *testing.T) {
 
 // Of many who claim the same id at once, one gets it.
 func TestExternalIDRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		rows := make([]string, 8)
 		for i := range rows {
 			rows[i] = call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
 		}
 		codes := make([]int, 16)
-		apptest.AtOnce(16, func(i int) {
+		apptest.RunAtOnce(16, func(i int) {
 			if i < 8 {
 				codes[i] = call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "externalId": "one"}`, rows[i])).Status
 				return

@@ -32,7 +32,7 @@ type Kept struct {
 }
 
 // NotMerged refuses to take back a merge that nobody made, or that is too old.
-var NotMerged = fault.Define("CONTACT_NOT_MERGED", 409,
+var NotMerged = fault.DefineKind("CONTACT_NOT_MERGED", 409,
 	"This contact was not merged into the other, was restored since, or the merge is too old to be taken back.")
 
 func unmergeOperations() []*op.Op {
@@ -59,38 +59,39 @@ type contactUnmerge struct {
 // unmergeContact restores the deleted contact, gives both their former fields and
 // moves the records back, except for what somebody changed since.
 func unmergeContact(ctx context.Context, c *op.Call, in contactUnmerge) (*Unmerge, error) {
-	v, err := in.lock(ctx, c)
+	v, err := in.lockBoth(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	was, err := in.merge(ctx, c)
+	was, err := in.findMerge(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	out := &Unmerge{Fields: []string{}, Moved: []MergedRows{}, Kept: []Kept{}}
 	tagged := v.Tags
-	out.lose(v, was)
+	out.revertFields(v, was)
 	v.UpdatedAt = c.Now
 	if err := tags.Write(ctx, c, v.ID, tagged, v.Tags); err != nil {
 		return nil, err
 	}
-	if err := v.save(ctx, c); err != nil { // first, because the other may get its externalId back, which is unique
+	if err := v.saveAndIndex(ctx,
+		c); err != nil { // first, because the other may get its externalId back, which is unique
 		return nil, err
 	}
 	other, _, err := contacts.Undelete(ctx, c.Tx, c.Org, in.ContactID, c.Now)
-	if errors.Is(err, db.ErrTaken) {
+	if errors.Is(err, db.ErrNotUnique) {
 		return nil, op.PlaceTaken.Because(err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := out.moveBack(ctx, c, other, v, was); err != nil {
+	if err := out.moveRowsBack(ctx, c, other, v, was); err != nil {
 		return nil, err
 	}
-	if err := other.part(ctx, c); err != nil {
+	if err := other.refreshUnmerged(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := v.part(ctx, c); err != nil {
+	if err := v.refreshUnmerged(ctx, c); err != nil {
 		return nil, err
 	}
 	out.Contact, out.Restored = *v, *other
@@ -100,13 +101,13 @@ func unmergeContact(ctx context.Context, c *op.Call, in contactUnmerge) (*Unmerg
 	return out, c.Emit("contact.restored", other.ID, other)
 }
 
-// lock locks both contacts in the order of their ids, as a merge does, and checks
+// lockBoth locks both contacts in the order of their ids, as a merge does, and checks
 // that one is deleted and was merged into the other.
-func (in *contactUnmerge) lock(ctx context.Context, c *op.Call) (*Contact, error) {
+func (in *contactUnmerge) lockBoth(ctx context.Context, c *op.Call) (*Contact, error) {
 	ids := []id.ID{in.ID, in.ContactID}
 	slices.Sort(ids)
 	for _, row := range ids {
-		if err := db.Hold(ctx, c.Tx, contacts.Name(), c.Org, row); err != nil {
+		if err := db.LockEvenIfDeleted(ctx, c.Tx, contacts.Name(), c.Org, row); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +115,7 @@ func (in *contactUnmerge) lock(ctx context.Context, c *op.Call) (*Contact, error
 	if err != nil {
 		return nil, err
 	}
-	into, err := db.All[id.ID](ctx, c.Tx, `
+	into, err := db.QueryAll[id.ID](ctx, c.Tx, `
 		SELECT merged_into_id
 		FROM contacts
 		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NOT NULL AND merged_into_id IS NOT NULL`,
@@ -125,12 +126,12 @@ func (in *contactUnmerge) lock(ctx context.Context, c *op.Call) (*Contact, error
 	if err != nil {
 		return nil, err
 	}
-	return v, v.load(ctx, c)
+	return v, v.fillChildren(ctx, c)
 }
 
-// mergesOf reads the merges into a contact from the event log, newest first.
-func mergesOf(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
-	found, err := event.Where(ctx, c.Tx, c.Org, "resource_id = $2 AND type = 'contact.merged'", maxMerges, contact)
+// listMerges reads the merges into a contact from the event log, newest first.
+func listMerges(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
+	found, err := event.ListWhere(ctx, c.Tx, c.Org, "resource_id = $2 AND type = 'contact.merged'", maxMerges, contact)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +147,9 @@ func mergesOf(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
 // maxMerges is how many merges into one contact are looked through.
 const maxMerges = 100
 
-// merge finds what the merge did, from its event.
-func (in *contactUnmerge) merge(ctx context.Context, c *op.Call) (*Merge, error) {
-	all, err := mergesOf(ctx, c, in.ID)
+// findMerge finds what the merge did, from its event.
+func (in *contactUnmerge) findMerge(ctx context.Context, c *op.Call) (*Merge, error) {
+	all, err := listMerges(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -159,43 +160,43 @@ func (in *contactUnmerge) merge(ctx context.Context, c *op.Call) (*Merge, error)
 	return &all[i], nil
 }
 
-// lose gives the fields that the contact gained their former values, unless
+// revertFields gives the fields that the contact gained their former values, unless
 // somebody changed them after the merge.
-func (out *Unmerge) lose(v *Contact, was *Merge) {
-	back, kept := op.PutBack(&v.Fields, &was.Contact.Fields, &was.Before.Fields, was.Fields)
+func (out *Unmerge) revertFields(v *Contact, was *Merge) {
+	back, kept := op.RestoreFields(&v.Fields, &was.Contact.Fields, &was.Before.Fields, was.Fields)
 	out.Fields = append(out.Fields, back...)
 	for _, name := range kept {
 		out.Kept = append(out.Kept, Kept{"contact", v.ID, name, "Somebody changed it since, so it stays."})
 	}
 }
 
-// moveBack lets the records that moved name the restored contact again. Contacts
+// moveRowsBack lets the records that moved name the restored contact again. Contacts
 // that had been merged into it, and so became a part of the other, become a part
 // of it again.
-func (out *Unmerge) moveBack(ctx context.Context, c *op.Call, other, v *Contact, was *Merge) error {
-	var moved []db.Moved
-	for _, table := range db.Declared() {
+func (out *Unmerge) moveRowsBack(ctx context.Context, c *op.Call, other, v *Contact, was *Merge) error {
+	var moved []db.MovedRows
+	for _, table := range db.DeclaredTables() {
 		for _, m := range was.Moved {
-			if noun := db.LifeOf(table).Noun; noun != "" && db.EventName(noun) == m.Type {
-				moved = append(moved, db.Moved{Table: table, IDs: m.IDs, Changed: m.Changed})
+			if noun := db.LifeOfTable(table).Noun; noun != "" && db.EventName(noun) == m.Type {
+				moved = append(moved, db.MovedRows{Table: table, IDs: m.IDs, Changed: m.Changed})
 			}
 		}
 	}
-	back, stays, err := db.PointBack(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, moved)
+	back, stays, err := db.UndoRepoint(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, moved)
 	if err != nil {
 		return err
 	}
 	for _, m := range back {
-		out.Moved = append(out.Moved, MergedRows{Type: typeOf(m.Table), IDs: m.IDs, Changed: []id.ID{},
+		out.Moved = append(out.Moved, MergedRows{Type: resourceTypeOf(m.Table), IDs: m.IDs, Changed: []id.ID{},
 			Dropped: []id.ID{}})
 	}
 	for _, m := range stays {
 		for _, row := range m.IDs {
-			out.Kept = append(out.Kept, Kept{typeOf(m.Table), row, "",
+			out.Kept = append(out.Kept, Kept{resourceTypeOf(m.Table), row, "",
 				"It names another contact by now, or none, so it stays."})
 		}
 	}
-	earlier, err := mergesOf(ctx, c, other.ID)
+	earlier, err := listMerges(ctx, c, other.ID)
 	if err != nil {
 		return err
 	}
@@ -212,16 +213,16 @@ func (out *Unmerge) moveBack(ctx context.Context, c *op.Call, other, v *Contact,
 	return tags.Write(ctx, c, other.ID, []string{""}, other.Tags)
 }
 
-func typeOf(table string) string { return db.EventName(db.LifeOf(table).Noun) }
+func resourceTypeOf(table string) string { return db.EventName(db.LifeOfTable(table).Noun) }
 
-// part brings a contact up to date after a merge was taken back: it needs a
+// refreshUnmerged brings a contact up to date after a merge was taken back: it needs a
 // primary email and address, and new search text.
-func (v *Contact) part(ctx context.Context, c *op.Call) error {
-	if err := emails.choose(ctx, c, v.ID); err != nil {
+func (v *Contact) refreshUnmerged(ctx context.Context, c *op.Call) error {
+	if err := emails.ensurePrimary(ctx, c, v.ID); err != nil {
 		return err
 	}
-	if err := addresses.choose(ctx, c, v.ID); err != nil {
+	if err := addresses.ensurePrimary(ctx, c, v.ID); err != nil {
 		return err
 	}
-	return v.gather(ctx, c)
+	return v.reloadAndSave(ctx, c)
 }

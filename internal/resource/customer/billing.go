@@ -24,8 +24,8 @@ type Billing struct {
 	Country    *string
 }
 
-// Hold locks a customer, so that it cannot be deleted before the transaction ends.
-func Hold(ctx context.Context, c *op.Call, ref id.ID) error {
+// LockCustomer locks a customer, so that it cannot be deleted before the transaction ends.
+func LockCustomer(ctx context.Context, c *op.Call, ref id.ID) error {
 	_, err := customers.Lock(ctx, c.Tx, c.Org, ref)
 	return err
 }
@@ -39,7 +39,7 @@ func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error
 		Name       string  `db:"name"`
 		Email      *string `db:"email"`
 	}
-	v, err := db.One[row](ctx, c.Tx, `
+	v, err := db.QueryOne[row](ctx, c.Tx, `
 		SELECT business_id, contact_id, name, email FROM customers
 		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, c.Org, customer)
 	if err != nil {
@@ -49,7 +49,7 @@ func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error
 	if v.ContactID == nil {
 		return out, nil
 	}
-	email, address, err := contact.PrimaryOf(ctx, c.Tx, c.Org, *v.ContactID)
+	email, address, err := contact.PrimaryReachOf(ctx, c.Tx, c.Org, *v.ContactID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,26 +63,26 @@ func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error
 	return out, nil
 }
 
-// OfContact lists the customers that a contact stands for.
-func OfContact(ctx context.Context, tx *db.Tx, org, person id.ID) ([]id.ID, error) {
-	return db.All[id.ID](ctx, tx, `
+// ListOfContact lists the customers that a contact stands for.
+func ListOfContact(ctx context.Context, tx *db.Tx, org, person id.ID) ([]id.ID, error) {
+	return db.QueryAll[id.ID](ctx, tx, `
 		SELECT id FROM customers
 		WHERE organization_id = $1 AND contact_id = $2 AND deleted_at IS NULL LIMIT 100`, org, person)
 }
 
-// Addresses lists the email addresses of a customer and of its contact.
-func Addresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
-	return addresses(ctx, tx, org, row, false)
+// EmailAddresses lists the email addresses of a customer and of its contact.
+func EmailAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
+	return listEmailAddresses(ctx, tx, org, row, false)
 }
 
-// OwnAddresses lists only those that the organization itself wrote down: not an
+// OwnEmailAddresses lists only those that the organization itself wrote down: not an
 // address that came from outside, or from an agent that had just read outsiders'
 // text.
-func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
-	return addresses(ctx, tx, org, row, true)
+func OwnEmailAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, error) {
+	return listEmailAddresses(ctx, tx, org, row, true)
 }
 
-func addresses(ctx context.Context, tx *db.Tx, org, row id.ID, own bool) (out []string, err error) {
+func listEmailAddresses(ctx context.Context, tx *db.Tx, org, row id.ID, own bool) (out []string, err error) {
 	v, err := customers.Get(ctx, tx, org, row)
 	if err != nil {
 		return nil, err

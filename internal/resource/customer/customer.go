@@ -50,29 +50,29 @@ type Customer struct {
 }
 
 var customers = db.NewTable[Customer]("customers", db.Life{
-	Noun:      "customer",
-	Somebody:  true,
-	Strangers: db.NobodyOutside,
+	Noun:         "customer",
+	Counterparty: true,
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("business_id", "businesses", db.Keeps),
-		db.To("contact_id", "contacts"),
+		db.RefTo("business_id", "businesses", db.Keeps),
+		db.RefTo("contact_id", "contacts"),
 	},
 })
 
-var tags = op.Tagged{
-	Table:  db.Declare("customer_tags", db.Life{Parent: db.To("customer_id", "customers")}),
+var tags = op.TagTable{
+	Table:  db.Declare("customer_tags", db.Life{Parent: db.RefTo("customer_id", "customers")}),
 	Column: "customer_id",
 }
 
 // Status is where the relationship with a customer stands.
 type Status string
 
-const active Status = "active" // most customers are, which listCustomers tells the planner
+const statusActive Status = "active" // most customers are, which listCustomers tells the planner
 
 // Operations lists everything that can be done with customers.
 func Operations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
-	return slices.Concat(op.Exported(op.Batched([]*op.Op{
+	return slices.Concat(op.WithExport(op.WithBatch([]*op.Op{
 		op.Read(op.Spec{
 			Name:    "customers.list",
 			Route:   "GET /v1/customers",
@@ -104,7 +104,7 @@ func Operations() []*op.Op {
 			Example: `{` + ref + `, "status": "active", "notes": null}`,
 		}, updateCustomer),
 		op.DeleteRow(op.Spec{Name: "customers.delete"}, customers),
-		op.Restore("customers", "customers", customers, nil),
+		op.RestoreRow("customers", "customers", customers, nil),
 	})), putOperations(), transactionOperations())
 }
 
@@ -126,17 +126,17 @@ type customerList struct {
 }
 
 func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[Customer], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "external_id", in.ExternalID)
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "external_id", in.ExternalID)
 	tags.Filter(w, in.Tag)
-	db.Equal(w, "contact_id", in.ContactID)
-	db.Choice(w, "status", in.Status, active)
-	db.Choice(w, "type", in.Type, "individual")
-	db.Equal(w, "business_id", in.BusinessID)
-	if err := in.Filter.Where(ctx, c, "customer", w); err != nil {
+	db.FilterEqual(w, "contact_id", in.ContactID)
+	db.FilterChoice(w, "status", in.Status, statusActive)
+	db.FilterChoice(w, "type", in.Type, "individual")
+	db.FilterEqual(w, "business_id", in.BusinessID)
+	if err := in.Filter.AddCondition(ctx, c, "customer", w); err != nil {
 		return nil, err
 	}
-	list, err := op.Rows(ctx, c, customers, in.Browse, in.SortBy, in.Query, w)
+	list, err := op.BrowseRows(ctx, c, customers, in.Browse, in.SortBy, in.Query, w)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +145,9 @@ func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[C
 
 func propertiesOf(v *Customer) (id.ID, **[]property.Property) { return v.ID, &v.Properties }
 
-// Shown finds live customers by their ids, as callers see them.
-func Shown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Customer, error) {
-	rows, err := db.All[Customer](ctx, c.Tx, "SELECT "+customers.Columns()+` FROM customers
+// LoadShown finds live customers by their ids, as callers see them.
+func LoadShown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Customer, error) {
+	rows, err := db.QueryAll[Customer](ctx, c.Tx, "SELECT "+customers.Columns()+` FROM customers
 		WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, c.Org, ids)
 	out := map[id.ID]Customer{}
 	for _, v := range rows {
@@ -164,7 +164,7 @@ type customerCreate struct {
 
 func (in *customerCreate) Prepare(context.Context, *op.Call) error {
 	var tree *fault.Tree
-	in.Tags, tree = op.TidyTags(tree, in.Tags)
+	in.Tags, tree = op.NormalizeTags(tree, in.Tags)
 	return tree.Fault(fault.Invalid)
 }
 
@@ -176,33 +176,33 @@ func createCustomer(ctx context.Context, c *op.Call, in customerCreate) (*Custom
 	if v.BusinessID == "" {
 		return nil, fault.Field("businessId", "Required") // the operator has no business of its own
 	}
-	if err := op.TakeExternalID(ctx, c, customers.Name(), v.ID, v.ExternalID); err != nil {
+	if err := op.ReserveExternalID(ctx, c, customers.Name(), v.ID, v.ExternalID); err != nil {
 		return nil, err
 	}
-	if err := op.References(ctx, c, v.business(), v.contact()); err != nil {
+	if err := op.LockReferences(ctx, c, v.businessRef(), v.contactRef()); err != nil {
 		return nil, err
 	}
-	v.Search = v.words()
+	v.Search = v.searchWords()
 	if err := customers.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
 	if err := tags.Write(ctx, c, v.ID, nil, v.Tags); err != nil {
 		return nil, err
 	}
-	db.Index(c.Tx, customers.Name(), v.Seq, v.Search)
+	db.UpdateSearchIndex(c.Tx, customers.Name(), v.Seq, v.Search)
 	return v, c.Emit("customer.created", v.ID, v)
 }
 
-func (v *Customer) business() op.Ref {
-	return op.Ref{Field: "businessId", Table: "businesses", ID: &v.BusinessID}
+func (v *Customer) businessRef() op.FieldRef {
+	return op.FieldRef{Field: "businessId", Table: "businesses", ID: &v.BusinessID}
 }
 
-func (v *Customer) contact() op.Ref {
-	return op.Ref{Field: "contactId", Table: "contacts", ID: v.ContactID}
+func (v *Customer) contactRef() op.FieldRef {
+	return op.FieldRef{Field: "contactId", Table: "contacts", ID: v.ContactID}
 }
 
-// words are the text that a search finds a customer by.
-func (v *Customer) words() string { return db.SearchText(&v.Name, v.Email, v.Phone) }
+// searchWords are the text that a search finds a customer by.
+func (v *Customer) searchWords() string { return db.SearchText(&v.Name, v.Email, v.Phone) }
 
 type customerGet struct {
 	customerRef
@@ -220,23 +220,23 @@ func getCustomer(ctx context.Context, c *op.Call, in customerGet) (*Customer, er
 type customerUpdate struct {
 	customerRef
 	customerChanges
-	ExternalID op.Opt[string] `json:"externalId" min:"1"`
+	ExternalID op.Nullable[string] `json:"externalId" min:"1"`
 }
 
 // customerChanges are the fields that can be changed.
 type customerChanges struct {
-	BusinessID op.Maybe[id.ID] `json:"businessId" ref:"businesses"`
+	BusinessID op.Optional[id.ID] `json:"businessId" ref:"businesses"`
 	op.Changes[Fields]
 }
 
 func (in *customerChanges) Prepare(context.Context, *op.Call) error {
 	var tree *fault.Tree
-	in.To.Tags, tree = op.TidyTags(tree, in.To.Tags)
+	in.To.Tags, tree = op.NormalizeTags(tree, in.To.Tags)
 	return tree.Fault(fault.Invalid)
 }
 
 func updateCustomer(ctx context.Context, c *op.Call, in customerUpdate) (*Customer, error) {
-	if err := op.TakeExternalID(ctx, c, customers.Name(), in.ID, in.ExternalID.Ptr()); err != nil {
+	if err := op.ReserveExternalID(ctx, c, customers.Name(), in.ID, in.ExternalID.PtrOrNil()); err != nil {
 		return nil, err
 	}
 	v, err := customers.Lock(ctx, c.Tx, c.Org, in.ID)
@@ -247,14 +247,14 @@ func updateCustomer(ctx context.Context, c *op.Call, in customerUpdate) (*Custom
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	business, contact := v.business(), v.contact()
-	business.Was, contact.Was = &before.BusinessID, before.ContactID
-	if err := op.References(ctx, c, business, contact); err != nil {
+	business, contact := v.businessRef(), v.contactRef()
+	business.Stored, contact.Stored = &before.BusinessID, before.ContactID
+	if err := op.LockReferences(ctx, c, business, contact); err != nil {
 		return nil, err
 	}
 	v.UpdatedAt = c.Now
-	if v.Search = v.words(); v.Search != before.Search {
-		db.Index(c.Tx, customers.Name(), v.Seq, v.Search)
+	if v.Search = v.searchWords(); v.Search != before.Search {
+		db.UpdateSearchIndex(c.Tx, customers.Name(), v.Seq, v.Search)
 	}
 	if err := tags.Write(ctx, c, v.ID, before.Tags, v.Tags); err != nil {
 		return nil, err

@@ -155,14 +155,14 @@ func TestCustomerFilters(t *testing.T) {
 	})
 	a := apptest.Start(t, db.SQLite)
 	for _, query := range []string{"status=lost", "type=x", "businessId=1", "contactId=", "limit=0"} {
-		a.Send(t, a.Key, "GET", "/v1/customers?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/customers?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
 }
 
 // The operator has no business of its own, so a customer that it creates must
 // name one.
 func TestCustomerWithoutBusiness(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		nobody := a.Tenant
 		nobody.Business = ""
 		call := a.Door("action", nobody)

@@ -34,10 +34,10 @@ type customerPut struct {
 func putByExternalID(ctx context.Context, c *op.Call, in customerPut) (*Customer, error) {
 	// Two calls at once with a new externalId must create one customer, not two: they take turns by this lock.
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return nil, db.Missing(err, "organization")
+		return nil, db.AsNotFound(err, "organization")
 	}
 	for {
-		found, err := db.All[id.ID](ctx, c.Tx, `
+		found, err := db.QueryAll[id.ID](ctx, c.Tx, `
 			SELECT id
 			FROM customers
 			WHERE organization_id = $1 AND external_id = $2 AND deleted_at IS NULL`, c.Org, in.ExternalID)
@@ -45,25 +45,25 @@ func putByExternalID(ctx context.Context, c *op.Call, in customerPut) (*Customer
 			return nil, err
 		}
 		if len(found) == 0 {
-			return in.create(ctx, c)
+			return in.createFromPut(ctx, c)
 		}
 		v, err := updateCustomer(ctx, c,
 			customerUpdate{customerRef: customerRef{found[0]}, customerChanges: in.customerChanges})
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			continue // it was deleted before it was locked
 		}
 		return v, err
 	}
 }
 
-func (in *customerPut) create(ctx context.Context, c *op.Call) (*Customer, error) {
+func (in *customerPut) createFromPut(ctx context.Context, c *op.Call) (*Customer, error) {
 	if !in.Has("name") {
 		return nil, fault.Field("name", "Required, because no customer has this externalId yet")
 	}
-	create := customerCreate{Fields: in.Whole(), ExternalID: &in.ExternalID}
+	create := customerCreate{Fields: in.WithDefaults(), ExternalID: &in.ExternalID}
 	if in.BusinessID.Set {
 		create.BusinessID = &in.BusinessID.Value
 	}
-	c.Created()
+	c.MarkCreated()
 	return createCustomer(ctx, c, create)
 }

@@ -13,18 +13,18 @@ import (
 // A customer that is created while its contact is deleted names it no longer,
 // or was refused: nothing names a deleted row.
 func TestReferenceRacesDeletion(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		named := 0
 		for range 40 {
-			contact := a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).ID("id")
+			contact := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).ID("id")
 			statuses := [5]int{}
-			apptest.AtOnce(len(statuses), func(i int) {
+			apptest.RunAtOnce(len(statuses), func(i int) {
 				if i == 0 {
-					statuses[i] = a.Send(t, a.Key, "DELETE", "/v1/contacts/"+string(contact), "").Status
+					statuses[i] = a.SendREST(t, a.Key, "DELETE", "/v1/contacts/"+string(contact), "").Status
 					return
 				}
 				body := fmt.Sprintf(`{"name": "Ada & Co", "contactId": %q}`, contact)
-				statuses[i] = a.Send(t, a.Key, "POST", "/v1/customers", body).Status
+				statuses[i] = a.SendREST(t, a.Key, "POST", "/v1/customers", body).Status
 			})
 			if statuses[0] != 204 {
 				t.Fatalf("the deletion: %v", statuses)
@@ -47,8 +47,8 @@ func TestReferenceRacesDeletion(t *testing.T) {
 func checkUnnamed(t *testing.T, a *apptest.App, contact id.ID) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		n, err := db.One[int](ctx, tx, "SELECT count(*) FROM customers WHERE organization_id = $1 AND contact_id = $2",
-			a.Org, contact)
+		n, err := db.QueryOne[int](ctx, tx,
+			"SELECT count(*) FROM customers WHERE organization_id = $1 AND contact_id = $2", a.Org, contact)
 		if n > 0 {
 			t.Errorf("%d customers name a deleted contact", n)
 		}

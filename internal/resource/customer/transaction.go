@@ -29,20 +29,20 @@ type Transaction struct {
 
 // The types of a ledger row.
 const (
-	Invoiced = "invoice"
-	Paid     = "payment"
-	Credit   = "credit"
-	Charge   = "charge"
+	TypeInvoice = "invoice"
+	TypePayment = "payment"
+	TypeCredit  = "credit"
+	TypeCharge  = "charge"
 )
 
 var transactions = op.NewNested[Transaction]("customer_transactions", db.Life{
-	Noun:      "transaction",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("customer_id", "customers", db.EndsAtPurge),
+	Noun:         "transaction",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("customer_id", "customers", db.EndsAtPurge),
 	Refs: []db.Ref{
-		db.To("invoice_id", "invoices", db.Keeps),
-		db.To("payment_id", "invoice_payments", db.Keeps),
-		db.To("credit_note_id", "invoice_credit_notes", db.Keeps),
+		db.RefTo("invoice_id", "invoices", db.Keeps),
+		db.RefTo("payment_id", "invoice_payments", db.Keeps),
+		db.RefTo("credit_note_id", "invoice_credit_notes", db.Keeps),
 	},
 	Permanent: true,
 })
@@ -81,8 +81,8 @@ type transactionList struct {
 }
 
 func filterTransactions(in *transactionList, w *db.Where) {
-	db.Equal(w, "invoice_id", in.InvoiceID)
-	db.OneOf(w, "type", in.Type)
+	db.FilterEqual(w, "invoice_id", in.InvoiceID)
+	db.FilterOneOf(w, "type", in.Type)
 }
 
 type transactionCreate struct {
@@ -95,7 +95,7 @@ type transactionCreate struct {
 }
 
 func createTransaction(ctx context.Context, c *op.Call, in transactionCreate) (*Transaction, error) {
-	if err := transactions.Lock(ctx, c, in.ID); err != nil {
+	if err := transactions.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
 	v := &Transaction{CustomerID: in.ID, Type: in.Type, AmountCents: in.AmountCents, OccurredAt: c.Now,
@@ -105,28 +105,28 @@ func createTransaction(ctx context.Context, c *op.Call, in transactionCreate) (*
 	}
 	if in.Currency != nil {
 		v.Currency = *in.Currency
-	} else if err := v.defaultCurrency(ctx, c); err != nil {
+	} else if err := v.fillDefaultCurrency(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := Enter(ctx, c, v); err != nil {
+	if err := AddTransaction(ctx, c, v); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("customer.transaction.created", v.ID, v)
 }
 
-func (v *Transaction) defaultCurrency(ctx context.Context, c *op.Call) error {
+func (v *Transaction) fillDefaultCurrency(ctx context.Context, c *op.Call) error {
 	customer, err := customers.Get(ctx, c.Tx, c.Org, v.CustomerID)
 	if err != nil {
 		return err
 	}
-	business, err := account.BusinessOf(ctx, c.Tx, c.Org, customer.BusinessID)
+	business, err := account.LoadBusinessEvenDeleted(ctx, c.Tx, c.Org, customer.BusinessID)
 	v.Currency = business.Currency
 	return err
 }
 
-// Enter adds a row to a customer's ledger, in the database transaction of the
+// AddTransaction adds a row to a customer's ledger, in the database transaction of the
 // change it records. The caller has locked the customer or the invoice.
-func Enter(ctx context.Context, c *op.Call, v *Transaction) error {
+func AddTransaction(ctx context.Context, c *op.Call, v *Transaction) error {
 	v.Record = c.NewRecord()
 	return transactions.Rows.Insert(ctx, c.Tx, v)
 }
@@ -136,7 +136,7 @@ type Balance struct {
 	CustomerID id.ID             `json:"customerId"`
 	Balances   []CurrencyBalance `json:"balances" doc:"one for each currency of the customer's transactions"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // CurrencyBalance is what is owed in one currency.
@@ -152,7 +152,7 @@ func getBalance(ctx context.Context, c *op.Call, in customerRef) (*Balance, erro
 	}
 	// Grouped by type first, so that both engines read the sums from the index
 	// customer_transactions_type alone.
-	rows, err := db.All[CurrencyBalance](ctx, c.Tx, `
+	rows, err := db.QueryAll[CurrencyBalance](ctx, c.Tx, `
 		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice',
 			'charge') THEN cents ELSE -cents END) AS BIGINT) AS balance_cents
 		FROM (

@@ -42,7 +42,7 @@ func TestAttackChildShadowsRegisteredParent(t *testing.T) {
 		w.as(thief, "GET", path, "").OK(t, 200).Same("status", "pending_verification")
 		w.as(thief, "GET", path, "").OK(t, 200).Same("email.enabled", false)
 		w.as(thief, "POST", "/v1/messages", letterFrom("ceo@login.victim.com", "")).Refused(t, 400, "VALIDATION_ERROR")
-		if _, err := w.Messages.Mailbox(t.Context(), "x@login.victim.com"); !errors.Is(err, mailhost.ErrNotHosted) {
+		if _, err := w.Messages.FindMailbox(t.Context(), "x@login.victim.com"); !errors.Is(err, mailhost.ErrNotHosted) {
 			t.Errorf("mail to the child: %v", err)
 		}
 		w.notified(thief, "login.victim.com")
@@ -111,7 +111,7 @@ func TestAttackSoldDomain(t *testing.T) {
 			w.as(former, "POST", "/v1/messages", letterFrom(from, "")).Refused(t, 400, "VALIDATION_ERROR")
 		}
 		for _, to := range []string{"x@sold.com", "x@desk.sold.com"} {
-			if _, err := w.Messages.Mailbox(t.Context(), to); !errors.Is(err, mailhost.ErrNotHosted) {
+			if _, err := w.Messages.FindMailbox(t.Context(), to); !errors.Is(err, mailhost.ErrNotHosted) {
 				t.Errorf("mail to %s: %v", to, err)
 			}
 		}
@@ -181,7 +181,7 @@ func TestAttackZoneOfAnother(t *testing.T) {
 		thief := w.NewTenant(t, "enterprise")
 		gone := func(name string) bool {
 			_, err := w.dns.Records(t.Context(), name)
-			return zone.StatusOf(err) == 404
+			return zone.ProviderStatus(err) == 404
 		}
 		w.registered("leaver.com")
 		w.exec("UPDATE domains SET status = 'transferred', transfer_requested_at = $1 WHERE name = 'leaver.com'",
@@ -229,7 +229,7 @@ func TestAttackVerifyAtOnce(t *testing.T) {
 		}
 		w.net.publish(record, values[:]...)
 		var codes [n]string
-		apptest.AtOnce(n, func(i int) {
+		apptest.RunAtOnce(n, func(i int) {
 			r := w.as(who[i], "POST", paths[i]+"/verify", "")
 			codes[i] = fmt.Sprint(r.Status, " ", r.Code())
 		})
@@ -287,7 +287,7 @@ func TestAttackForeignProof(t *testing.T) {
 // Proofs are checked every day. A record that is missing for a week ends the
 // domain's verification; a DNS that only fails does so after a month.
 func TestAttackProofOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		n, s := connect(t), apptest.Settings(t, e)
 		s.DNSResolver = n.addr
 		var tenant apptest.Tenant
@@ -322,23 +322,23 @@ func TestAttackProofOnce(t *testing.T) {
 			w.record(tenant, sold, "A", "www", "192.0.2.1")
 			w.post(sold+"/email", "{}").OK(w.t, 200)
 			w.post(sold+"/subdomains", `{"name": "desk.sold.com"}`).OK(w.t, 201)
-			later := time.Now().Add(9 * day).UTC().Format(time.RFC3339)
+			later := time.Now().Add(9 * formatDay).UTC().Format(time.RFC3339)
 			waiting = w.post("/v1/messages",
 				letterFrom("ceo@desk.sold.com", fmt.Sprintf(`, "scheduledAt": %q`, later))).
 				OK(w.t, 201).Text("id")
 		})
 		n.publish(record)
 		n.fail("_frontdesk.dark.com", dns.RcodeServerFailure)
-		at("the next day it is missed", day+time.Hour, func(w *wild) {
+		at("the next day it is missed", formatDay+time.Hour, func(w *wild) {
 			w.looked()
 			status(w, active, active, active)
 		})
-		at("on the seventh it stands", 7*day+2*time.Hour, func(w *wild) {
+		at("on the seventh it stands", 7*formatDay+2*time.Hour, func(w *wild) {
 			w.looked()
 			status(w, active, active, active)
 			w.post("/v1/messages", letterFrom("ceo@sold.com", "")).OK(w.t, 201)
 		})
-		at("after a week it is over", 8*day+4*time.Hour, func(w *wild) {
+		at("after a week it is over", 8*formatDay+4*time.Hour, func(w *wild) {
 			t := w.t
 			w.looked()
 			status(w, active, pending, active)
@@ -351,7 +351,7 @@ func TestAttackProofOnce(t *testing.T) {
 				w.post("/v1/messages", letterFrom(from, "")).Refused(t, 400, "VALIDATION_ERROR")
 			}
 			for _, to := range []string{"x@sold.com", "x@desk.sold.com"} {
-				if _, err := w.Messages.Mailbox(t.Context(), to); !errors.Is(err, mailhost.ErrNotHosted) {
+				if _, err := w.Messages.FindMailbox(t.Context(), to); !errors.Is(err, mailhost.ErrNotHosted) {
 					t.Errorf("mail to %s: %v", to, err)
 				}
 			}
@@ -362,7 +362,7 @@ func TestAttackProofOnce(t *testing.T) {
 				t.Errorf("events %s", got)
 			}
 		})
-		at("what was written for later fails", 9*day+time.Hour, func(w *wild) {
+		at("what was written for later fails", 9*formatDay+time.Hour, func(w *wild) {
 			w.eventually("it fails", func() bool {
 				return w.get("/v1/messages/"+waiting).OK(w.t, 200).Text("status") == "failed"
 			})
@@ -374,11 +374,11 @@ func TestAttackProofOnce(t *testing.T) {
 			w.post("/v1/messages", letterFrom("ceo@desk.sold.com", "")).OK(w.t, 201)
 		})
 		n.fail("_frontdesk.dark.com", dns.RcodeRefused)
-		at("a DNS that fails is no absence", 20*day, func(w *wild) {
+		at("a DNS that fails is no absence", 20*formatDay, func(w *wild) {
 			w.looked()
 			status(w, active, active, active)
 		})
-		at("and no proof for ever", 31*day, func(w *wild) {
+		at("and no proof for ever", 31*formatDay, func(w *wild) {
 			w.looked()
 			status(w, active, active, pending)
 			w.notified(tenant, "dark.com is no longer verified")
@@ -513,12 +513,12 @@ func TestAttackChildAtProvider(t *testing.T) {
 		parent, _, _ := w.proved(w.Tenant, "victim.com")
 		w.eventually("the earlier child has no zone", func() bool {
 			_, err := w.dns.Records(t.Context(), "early.victim.com")
-			return zone.StatusOf(err) == 404
+			return zone.ProviderStatus(err) == 404
 		})
 		w.notified(thief, "The DNS records of early.victim.com were removed")
 		w.as(thief, "GET", early, "").OK(t, 200).Same("status", "active")
 		w.proved(thief, "login.victim.com")
-		if _, err := w.dns.Records(t.Context(), "login.victim.com"); zone.StatusOf(err) != 404 {
+		if _, err := w.dns.Records(t.Context(), "login.victim.com"); zone.ProviderStatus(err) != 404 {
 			t.Errorf("the child has a zone: %v", err)
 		}
 		w.record(w.Tenant, parent, "NS", "web", "ns1.frontdesk.example")
@@ -526,7 +526,7 @@ func TestAttackChildAtProvider(t *testing.T) {
 		if _, err := w.dns.Records(t.Context(), "web.victim.com"); err != nil {
 			t.Errorf("delegated: %v", err)
 		}
-	}, func(c *domain.Config) { c.Delegates = false })
+	}, func(c *domain.Config) { c.HonorsDelegation = false })
 }
 
 // Whoever proves a name that another organization has as a subdomain gets that

@@ -39,14 +39,14 @@ func (l *life) at(name string, ahead time.Duration, fn func(w *world)) {
 	}
 }
 
-const day = 24 * time.Hour
+const formatDay = 24 * time.Hour
 
 // A year with a domain: it is renewed 30 days ahead, retried each day when the
 // card is bad, expires, and comes back when it is renewed.
 func TestClock(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		l := &life{t: t, settings: apptest.Settings(t, e)}
-		l.settings.Retention.Deleted, l.settings.Retention.Events = 90*day, 400*day
+		l.settings.Retention.Deleted, l.settings.Retention.Events = 90*formatDay, 400*formatDay
 		var ref, lapsing, leaving string
 		l.at("begin", 0, func(w *world) {
 			ref, lapsing, leaving = w.registered("lasting.com"), w.registered("lapsing.com"),
@@ -55,7 +55,7 @@ func TestClock(t *testing.T) {
 			w.patch("/v1/domains/"+leaving+"/registration", `{"transferLock": false}`).OK(w.t, 200)
 			w.post("/v1/domains/"+leaving+"/registration/transfer", "").OK(w.t, 200)
 		})
-		l.at("five days on it has left", 5*day+time.Hour, func(w *world) {
+		l.at("five days on it has left", 5*formatDay+time.Hour, func(w *world) {
 			w.eventually("the transfer ends", func() bool {
 				return w.get("/v1/domains/"+leaving).OK(w.t, 200).Text("status") == "transferred"
 			})
@@ -67,7 +67,7 @@ func TestClock(t *testing.T) {
 				Refused(w.t, 422, "REGISTRAR_UNSUPPORTED_OPERATION")
 			w.remove("/v1/domains/"+leaving).OK(w.t, 204)
 		})
-		l.at("31 days before", (365-31)*day, func(w *world) {
+		l.at("31 days before", (365-31)*formatDay, func(w *world) {
 			w.pay(w.Tenant, "insufficient")
 			w.eventually("the sweep ran", func() bool {
 				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > $1",
@@ -80,14 +80,14 @@ func TestClock(t *testing.T) {
 		failures := func(w *world) int {
 			return w.count("SELECT count(*) FROM events WHERE type = 'domain.renewal_failed' AND resource_id = $1", ref)
 		}
-		l.at("29 days before, the card is bad", (365-29)*day, func(w *world) {
+		l.at("29 days before, the card is bad", (365-29)*formatDay, func(w *world) {
 			w.eventually("it is told", func() bool { return failures(w) == 1 })
 			w.get("/v1/domains/"+ref).OK(w.t, 200).Same("status", "active")
 			e := w.get("/v1/events?type=domain.renewal_failed").OK(w.t, 200)
 			e.Same("0.data.errorCode", "PAYMENT_FAILED")
 			e.Same("0.data.name", "lasting.com")
 		})
-		l.at("two hours later it is not tried again", (365-29)*day+2*time.Hour, func(w *world) {
+		l.at("two hours later it is not tried again", (365-29)*formatDay+2*time.Hour, func(w *world) {
 			w.eventually("the sweep ran", func() bool {
 				return w.count("SELECT count(*) FROM jobs WHERE kind = 'domains.renew_due' AND run_at > $1",
 					w.Clock.Now()) == 1
@@ -97,16 +97,16 @@ func TestClock(t *testing.T) {
 			}
 			for _, c := range rows(w,
 				"SELECT id FROM payment_methods WHERE deleted_at IS NULL AND organization_id = $1") {
-				w.Operate(w.t, "payment_methods.delete", "organization", w.Org, `{"id": "`+c+`"}`)
+				w.AsOperator(w.t, "payment_methods.delete", "organization", w.Org, `{"id": "`+c+`"}`)
 			}
 		})
-		l.at("the next day it is, and there is no card", (365-28)*day+time.Hour, func(w *world) {
+		l.at("the next day it is, and there is no card", (365-28)*formatDay+time.Hour, func(w *world) {
 			w.eventually("it is told", func() bool { return failures(w) == 2 })
 			w.get("/v1/events?type=domain.renewal_failed").OK(w.t, 200).Same("0.data.errorCode",
 				"PAYMENT_METHOD_REQUIRED")
 			w.pay(w.Tenant, "visa")
 		})
-		l.at("the day after it renews itself", (365-27)*day+2*time.Hour, func(w *world) {
+		l.at("the day after it renews itself", (365-27)*formatDay+2*time.Hour, func(w *world) {
 			before := ""
 			w.eventually("it is renewed", func() bool {
 				v := w.get("/v1/domains/"+ref+"/registration").OK(w.t, 200).Text("expiresAt")
@@ -121,7 +121,7 @@ func TestClock(t *testing.T) {
 				w.t.Errorf("operations: %s", ops)
 			}
 		})
-		l.at("a day after the end", 366*day, func(w *world) {
+		l.at("a day after the end", 366*formatDay, func(w *world) {
 			w.eventually("it expires", func() bool {
 				return w.get("/v1/domains/"+lapsing).OK(w.t, 200).Text("status") == "expired"
 			})

@@ -27,14 +27,14 @@ type contactFields struct {
 }
 
 var domainContacts = db.NewTable[DomainContact]("domain_contacts", db.Life{
-	Noun:      "domain contact",
-	Strangers: db.NobodyOutside,
+	Noun:         "domain contact",
+	ExternalText: db.NoExternalText,
 })
 
 // What registrants are refused with.
 var (
-	ContactInUse         = fault.Define("DOMAIN_CONTACT_IN_USE", 409, "A registered domain uses this contact.")
-	OrganizationRequired = fault.Define("CONTACT_ORGANIZATION_REQUIRED", 422,
+	ContactInUse         = fault.DefineKind("DOMAIN_CONTACT_IN_USE", 409, "A registered domain uses this contact.")
+	OrganizationRequired = fault.DefineKind("CONTACT_ORGANIZATION_REQUIRED", 422,
 		"This ending needs the contact's organizationName and jobTitle.")
 )
 
@@ -81,7 +81,7 @@ func (d *Domains) contactOperations() []*op.Op {
 			Events:   []string{"domain_contact.deleted"},
 			Example:  `{` + ref + `}`,
 		}, deleteContact),
-		op.Restore("domain-contacts", "domains", domainContacts, nil),
+		op.RestoreRow("domain-contacts", "domains", domainContacts, nil),
 		op.Read(op.Spec{
 			Name:    "domains.registration.contact.get",
 			Route:   "GET /v1/domains/{id}/registration/contact",
@@ -110,31 +110,31 @@ const exampleRegistrant = `"firstName": "Ada", "lastName": "Lovelace", "address1
 // registrantInput is a registrant as a caller writes it.
 type registrantInput struct{ contactFields }
 
-// needsOrganization are the endings whose registries accept companies only.
-var needsOrganization = []string{"ai", "co", "io", "me"}
+// companyOnlyEndings are the endings whose registries accept companies only.
+var companyOnlyEndings = []string{"ai", "co", "io", "me"}
 
-// organizationRule refuses a registrant without an organization where the registry of the name
+// checkOrganization refuses a registrant without an organization where the registry of the name
 // accepts companies only.
-func organizationRule(name string, r *Registrant) error {
-	if slices.Contains(needsOrganization, ending(name)) && deref(r.OrganizationName) == "" {
+func checkOrganization(name string, r *Registrant) error {
+	if slices.Contains(companyOnlyEndings, nameEnding(name)) && stringOrEmpty(r.OrganizationName) == "" {
 		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.",
-			ending(name))
+			nameEnding(name))
 	}
 	return nil
 }
 
-// issues finds what the schema cannot check about a registrant.
-func (r *Registrant) issues() *fault.Tree {
-	if deref(r.OrganizationName) != "" && deref(r.JobTitle) == "" {
+// fieldIssues finds what the schema cannot check about a registrant.
+func (r *Registrant) fieldIssues() *fault.Tree {
+	if stringOrEmpty(r.OrganizationName) != "" && stringOrEmpty(r.JobTitle) == "" {
 		return (*fault.Tree)(nil).At([]any{"jobTitle"},
 			"Required with organizationName: the registry rejects a company contact without it")
 	}
 	return nil
 }
 
-// readPhone writes the registrant's number as E.164, or adds the issue to tree.
-func (r *Registrant) readPhone(tree *fault.Tree) *fault.Tree {
-	number, ok := contact.E164(r.Phone, r.Country)
+// normalizePhone writes the registrant's number as E.164, or adds the issue to tree.
+func (r *Registrant) normalizePhone(tree *fault.Tree) *fault.Tree {
+	number, ok := contact.FormatE164(r.Phone, r.Country)
 	if !ok {
 		return tree.At([]any{"phone"}, "Not a phone number; write it like +14155550100")
 	}
@@ -148,7 +148,7 @@ type contactList struct {
 }
 
 func (in *registrantInput) Prepare(context.Context, *op.Call) error {
-	return in.readPhone(in.issues()).Fault(fault.Invalid)
+	return in.normalizePhone(in.fieldIssues()).Fault(fault.Invalid)
 }
 
 func createContact(ctx context.Context, c *op.Call, in registrantInput) (*DomainContact, error) {
@@ -168,23 +168,23 @@ func deleteContact(ctx context.Context, c *op.Call, in contactRef) (op.Nothing, 
 	if _, err := domainContacts.Lock(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
-	users, err := usersOf(ctx, c.Tx, c.Org, in.ID)
+	users, err := domainsUsingContact(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	if len(users) > 0 {
-		return op.Nothing{}, ContactInUse.With(map[string]id.ID{"domainId": users[0].ID})
+		return op.Nothing{}, ContactInUse.WithDetails(map[string]id.ID{"domainId": users[0].ID})
 	}
-	v, err := domainContacts.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	v, err := domainContacts.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("domain_contact.deleted", v.ID, v)
 }
 
-// usersOf are the domains that are registered for a contact.
-func usersOf(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]Domain, error) {
-	return db.All[Domain](ctx, tx, "SELECT "+domains.Columns()+`
+// domainsUsingContact are the domains that are registered for a contact.
+func domainsUsingContact(ctx context.Context, tx *db.Tx, org, contact id.ID) ([]Domain, error) {
+	return db.QueryAll[Domain](ctx, tx, "SELECT "+domains.Columns()+`
 		FROM domains
 		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL
 		ORDER BY name LIMIT 1000`, org, contact)
@@ -200,7 +200,7 @@ func (d *Domains) updateContact(ctx context.Context, c *op.Call, in contactUpdat
 }
 
 func (d *Domains) getRegistrant(ctx context.Context, c *op.Call, in domainRef) (*DomainContact, error) {
-	ref, err := registrantOf(ctx, c.Tx, c.Org, in.ID)
+	ref, err := findRegistrantContact(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ type registrantUpdate struct {
 func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registrantUpdate) (*DomainContact, error) {
 	var ref id.ID
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		ref, err = registrantOf(ctx, tx, c.Org, in.ID)
+		ref, err = findRegistrantContact(ctx, tx, c.Org, in.ID)
 		return err
 	})
 	if err != nil {
@@ -224,11 +224,11 @@ func (d *Domains) updateRegistrant(ctx context.Context, c *op.Call, in registran
 	return d.changeContact(ctx, c, ref, &in.Changes)
 }
 
-// registrantOf finds the domain contact that a domain is registered for.
-func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, error) {
+// findRegistrantContact finds the domain contact that a domain is registered for.
+func findRegistrantContact(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, error) {
 	v, err := domains.Get(ctx, tx, org, domain)
 	if err == nil && v.ContactID == nil {
-		err = notRegistered(v)
+		err = notRegisteredFault(v)
 	}
 	if err != nil {
 		return "", err
@@ -236,17 +236,17 @@ func registrantOf(ctx context.Context, tx *db.Tx, org, domain id.ID) (id.ID, err
 	return *v.ContactID, nil
 }
 
-// identity is what a registrar verifies a registrant by. When it changes, the registrant must
+// verifiedIdentity is what a registrar verifies a registrant by. When it changes, the registrant must
 // confirm again.
-func (r *Registrant) identity() [4]string {
-	return [4]string{r.FirstName, r.LastName, deref(r.OrganizationName), r.Email}
+func (r *Registrant) verifiedIdentity() [4]string {
+	return [4]string{r.FirstName, r.LastName, stringOrEmpty(r.OrganizationName), r.Email}
 }
 
-// contactTry is one attempt to change a contact: the row as read, the row as intended, and the
+// contactChange is one attempt to change a contact: the row as read, the row as intended, and the
 // domains that use it.
-type contactTry struct {
-	was, v DomainContact
-	users  []Domain
+type contactChange struct {
+	before, after DomainContact
+	users         []Domain
 }
 
 // changeContact writes a contact at the registrar and then here. If the row changed in between
@@ -254,103 +254,103 @@ type contactTry struct {
 func (d *Domains) changeContact(ctx context.Context, c *op.Call, ref id.ID, in *op.Changes[contactFields]) (
 	*DomainContact, error) {
 	for range 3 {
-		var t contactTry
+		var t contactChange
 		err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 			v, err := domainContacts.Get(ctx, tx, c.Org, ref)
 			if err != nil {
 				return err
 			}
-			t.was, t.v = *v, *v
-			t.users, err = usersOf(ctx, tx, c.Org, ref)
+			t.before, t.after = *v, *v
+			t.users, err = domainsUsingContact(ctx, tx, c.Org, ref)
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		if !op.Apply(&t.v, in) {
-			return &t.v, nil
+		if !op.Apply(&t.after, in) {
+			return &t.after, nil
 		}
 		if in.Has("phone") {
-			if err := t.v.readPhone(nil).Fault(fault.Invalid); err != nil {
+			if err := t.after.normalizePhone(nil).Fault(fault.Invalid); err != nil {
 				return nil, err
 			}
 		}
-		t.v.UpdatedAt = c.Now
-		if err := t.allowed(); err != nil {
+		t.after.UpdatedAt = c.Now
+		if err := t.checkAllowed(); err != nil {
 			return nil, err
 		}
-		if err := c.Announce(ctx, "domain_contact.updated", ref); err != nil {
+		if err := c.AnnounceEvent(ctx, "domain_contact.updated", ref); err != nil {
 			return nil, err
 		}
 		if !c.Rehearsing() {
-			if err := d.push(ctx, &t); err != nil {
+			if err := d.pushToRegistrar(ctx, &t); err != nil {
 				return nil, err
 			}
 		}
-		v, err := op.Finish(ctx, c, func(ctx context.Context) (*DomainContact, error) { return t.write(ctx, c) })
-		if !errors.Is(err, errChanged) {
+		v, err := op.Finish(ctx, c, func(ctx context.Context) (*DomainContact, error) { return t.saveContact(ctx, c) })
+		if !errors.Is(err, errChangedMeanwhile) {
 			return v, err
 		}
 	}
 	return nil, fault.Unavailable.Say("The contact is being changed by others. Retry in a moment.")
 }
 
-var errChanged = errors.New("domain: it changed meanwhile")
+var errChangedMeanwhile = errors.New("domain: it changed meanwhile")
 
-// remote reports whether the change concerns the registrar. The label is kept here alone.
-func (t *contactTry) remote() bool {
-	was := t.was
-	was.Label, was.UpdatedAt, was.DeletedAt = t.v.Label, t.v.UpdatedAt, t.v.DeletedAt
-	return !sameRegistrant(was.Registrant, t.v.Registrant)
+// concernsRegistrar reports whether the change concerns the registrar. The label is kept here alone.
+func (t *contactChange) concernsRegistrar() bool {
+	was := t.before
+	was.Label, was.UpdatedAt, was.DeletedAt = t.after.Label, t.after.UpdatedAt, t.after.DeletedAt
+	return !sameRegistrant(was.Registrant, t.after.Registrant)
 }
 
 func sameRegistrant(a, b Registrant) bool {
 	texts := func(r Registrant) [12]string {
 		return [12]string{
-			r.FirstName, r.LastName, deref(r.OrganizationName), deref(r.JobTitle), r.Address1, deref(r.Address2),
+			r.FirstName, r.LastName, stringOrEmpty(r.OrganizationName), stringOrEmpty(r.JobTitle), r.Address1, stringOrEmpty(r.Address2),
 			r.City, r.StateProvince, r.PostalCode, r.Country, r.Email, r.Phone,
 		}
 	}
 	return texts(a) == texts(b)
 }
 
-// allowed refuses a change that the registrant's domains do not permit: their registry wants
+// checkAllowed refuses a change that the registrant's domains do not permit: their registry wants
 // an organization, or a transfer is under way.
-func (t *contactTry) allowed() error {
-	if err := t.v.issues().Fault(fault.Invalid); err != nil {
+func (t *contactChange) checkAllowed() error {
+	if err := t.after.fieldIssues().Fault(fault.Invalid); err != nil {
 		return err
 	}
-	if !t.remote() {
+	if !t.concernsRegistrar() {
 		return nil
 	}
 	for i := range t.users {
-		if err := organizationRule(t.users[i].Name, &t.v.Registrant); err != nil {
+		if err := checkOrganization(t.users[i].Name, &t.after.Registrant); err != nil {
 			return err
 		}
-		if t.users[i].TransferRequestedAt != nil && t.was.identity() != t.v.identity() {
+		if t.users[i].TransferRequestedAt != nil && t.before.verifiedIdentity() != t.after.verifiedIdentity() {
 			return TransferInFlight.Say("A transfer of %s, which uses this contact, is under way.", t.users[i].Name)
 		}
 	}
 	return nil
 }
 
-// push writes the registrant of every domain that uses the contact at the registrar. If one is
+// pushToRegistrar writes the registrant of every domain that uses the contact at the registrar. If one is
 // refused, those before it get their old registrant back.
-func (d *Domains) push(ctx context.Context, t *contactTry) error {
-	if !t.remote() {
+func (d *Domains) pushToRegistrar(ctx context.Context, t *contactChange) error {
+	if !t.concernsRegistrar() {
 		return nil
 	}
 	for i := range t.users {
-		if err := d.pushOne(ctx, t.users[i].Name, t.v.Registrant); err != nil {
-			d.putBack(ctx, t, i)
+		if err := d.pushRegistrant(ctx, t.users[i].Name, t.after.Registrant); err != nil {
+			d.restoreRegistrants(ctx, t, i)
 			return err
 		}
 	}
 	return nil
 }
 
-// pushOne writes the registrant of one domain at the registrar.
-func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error {
+// pushRegistrant writes the registrant of one domain at the registrar.
+func (d *Domains) pushRegistrant(ctx context.Context, name string, r Registrant) error {
 	err := d.cfg.Registrar.ChangeContact(ctx, name, r)
 	var cannot *UnsupportedError
 	var no *Refusal
@@ -367,56 +367,56 @@ func (d *Domains) pushOne(ctx context.Context, name string, r Registrant) error 
 	return providerFault(err)
 }
 
-// putBack writes the old registrant of the first domains again, after a change that is
+// restoreRegistrants writes the old registrant of the first domains again, after a change that is
 // abandoned.
-func (d *Domains) putBack(ctx context.Context, t *contactTry, pushed int) {
+func (d *Domains) restoreRegistrants(ctx context.Context, t *contactChange, pushed int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
 	defer cancel()
 	for i := range pushed {
-		if err := d.cfg.Registrar.ChangeContact(ctx, t.users[i].Name, t.was.Registrant); err != nil {
+		if err := d.cfg.Registrar.ChangeContact(ctx, t.users[i].Name, t.before.Registrant); err != nil {
 			d.cfg.Log.ErrorContext(ctx, "the registrar has another registrant than the contact says; "+
-				"change the contact again", "name", t.users[i].Name, "contact", t.v.ID, "err", err)
+				"change the contact again", "name", t.users[i].Name, "contact", t.after.ID, "err", err)
 		}
 	}
 }
 
-// write saves the change, unless the contact or the domains that use it changed since they
+// saveContact saves the change, unless the contact or the domains that use it changed since they
 // were read.
-func (t *contactTry) write(ctx context.Context, c *op.Call) (*DomainContact, error) {
-	now, err := domainContacts.Lock(ctx, c.Tx, c.Org, t.v.ID)
+func (t *contactChange) saveContact(ctx context.Context, c *op.Call) (*DomainContact, error) {
+	now, err := domainContacts.Lock(ctx, c.Tx, c.Org, t.after.ID)
 	if err != nil {
 		return nil, err
 	}
-	if now.UpdatedAt != t.was.UpdatedAt || !sameRegistrant(now.Registrant, t.was.Registrant) {
-		return nil, errChanged
+	if now.UpdatedAt != t.before.UpdatedAt || !sameRegistrant(now.Registrant, t.before.Registrant) {
+		return nil, errChangedMeanwhile
 	}
-	users, err := usersOf(ctx, c.Tx, c.Org, t.v.ID)
+	users, err := domainsUsingContact(ctx, c.Tx, c.Org, t.after.ID)
 	if err != nil {
 		return nil, err
 	}
-	if t.remote() && slices.ContainsFunc(users, t.unpushed) {
-		return nil, errChanged
+	if t.concernsRegistrar() && slices.ContainsFunc(users, t.isNewUser) {
+		return nil, errChangedMeanwhile
 	}
-	if err := domainContacts.Save(ctx, c.Tx, &t.v); err != nil {
+	if err := domainContacts.Save(ctx, c.Tx, &t.after); err != nil {
 		return nil, err
 	}
-	if t.was.identity() != t.v.identity() {
-		if err := unverified(ctx, c.Tx, c.Org, t.v.ID, c.Now); err != nil {
+	if t.before.verifiedIdentity() != t.after.verifiedIdentity() {
+		if err := markUnverified(ctx, c.Tx, c.Org, t.after.ID, c.Now); err != nil {
 			return nil, err
 		}
 	}
-	return &t.v, c.Emit("domain_contact.updated", t.v.ID, &t.v)
+	return &t.after, c.Emit("domain_contact.updated", t.after.ID, &t.after)
 }
 
-// unpushed reports whether a domain began to use the contact after it was read, so that the
+// isNewUser reports whether a domain began to use the contact after it was read, so that the
 // registrar does not know its new registrant.
-func (t *contactTry) unpushed(v Domain) bool {
+func (t *contactChange) isNewUser(v Domain) bool {
 	return !slices.ContainsFunc(t.users, func(u Domain) bool { return u.ID == v.ID })
 }
 
-// unverified records that the registrant of these domains must confirm the email address
+// markUnverified records that the registrant of these domains must confirm the email address
 // again.
-func unverified(ctx context.Context, tx *db.Tx, org, contact id.ID, now clock.Time) error {
+func markUnverified(ctx context.Context, tx *db.Tx, org, contact id.ID, now clock.Time) error {
 	_, err := db.Exec(ctx, tx, `
 		UPDATE domains SET contact_verification = 'pending', updated_at = $3
 		WHERE organization_id = $1 AND contact_id = $2 AND status <> 'transferred' AND deleted_at IS NULL`,

@@ -10,8 +10,8 @@ import (
 	"frontdesk/internal/resource/zone"
 )
 
-// Remaining is a record that keeps a domain from being deleted.
-type Remaining struct {
+// BlockingRecord is a record that keeps a domain from being deleted.
+type BlockingRecord struct {
 	ID      id.ID  `json:"id"`
 	Type    string `json:"type"`
 	Name    string `json:"name"`
@@ -25,34 +25,34 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 	// on. It is checked again when nothing can change any more.
 	var v *Domain
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if v, err = d.get(ctx, tx, c.Org, in.ID); err != nil {
+		if v, err = d.loadDomain(ctx, tx, c.Org, in.ID); err != nil {
 			return err
 		}
-		return mayDelete(ctx, tx, v)
+		return checkMayDelete(ctx, tx, v)
 	})
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if v.registeredApex() && v.Status == StatusExpired && !c.Rehearsing() {
-		if err := d.zoneMustBeEmpty(ctx, c, v); err != nil {
+	if v.isRegisteredApex() && v.Status == StatusExpired && !c.Rehearsing() {
+		if err := d.checkZoneEmpty(ctx, c, v); err != nil {
 			return op.Nothing{}, err
 		}
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
-		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+		v, err := d.lockDomain(ctx, c.Tx, c.Org, in.ID)
 		if err != nil {
 			return op.Nothing{}, err
 		}
-		if err := mayDelete(ctx, c.Tx, v); err != nil {
+		if err := checkMayDelete(ctx, c.Tx, v); err != nil {
 			return op.Nothing{}, err
 		}
-		if err := noSubdomains(ctx, c.Tx, c.Org, v.ID); err != nil {
+		if err := checkNoSubdomains(ctx, c.Tx, c.Org, v.ID); err != nil {
 			return op.Nothing{}, err
 		}
-		if _, err := domains.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
+		if _, err := domains.SoftDelete(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 			return op.Nothing{}, err
 		}
-		h, err := holdOn(ctx, c.Tx, v.Name)
+		h, err := findHold(ctx, c.Tx, v.Name)
 		if err != nil {
 			return op.Nothing{}, err
 		}
@@ -60,14 +60,14 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 			return op.Nothing{}, err
 		}
 		if v.ParentDomainID != nil {
-			if err := d.subdomainsChanged(ctx, c, *v.ParentDomainID); err != nil {
+			if err := d.republishParentEmail(ctx, c, *v.ParentDomainID); err != nil {
 				return op.Nothing{}, err
 			}
 		}
 		// A domain that was never verified has no zone, and one of its name
 		// would be somebody else's.
 		if v.Kind == KindApex && (v.Status != StatusPending || h != nil && h.Domain == v.ID) {
-			if err := d.enqueueZone(ctx, c.Tx, dropZoneJob, c.Org, v.Name); err != nil {
+			if err := d.enqueueZoneJob(ctx, c.Tx, dropZoneJob, c.Org, v.Name); err != nil {
 				return op.Nothing{}, err
 			}
 		}
@@ -76,17 +76,17 @@ func (d *Domains) deleteDomain(ctx context.Context, c *op.Call, in domainRef) (o
 	})
 }
 
-func (v *Domain) registeredApex() bool { return v.Source == SourceRegistered && v.Kind == KindApex }
+func (v *Domain) isRegisteredApex() bool { return v.Source == SourceRegistered && v.Kind == KindApex }
 
-// mayDelete refuses a registered domain that is still in use.
-func mayDelete(ctx context.Context, tx *db.Tx, v *Domain) error {
-	if !v.registeredApex() {
+// checkMayDelete refuses a registered domain that is still in use.
+func checkMayDelete(ctx context.Context, tx *db.Tx, v *Domain) error {
+	if !v.isRegisteredApex() {
 		return nil
 	}
 	if v.Status != StatusExpired && v.Status != StatusTransferred {
 		return NotExpired.New()
 	}
-	if err := noRenewal(ctx, tx, v.OrganizationID, v.ID); err != nil {
+	if err := checkNoRenewal(ctx, tx, v.OrganizationID, v.ID); err != nil {
 		return err
 	}
 	if v.TransferRequestedAt != nil && v.Status != StatusTransferred {
@@ -95,21 +95,21 @@ func mayDelete(ctx context.Context, tx *db.Tx, v *Domain) error {
 	return nil
 }
 
-// zoneMustBeEmpty refuses a zone with records besides those it was created
+// checkZoneEmpty refuses a zone with records besides those it was created
 // with.
-func (d *Domains) zoneMustBeEmpty(ctx context.Context, c *op.Call, v *Domain) error {
+func (d *Domains) checkZoneEmpty(ctx context.Context, c *op.Call, v *Domain) error {
 	rows, err := d.Zones.Rows(ctx, c, zone.Ref{Org: v.OrganizationID, Domain: v.ID, Name: v.Name})
 	if err != nil {
 		return fault.Unavailable.Because(err)
 	}
-	var left []Remaining
+	var left []BlockingRecord
 	for _, r := range rows {
 		if r.ManagedBy != zone.BySystem {
-			left = append(left, Remaining{r.ID, r.Type, r.Name, r.Content})
+			left = append(left, BlockingRecord{r.ID, r.Type, r.Name, r.Content})
 		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	return ZoneNotEmpty.With(map[string][]Remaining{"records": left[:min(len(left), 100)]})
+	return ZoneNotEmpty.WithDetails(map[string][]BlockingRecord{"records": left[:min(len(left), 100)]})
 }

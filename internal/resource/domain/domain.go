@@ -158,7 +158,7 @@ type Registration struct {
 
 	Transfer *Transfer `json:"transfer" doc:"to another registrar; null when there is none"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // TransferStatus is how far along a transfer is.
@@ -176,9 +176,9 @@ type Transfer struct {
 	RequestedAt clock.Time     `json:"requestedAt"`
 }
 
-// registration builds the answer's part about the registration from the columns; nil for a
+// buildRegistration builds the answer's part about the registration from the columns; nil for a
 // domain that was not registered here.
-func (v *Domain) registration() *Registration {
+func (v *Domain) buildRegistration() *Registration {
 	if v.Registrar == nil {
 		return nil
 	}
@@ -210,39 +210,39 @@ func (v *Domain) apexID() id.ID {
 }
 
 var domains = db.NewTable[Domain]("domains", db.Life{
-	Noun:      "domain",
-	Strangers: db.NobodyOutside,
+	Noun:         "domain",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("parent_domain_id", "domains", db.EndsAtPurge),
-		db.To("contact_id", "domain_contacts"),
+		db.RefTo("parent_domain_id", "domains", db.EndsAtPurge),
+		db.RefTo("contact_id", "domain_contacts"),
 	},
 })
 
 // The refusals of domains.
 var (
-	Exists       = fault.Define("DOMAIN_EXISTS", 409, "The organization already has this domain.")
-	ParentExists = fault.Define("DOMAIN_PARENT_EXISTS", 409,
+	Exists       = fault.DefineKind("DOMAIN_EXISTS", 409, "The organization already has this domain.")
+	ParentExists = fault.DefineKind("DOMAIN_PARENT_EXISTS", 409,
 		"The organization has the domain above this name. Add it as a subdomain of that.")
-	NestingUnsupported = fault.Define("DOMAIN_NESTING_UNSUPPORTED", 409,
+	NestingUnsupported = fault.DefineKind("DOMAIN_NESTING_UNSUPPORTED", 409,
 		"The name is more than one label below a domain of the organization.")
-	SubdomainsExist = fault.Define("DOMAIN_SUBDOMAINS_EXIST", 409, "The domain has subdomains. Remove them first.")
-	Unavailable     = fault.Define("DOMAIN_UNAVAILABLE", 409, "This domain is not available.")
-	NotVerified     = fault.Define("DOMAIN_NOT_VERIFIED", 409, "The TXT record was not found.")
-	NotExpired      = fault.Define("REGISTERED_DOMAIN_NOT_EXPIRED", 409,
+	SubdomainsExist = fault.DefineKind("DOMAIN_SUBDOMAINS_EXIST", 409, "The domain has subdomains. Remove them first.")
+	Unavailable     = fault.DefineKind("DOMAIN_UNAVAILABLE", 409, "This domain is not available.")
+	NotVerified     = fault.DefineKind("DOMAIN_NOT_VERIFIED", 409, "The TXT record was not found.")
+	NotExpired      = fault.DefineKind("REGISTERED_DOMAIN_NOT_EXPIRED", 409,
 		"A registered domain can be deleted once it has expired.")
-	RenewalInFlight = fault.Define("REGISTERED_DOMAIN_RENEWAL_IN_FLIGHT", 409,
+	RenewalInFlight = fault.DefineKind("REGISTERED_DOMAIN_RENEWAL_IN_FLIGHT", 409,
 		"A renewal of this domain is queued or running.")
-	TransferInFlight = fault.Define("REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT", 409,
+	TransferInFlight = fault.DefineKind("REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT", 409,
 		"A transfer to another registrar is under way.")
-	Locked = fault.Define("REGISTERED_DOMAIN_LOCKED", 409,
+	Locked = fault.DefineKind("REGISTERED_DOMAIN_LOCKED", 409,
 		"The transfer lock is on. Turn transferLock off first.")
-	ZoneNotEmpty = fault.Define("REGISTERED_DOMAIN_DNS_NOT_EMPTY", 409,
+	ZoneNotEmpty = fault.DefineKind("REGISTERED_DOMAIN_DNS_NOT_EMPTY", 409,
 		"The zone still has records. Remove them first.")
-	Unsupported = fault.Define("REGISTRAR_UNSUPPORTED_OPERATION", 422, "This is not possible for this domain.")
+	Unsupported = fault.DefineKind("REGISTRAR_UNSUPPORTED_OPERATION", 422, "This is not possible for this domain.")
 )
 
-// unsupported refuses what cannot be done with a domain, and says why where that is known.
-func unsupported(operation string, v *Domain) error {
+// unsupportedFault refuses what cannot be done with a domain, and says why where that is known.
+func unsupportedFault(operation string, v *Domain) error {
 	f := Unsupported.Say("%s cannot do this: %s.", v.Name, operation)
 	if v.Registration == nil {
 		f = Unsupported.Say("%s is not registered here.", v.Name)
@@ -253,16 +253,16 @@ func unsupported(operation string, v *Domain) error {
 	return f
 }
 
-// notRegistered refuses a domain whose registration is asked for and that has none here.
-func notRegistered(v *Domain) error {
+// notRegisteredFault refuses a domain whose registration is asked for and that has none here.
+func notRegisteredFault(v *Domain) error {
 	return fault.NotFound.Say("%s has no registration here.", v.Name)
 }
 
-// notLeaving refuses a domain that is not registered here, that has moved to another
+// checkNotLeaving refuses a domain that is not registered here, that has moved to another
 // registrar, or whose transfer is under way.
-func notLeaving(v *Domain, operation string) error {
+func checkNotLeaving(v *Domain, operation string) error {
 	if v.Registration == nil || v.Status == StatusTransferred {
-		return unsupported(operation, v)
+		return unsupportedFault(operation, v)
 	}
 	if v.TransferRequestedAt != nil {
 		return TransferInFlight.New()
@@ -284,7 +284,7 @@ type domainArgs struct {
 // exampleID is the domain in the examples of operations.
 const exampleID = `"3b0f6a52-77a4-4d4f-9c7b-0c5a1d2e3f40"`
 
-func deref(s *string) string {
+func stringOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}

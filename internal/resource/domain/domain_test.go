@@ -103,13 +103,13 @@ func TestVerifyHeld(t *testing.T) {
 		var values []string
 		for i := range ids {
 			v := w.NewTenant(t, "enterprise")
-			d := w.Send(t, v.Key, "POST", "/v1/domains", `{"name": "contested.example"}`).OK(t, 201)
+			d := w.SendREST(t, v.Key, "POST", "/v1/domains", `{"name": "contested.example"}`).OK(t, 201)
 			tenants, ids[i], values = append(tenants, v), d.Text("id"),
 				append(values, d.Text("verification.recordValue"))
 		}
 		w.txt.set("_frontdesk.contested.example", values...)
-		apptest.AtOnce(len(ids), func(i int) {
-			r := w.Send(t, tenants[i].Key, "POST", "/v1/domains/"+ids[i]+"/verify", "")
+		apptest.RunAtOnce(len(ids), func(i int) {
+			r := w.SendREST(t, tenants[i].Key, "POST", "/v1/domains/"+ids[i]+"/verify", "")
 			switch {
 			case r.Status == 200:
 				won.Add(1)
@@ -228,13 +228,14 @@ func TestZoneOfFormerDomain(t *testing.T) {
 		w.exec("DELETE FROM domain_holds WHERE name = 'sold.com'")
 		mine := w.post(records, record).OK(w.t, 201).Text("id") // it may still be delegated to us
 		other := w.NewTenant(w.t, "enterprise")
-		v := w.Send(w.t, other.Key, "POST", "/v1/domains", `{"name": "sold.com"}`).OK(w.t, 201)
+		v := w.SendREST(w.t, other.Key, "POST", "/v1/domains", `{"name": "sold.com"}`).OK(w.t, 201)
 		w.txt.set(v.Text("verification.recordName"), v.Text("verification.recordValue"))
-		w.Send(w.t, other.Key, "POST", "/v1/domains/"+v.Text("id")+"/verify", "").OK(w.t, 200).Same("status", "active")
+		w.SendREST(w.t, other.Key, "POST", "/v1/domains/"+v.Text("id")+"/verify", "").OK(w.t, 200).Same("status",
+			"active")
 		w.post(records, strings.Replace(record, "www", "evil", 1)).Refused(w.t, 409, "DNS_ZONE_MISSING")
 		w.get(records).Refused(w.t, 409, "DNS_ZONE_MISSING")
 		w.remove(records+"/"+mine).Refused(w.t, 409, "DNS_ZONE_MISSING")
-		w.Send(w.t, other.Key, "POST", "/v1/domains/"+v.Text("id")+"/dns-records",
+		w.SendREST(w.t, other.Key, "POST", "/v1/domains/"+v.Text("id")+"/dns-records",
 			strings.Replace(record, "www", "new", 1)).
 			OK(w.t, 201)
 		w.remove(former).OK(w.t, 204)

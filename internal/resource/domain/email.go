@@ -29,7 +29,7 @@ func (d *Domains) emailOperations() []*op.Op {
 				"Calling it again adds what is missing, and changes the mode if it names another.",
 			Status:  200,
 			Outward: true,
-			Errors: zone.Errors(NotVerified, Unavailable, zone.Missing, zone.Busy, zone.Full,
+			Errors: zone.WithProviderErrors(NotVerified, Unavailable, zone.Missing, zone.Busy, zone.Full,
 				zone.RecordConflict),
 			Events:  []string{"domain.email.created", "domain.email.updated"},
 			Example: `{"id": ` + exampleID + `, "mode": "sending"}`,
@@ -42,14 +42,14 @@ func (d *Domains) emailOperations() []*op.Op {
 				"delegated " +
 				"to our name servers, these are the records to copy to where it is. Without email there are none.",
 			Example: ref,
-		}, d.getEmail),
+		}, d.getEmailSetup),
 		op.Flow(op.Spec{
 			Name:        "domains.email.disable",
 			Rehearses:   true,
 			Route:       "DELETE /v1/domains/{id}/email",
 			Summary:     "Turn hosted email off for a domain.",
 			Description: "Removes the records that turning it on wrote. The signing keys are kept for the next time.",
-			Errors:      zone.Errors(zone.Missing, zone.Busy),
+			Errors:      zone.WithProviderErrors(zone.Missing, zone.Busy),
 			Events:      []string{"domain.email.deleted"},
 			Example:     ref,
 		}, d.disableEmail),
@@ -61,9 +61,9 @@ type emailInput struct {
 	Mode *EmailMode `json:"mode" enum:"full,sending" doc:"full unless given; while email is on, it stays unless given"`
 }
 
-// publishLater is how long the fallback job waits. By then the request that changed
+// publishFallbackDelay is how long the fallback job waits. By then the request that changed
 // the email has published the records itself, or is dead.
-const publishLater = 90 * time.Second
+const publishFallbackDelay = 90 * time.Second
 
 func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in emailInput) (*Domain, error) {
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -71,22 +71,22 @@ func (d *Domains) enableEmail(ctx context.Context, c *op.Call, in emailInput) (*
 		if err != nil {
 			return err
 		}
-		return mayHaveEmail(v)
+		return checkMayHaveEmail(v)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Email.makeKeys(ctx, c.Org, in.ID, false); err != nil {
+	if err := d.Email.ensureSigningKeys(ctx, c.Org, in.ID, false); err != nil {
 		return nil, err
 	}
 	return d.switchEmail(ctx, c, in.ID, true, in.Mode)
 }
 
-// mayHaveEmail refuses a domain whose email cannot be turned on.
-func mayHaveEmail(v *Domain) error {
+// checkMayHaveEmail refuses a domain whose email cannot be turned on.
+func checkMayHaveEmail(v *Domain) error {
 	switch {
 	case v.Kind == KindSubdomain:
-		return followsParent(v)
+		return followsParentFault(v)
 	case v.Status == StatusPending:
 		return NotVerified.Say("Verify %s first.", v.Name)
 	case v.Status != StatusActive:
@@ -95,8 +95,8 @@ func mayHaveEmail(v *Domain) error {
 	return nil
 }
 
-// followsParent refuses to turn email on or off for a subdomain alone.
-func followsParent(v *Domain) error {
+// followsParentFault refuses to turn email on or off for a subdomain alone.
+func followsParentFault(v *Domain) error {
 	f := zone.Missing.Say("The email of %s follows the domain above it. Use that domain's id.", v.Name)
 	f.Details = map[string]*id.ID{"parentDomainId": v.ParentDomainID}
 	return f
@@ -110,9 +110,9 @@ func (d *Domains) disableEmail(ctx context.Context, c *op.Call, in domainRef) (o
 			return err
 		}
 		if v.Kind == KindSubdomain {
-			return followsParent(v)
+			return followsParentFault(v)
 		}
-		rows, err := emailRows(ctx, tx, c.Org, []id.ID{in.ID})
+		rows, err := loadEmailRows(ctx, tx, c.Org, []id.ID{in.ID})
 		has = len(rows) > 0
 		return err
 	})
@@ -134,33 +134,33 @@ func (d *Domains) switchEmail(
 			return err
 		}
 		if on {
-			if err := mayHaveEmail(v); err != nil {
+			if err := checkMayHaveEmail(v); err != nil {
 				return err
 			}
 		}
-		rows, err := emailRows(ctx, tx, c.Org, []id.ID{domain})
+		rows, err := loadEmailRows(ctx, tx, c.Org, []id.ID{domain})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		tx.Tell(op.Announced{Type: "domain.email.updated", Resource: domain})
+		tx.AddToTrace(op.AnnouncedEvent{Type: "domain.email.updated", Resource: domain})
 		_, err = db.Exec(ctx, tx, `
 			UPDATE domain_email SET wanted = $3, wanted_mode = $4, version = version + 1
-			WHERE organization_id = $1 AND domain_id = $2`, c.Org, domain, on, rows[0].next(on, mode))
+			WHERE organization_id = $1 AND domain_id = $2`, c.Org, domain, on, rows[0].nextMode(on, mode))
 		if err != nil {
 			return err
 		}
-		return d.republish(ctx, tx, c.Org, domain, d.cfg.Clock.Now().Add(publishLater))
+		return d.enqueuePublishEmail(ctx, tx, c.Org, domain, d.cfg.Clock.Now().Add(publishFallbackDelay))
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !c.Rehearsing() {
 		// A domain that lost its zone has no records that could be removed.
-		if err := d.Email.publish(ctx, c.Org, domain); err != nil && (on || !fault.Has(err, fault.NotFound)) {
+		if err := d.Email.publishRecords(ctx, c.Org, domain); err != nil && (on || !fault.IsKind(err, fault.NotFound)) {
 			return nil, err
 		}
 	}
-	d.pause("email-published")
+	d.pauseAt("email-published")
 	finish := func(ctx context.Context) (*Domain, error) {
 		v, event, err := d.settleEmail(ctx, c.Tx, c.Org, domain)
 		if err != nil || event == "" {
@@ -178,9 +178,9 @@ func (d *Domains) switchEmail(
 	return nil, err
 }
 
-// next is the mode that email has from now on: the given one, full when it is turned on anew,
+// nextMode is the mode that email has from now on: the given one, full when it is turned on anew,
 // or else the mode it has.
-func (r *emailRow) next(on bool, mode *EmailMode) EmailMode {
+func (r *emailRow) nextMode(on bool, mode *EmailMode) EmailMode {
 	switch {
 	case mode != nil:
 		return *mode
@@ -200,7 +200,7 @@ func (d *Domains) settleEmail(ctx context.Context, tx *db.Tx, org, domain id.ID)
 	if err != nil {
 		return nil, "", err
 	}
-	v, err = d.get(ctx, tx, org, domain)
+	v, err = d.loadDomain(ctx, tx, org, domain)
 	switch {
 	case err != nil:
 		return nil, "", err
@@ -236,28 +236,29 @@ type emailArgs struct {
 	Domain id.ID `json:"domain"`
 }
 
-// republish enqueues the job that brings the zone's email records up to date.
-func (d *Domains) republish(ctx context.Context, tx *db.Tx, org, domain id.ID, at clock.Time) error {
-	_, err := d.cfg.Jobs.Enqueue(ctx, tx, publishEmailJob, emailArgs{org, domain}, job.At(at), job.For(org))
+// enqueuePublishEmail enqueues the job that brings the zone's email records up to date.
+func (d *Domains) enqueuePublishEmail(ctx context.Context, tx *db.Tx, org, domain id.ID, at clock.Time) error {
+	_, err := d.cfg.Jobs.Enqueue(ctx, tx, publishEmailJob, emailArgs{org, domain}, job.RunAt(at),
+		job.ForOrganization(org))
 	return err
 }
 
-// subdomainsChanged has the email records of a domain published again after a subdomain came
+// republishParentEmail has the email records of a domain published again after a subdomain came
 // or went. A domain that never had email has none.
-func (d *Domains) subdomainsChanged(ctx context.Context, c *op.Call, parent id.ID) error {
+func (d *Domains) republishParentEmail(ctx context.Context, c *op.Call, parent id.ID) error {
 	n, err := db.Exec(ctx, c.Tx, `
 		UPDATE domain_email SET version = version + 1
 		WHERE organization_id = $1 AND domain_id = $2`, c.Org, parent)
 	if err != nil || n == 0 {
 		return err
 	}
-	return d.republish(ctx, c.Tx, c.Org, parent, c.Now)
+	return d.enqueuePublishEmail(ctx, c.Tx, c.Org, parent, c.Now)
 }
 
 // publishEmail is the job that brings the zone's email records up to date.
 func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job.Outcome, error) {
-	err := d.Email.publish(ctx, a.Org, a.Domain)
-	if fault.Has(err, fault.NotFound) { // the domain is deleted, and its zone with it
+	err := d.Email.publishRecords(ctx, a.Org, a.Domain)
+	if fault.IsKind(err, fault.NotFound) { // the domain is deleted, and its zone with it
 		return nil, nil
 	}
 	if err != nil {
@@ -265,20 +266,20 @@ func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
 		v, event, err := d.settleEmail(ctx, tx, a.Org, a.Domain)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil || event == "" {
 			return err
 		}
-		return d.emit(ctx, tx, a.Org, event, v.ID, v)
+		return d.emitSystemEvent(ctx, tx, a.Org, event, v.ID, v)
 	}, nil
 }
 
-// provision publishes the email records of a domain that is being registered, which has an id
+// provisionRecords publishes the email records of a domain that is being registered, which has an id
 // but no row yet. It can be repeated. confirmEmail follows once the row is written.
-func (e *Email) provision(ctx context.Context, org, domain id.ID, name string) error {
-	if err := e.makeKeys(ctx, org, domain, true); err != nil {
+func (e *Email) provisionRecords(ctx context.Context, org, domain id.ID, name string) error {
+	if err := e.ensureSigningKeys(ctx, org, domain, true); err != nil {
 		return err
 	}
 	return e.setRecords(ctx, zone.Ref{Org: org, Domain: domain, Name: name, Registering: true})
@@ -290,11 +291,11 @@ const publishTries = 20
 
 var errOvertaken = errors.New("domain: the zone should have other email records by now")
 
-// publish gives the zone of a domain its email records. When the wanted records change
+// publishRecords gives the zone of a domain its email records. When the wanted records change
 // meanwhile, it writes nothing more and starts over.
-func (e *Email) publish(ctx context.Context, org, domain id.ID) error {
+func (e *Email) publishRecords(ctx context.Context, org, domain id.ID) error {
 	for range publishTries {
-		at, err := e.findZone(ctx, org, domain)
+		at, err := e.findEmailZone(ctx, org, domain)
 		if err != nil {
 			return err
 		}
@@ -305,17 +306,17 @@ func (e *Email) publish(ctx context.Context, org, domain id.ID) error {
 	return zone.Busy.New()
 }
 
-// findZone finds the zone that gets the email records of a domain. A domain
+// findEmailZone finds the zone that gets the email records of a domain. A domain
 // whose proof has lapsed keeps its zone, and loses the email records.
-func (e *Email) findZone(ctx context.Context, org, domain id.ID) (at zone.Ref, err error) {
+func (e *Email) findEmailZone(ctx context.Context, org, domain id.ID) (at zone.Ref, err error) {
 	err = e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		o, err := findOwner(ctx, tx, org, domain)
+		o, err := findZoneOwner(ctx, tx, org, domain)
 		if err != nil {
 			return err
 		}
-		at = o.zone()
+		at = o.zoneRef()
 		if o.Status != StatusPending {
-			return o.mustHaveZone()
+			return o.checkHasZone()
 		}
 		if !o.Held {
 			return fault.NotFound.Say("%s has no zone.", o.Name)
@@ -329,13 +330,13 @@ func (e *Email) findZone(ctx context.Context, org, domain id.ID) (at zone.Ref, e
 // stops with errOvertaken once others are.
 func (e *Email) setRecords(ctx context.Context, at zone.Ref) error {
 	var version int
-	return e.zones.SetEmail(ctx, at, zone.EmailRecords{
+	return e.zones.SetEmailRecords(ctx, at, zone.EmailRecords{
 		Want: func(ctx context.Context, tx *db.Tx, others []zone.Record) (want []zone.Record, err error) {
 			version, want, err = e.wantedRecords(ctx, tx, at, others)
 			return want, err
 		},
-		Still: func(ctx context.Context, tx *db.Tx) error {
-			now, err := db.One[int](ctx, tx, `
+		StillValid: func(ctx context.Context, tx *db.Tx) error {
+			now, err := db.QueryOne[int](ctx, tx, `
 				SELECT version FROM domain_email
 				WHERE organization_id = $1 AND domain_id = $2`, at.Org, at.Domain)
 			if err == nil && now != version {

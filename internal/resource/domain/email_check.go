@@ -53,32 +53,32 @@ func (s EmailSetup) HoldsExternal() bool {
 	return slices.ContainsFunc(s.Records, func(r EmailRecord) bool { return r.State == SeenWrong && len(r.Seen) > 0 })
 }
 
-// checkTime bounds the lookups of one request together. They are as many as a
+// emailCheckTimeout bounds the lookups of one request together. They are as many as a
 // name has email records, five at most.
-const checkTime = 5 * time.Second
+const emailCheckTimeout = 5 * time.Second
 
-func (d *Domains) getEmail(ctx context.Context, c *op.Call, in domainRef) (*EmailSetup, error) {
+func (d *Domains) getEmailSetup(ctx context.Context, c *op.Call, in domainRef) (*EmailSetup, error) {
 	var out *EmailSetup
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = d.emailSetup(ctx, tx, c.Org, in.ID)
+		out, err = d.loadEmailSetup(ctx, tx, c.Org, in.ID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	ctx, cancel := context.WithTimeout(ctx, emailCheckTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i := range out.Records {
-		wg.Go(func() { Lookups{d.cfg.LookupTXT, d.cfg.LookupMX}.Check(ctx, &out.Records[i]) })
+		wg.Go(func() { DNSLookups{d.cfg.LookupTXT, d.cfg.LookupMX}.Check(ctx, &out.Records[i]) })
 	}
 	wg.Wait()
 	return out, nil
 }
 
-// emailSetup lists the email records of a domain or subdomain, not looked up yet.
-func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*EmailSetup, error) {
-	v, err := d.get(ctx, tx, org, ref)
+// loadEmailSetup lists the email records of a domain or subdomain, not looked up yet.
+func (d *Domains) loadEmailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*EmailSetup, error) {
+	v, err := d.loadDomain(ctx, tx, org, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*E
 	if !v.Email.Enabled {
 		return out, nil
 	}
-	rows, err := emailRows(ctx, tx, org, []id.ID{v.apexID()})
+	rows, err := loadEmailRows(ctx, tx, org, []id.ID{v.apexID()})
 	if err != nil || len(rows) == 0 {
 		return out, err
 	}
-	for _, r := range d.Email.recordsOf(emailName{v.Name, v.Purpose}, v.Name, &rows[0]) {
+	for _, r := range d.Email.emailRecordsOf(emailName{v.Name, v.Purpose}, v.Name, &rows[0]) {
 		out.Records = append(out.Records, EmailRecord{
 			Type:     r.Type,
 			Name:     r.Full(v.Name),
@@ -107,39 +107,39 @@ func (d *Domains) emailSetup(ctx context.Context, tx *db.Tx, org, ref id.ID) (*E
 	return out, nil
 }
 
-// Lookups are the functions that ask the DNS.
-type Lookups struct {
+// DNSLookups are the functions that ask the DNS.
+type DNSLookups struct {
 	TXT func(ctx context.Context, name string) ([]string, error)
 	MX  func(ctx context.Context, name string) ([]*net.MX, error)
 }
 
 // Check looks one email record up and notes what it found.
-func (l Lookups) Check(ctx context.Context, r *EmailRecord) {
+func (l DNSLookups) Check(ctx context.Context, r *EmailRecord) {
 	if r.Type == "MX" {
 		hosts, err := l.MX(ctx, r.Name)
 		if len(hosts) > 0 {
 			err = nil // Go's resolver returns the valid hosts along with an error about the others
 		}
-		r.Judge(priorities(hosts), err, judgeMX)
+		r.SetAnswer(formatMX(hosts), err, judgeMX)
 		return
 	}
 	seen, err := l.TXT(ctx, r.Name)
-	switch mark(r.Content) {
-	case spfMark:
-		r.Judge(withPrefix(seen, "v=spf"), err, judgeSPF)
-	case dmarcMark:
-		r.Judge(seen, err, judgeDMARC)
+	switch policyPrefix(r.Content) {
+	case spfPrefix:
+		r.SetAnswer(filterByPrefix(seen, "v=spf"), err, judgeSPF)
+	case dmarcPrefix:
+		r.SetAnswer(seen, err, judgeDMARC)
 	default:
-		r.Judge(seen, err, judgeKey)
+		r.SetAnswer(seen, err, judgeDKIM)
 	}
 }
 
-// Judge notes what the DNS answered for a record: its state, what is there, and what to do
+// SetAnswer notes what the DNS answered for a record: its state, what is there, and what to do
 // about it. judge decides when there is an answer with records.
-func (r *EmailRecord) Judge(seen []string, err error, judge func(*EmailRecord, []string) (SeenState, string)) {
-	l, problem := found(seen, err), ""
+func (r *EmailRecord) SetAnswer(seen []string, err error, judge func(*EmailRecord, []string) (SeenState, string)) {
+	l, problem := classifyLookup(seen, err), ""
 	switch {
-	case l.silence != nil:
+	case l.noAnswer != nil:
 		r.State, problem = SeenMissing, "The DNS did not answer. Check the name servers of the domain, then look again."
 	case l.problem != "":
 		r.State, problem = SeenMissing,
@@ -149,14 +149,14 @@ func (r *EmailRecord) Judge(seen []string, err error, judge func(*EmailRecord, [
 	default:
 		r.State, problem = judge(r, l.seen)
 	}
-	r.Seen = shown(l.seen)
+	r.Seen = clipRecords(l.seen)
 	if problem != "" {
 		r.Problem = &problem
 	}
 }
 
-// priorities writes MX records as texts like "10 mail.example.com", sorted by priority.
-func priorities(hosts []*net.MX) []string {
+// formatMX writes MX records as texts like "10 mail.example.com", sorted by priority.
+func formatMX(hosts []*net.MX) []string {
 	hosts = slices.Clone(hosts)
 	slices.SortStableFunc(hosts, func(a, b *net.MX) int { return int(a.Pref) - int(b.Pref) })
 	var out []string
@@ -188,18 +188,18 @@ func judgeMX(r *EmailRecord, seen []string) (SeenState, string) {
 func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
 	var policies []string
 	for _, s := range seen {
-		if mark(s+" ") == spfMark {
+		if policyPrefix(s+" ") == spfPrefix {
 			policies = append(policies, s)
 		}
 	}
-	ours := servers(r.Content)
+	ours := spfTerms(r.Content)
 	switch {
 	case len(policies) == 0:
 		return SeenWrong, "This is no SPF record: one begins with v=spf1 and a space."
 	case len(policies) > 1:
 		return SeenWrong, "A name must have one SPF record. Merge these into one, with " + strings.Join(ours, " ") + "."
 	}
-	theirs := servers(policies[0])
+	theirs := spfTerms(policies[0])
 	for _, s := range ours {
 		if !slices.Contains(theirs, s) {
 			return SeenWrong, "Add " + strings.Join(ours, " ") + " to this record, before its all: " +
@@ -209,8 +209,8 @@ func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
 	return SeenFound, ""
 }
 
-// servers lists the terms of an SPF record that apply: those before its all mechanism.
-func servers(policy string) (out []string) {
+// spfTerms lists the terms of an SPF record that apply: those before its all mechanism.
+func spfTerms(policy string) (out []string) {
 	for i, term := range strings.Fields(strings.ToLower(policy)) {
 		term = strings.TrimPrefix(term, "+")
 		if strings.TrimLeft(term, "-~?") == "all" {
@@ -225,7 +225,7 @@ func servers(policy string) (out []string) {
 
 // judgeDMARC accepts one policy, whatever it asks for.
 func judgeDMARC(_ *EmailRecord, seen []string) (SeenState, string) {
-	switch n := len(withPrefix(seen, dmarcMark)); n {
+	switch n := len(filterByPrefix(seen, dmarcPrefix)); n {
 	case 0:
 		return SeenWrong, "This is no DMARC record: one begins with v=DMARC1 and a semicolon."
 	case 1:
@@ -234,9 +234,9 @@ func judgeDMARC(_ *EmailRecord, seen []string) (SeenState, string) {
 	return SeenWrong, "A name must have one DMARC record. Remove the others."
 }
 
-// judgeKey accepts exactly our key as the only record. It ignores spaces, because DNS consoles
+// judgeDKIM accepts exactly our key as the only record. It ignores spaces, because DNS consoles
 // break long texts with them.
-func judgeKey(r *EmailRecord, seen []string) (SeenState, string) {
+func judgeDKIM(r *EmailRecord, seen []string) (SeenState, string) {
 	plain := func(s string) string { return strings.TrimSuffix(strings.Join(strings.Fields(s), ""), ";") }
 	switch {
 	case !slices.ContainsFunc(seen, func(s string) bool { return plain(s) == plain(r.Content) }):
@@ -247,8 +247,8 @@ func judgeKey(r *EmailRecord, seen []string) (SeenState, string) {
 	return SeenFound, ""
 }
 
-// withPrefix keeps the texts that begin with a prefix, in any case.
-func withPrefix(texts []string, prefix string) (out []string) {
+// filterByPrefix keeps the texts that begin with a prefix, in any case.
+func filterByPrefix(texts []string, prefix string) (out []string) {
 	for _, s := range texts {
 		if len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 			out = append(out, s)

@@ -15,7 +15,7 @@ import (
 )
 
 var _ = db.Declare("domain_email", db.Life{
-	Parent: db.To("domain_id", "domains", db.EndsAtPurge),
+	Parent: db.RefTo("domain_id", "domains", db.EndsAtPurge),
 	Sealed: []db.Sealed{
 		{Column: "ed25519_sealed", Place: "'domain_email/' || domain_id || '/fd-ed25519'"},
 		{Column: "rsa_sealed", Place: "'domain_email/' || domain_id || '/fd-rsa'"},
@@ -45,31 +45,31 @@ type emailRow struct {
 	Ed25519Record string    `db:"ed25519_record"`
 }
 
-func emailRows(ctx context.Context, tx *db.Tx, org id.ID, apexes []id.ID) ([]emailRow, error) {
-	return db.All[emailRow](ctx, tx, `
+func loadEmailRows(ctx context.Context, tx *db.Tx, org id.ID, apexes []id.ID) ([]emailRow, error) {
+	return db.QueryAll[emailRow](ctx, tx, `
 		SELECT domain_id, enabled, wanted, wanted_mode, version, rsa_record, ed25519_record
 		FROM domain_email
 		WHERE organization_id = $1 AND domain_id = ANY($2)`, org, apexes)
 }
 
-// keyPlace is what a sealed key is bound to. The table's Life repeats it in
+// sealPlace is what a sealed key is bound to. The table's Life repeats it in
 // SQL.
-func keyPlace(domain id.ID, selector string) string {
+func sealPlace(domain id.ID, selector string) string {
 	return "domain_email/" + string(domain) + "/" + selector
 }
 
-// makeKeys creates the signing keys of a domain, unless it has them. If two calls do so at
+// ensureSigningKeys creates the signing keys of a domain, unless it has them. If two calls do so at
 // once, the first pair wins. wanted is whether the domain has email from the start.
-func (e *Email) makeKeys(ctx context.Context, org, domain id.ID, wanted bool) error {
+func (e *Email) ensureSigningKeys(ctx context.Context, org, domain id.ID, wanted bool) error {
 	var rows []emailRow
 	err := e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = emailRows(ctx, tx, org, []id.ID{domain})
+		rows, err = loadEmailRows(ctx, tx, org, []id.ID{domain})
 		return err
 	})
 	if err != nil || len(rows) > 0 {
 		return err
 	}
-	pair, err := dkimkey.Pair()
+	pair, err := dkimkey.GeneratePair()
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (e *Email) makeKeys(ctx context.Context, org, domain id.ID, wanted bool) er
 		sealed, record := map[string][]byte{}, map[string]string{}
 		for _, k := range pair {
 			var err error
-			if sealed[k.Selector], err = e.seal.Seal(k.Private, keyPlace(domain, k.Selector)); err != nil {
+			if sealed[k.Selector], err = e.seal.Seal(k.Private, sealPlace(domain, k.Selector)); err != nil {
 				return err
 			}
 			record[k.Selector] = k.Record
@@ -96,54 +96,54 @@ func (e *Email) makeKeys(ctx context.Context, org, domain id.ID, wanted bool) er
 	})
 }
 
-// activeDomain finds an active domain d that has its name; of a subdomain, the
+// activeDomainSQL finds an active domain d that has its name; of a subdomain, the
 // domain p above it is active too.
-const activeDomain = `
+const activeDomainSQL = `
 	FROM domains d
 	JOIN domains p ON p.organization_id = d.organization_id AND p.id = coalesce(d.parent_domain_id, d.id)
 		AND p.deleted_at IS NULL AND p.status = 'active'
 	JOIN domain_holds h ON h.organization_id = d.organization_id AND h.domain_id = d.id AND h.name = d.name`
 
-// hostedEmail goes after JOIN or LEFT JOIN: it adds the hosted email e of the
+// hostedEmailSQL goes after JOIN or LEFT JOIN: it adds the hosted email e of the
 // activeDomainSQL, and the WHERE that callers continue with AND.
-const hostedEmail = ` domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
+const hostedEmailSQL = ` domain_email e ON e.organization_id = p.organization_id AND e.domain_id = p.id
 		AND e.enabled AND e.wanted
 	WHERE d.deleted_at IS NULL AND d.status = 'active'`
 
-// inFull is the condition under which the hosted email e also receives.
-const inFull = "e.mode = 'full' AND e.wanted_mode = 'full'"
+// fullModeSQL is the condition under which the hosted email e also receives.
+const fullModeSQL = "e.mode = 'full' AND e.wanted_mode = 'full'"
 
-// Sends reports whether an organization may send mail from a domain of this name: it must be
+// CanSendFrom reports whether an organization may send mail from a domain of this name: it must be
 // active, whether or not its email is hosted here. receives is whether mail to the domain
 // arrives here too.
-func (e *Email) Sends(ctx context.Context, tx *db.Tx, org id.ID, name string) (sends, receives bool, err error) {
+func (e *Email) CanSendFrom(ctx context.Context, tx *db.Tx, org id.ID, name string) (sends, receives bool, err error) {
 	type found struct {
 		Purpose Purpose `db:"purpose"`
 		Full    bool    `db:"in_full"`
 	}
-	f, err := db.One[found](ctx, tx, `
-		SELECT d.purpose, CASE WHEN `+inFull+` THEN TRUE ELSE FALSE END AS in_full`+activeDomain+`
-		LEFT JOIN`+hostedEmail+`
+	f, err := db.QueryOne[found](ctx, tx, `
+		SELECT d.purpose, CASE WHEN `+fullModeSQL+` THEN TRUE ELSE FALSE END AS in_full`+activeDomainSQL+`
+		LEFT JOIN`+hostedEmailSQL+`
 		AND d.organization_id = $1 AND d.name = $2`, org, name)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return false, false, nil
 	}
 	return err == nil, f.Purpose == PurposeGeneral && f.Full, err
 }
 
-// Receiver finds the organization whose domain has this name, and whether the domain receives
+// FindReceiver finds the organization whose domain has this name, and whether the domain receives
 // mail: one with another purpose than general only sends. The organization is empty if the
 // name has no hosted email here, or has it in the mode sending.
-func (e *Email) Receiver(ctx context.Context, tx *db.Tx, name string) (org id.ID, receives bool, err error) {
+func (e *Email) FindReceiver(ctx context.Context, tx *db.Tx, name string) (org id.ID, receives bool, err error) {
 	type found struct {
 		Organization id.ID   `db:"organization_id"`
 		Purpose      Purpose `db:"purpose"`
 	}
-	f, err := db.One[found](ctx, tx, `
-		SELECT d.organization_id, d.purpose`+activeDomain+`
-		JOIN`+hostedEmail+`
-		AND h.name = $1 AND `+inFull, name)
-	if errors.Is(err, db.ErrNone) {
+	f, err := db.QueryOne[found](ctx, tx, `
+		SELECT d.organization_id, d.purpose`+activeDomainSQL+`
+		JOIN`+hostedEmailSQL+`
+		AND h.name = $1 AND `+fullModeSQL, name)
+	if errors.Is(err, db.ErrNoRow) {
 		return "", false, nil
 	}
 	return f.Organization, f.Purpose == PurposeGeneral, err
@@ -155,13 +155,13 @@ type Signer struct {
 	Key      crypto.Signer
 }
 
-// ErrNotSending means that a domain is not the organization's, or not active.
-var ErrNotSending = errors.New("domain: not an active domain of the organization")
+// ErrMayNotSend means that a domain is not the organization's, or not active.
+var ErrMayNotSend = errors.New("domain: not an active domain of the organization")
 
-// Signers opens the keys that sign for a domain that the organization sends from. Without
+// LoadSigners opens the keys that sign for a domain that the organization sends from. Without
 // hosted email there are none: their records are not published, so nobody could verify the
 // signatures.
-func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, error) {
+func (e *Email) LoadSigners(ctx context.Context, org id.ID, name string) ([]Signer, error) {
 	type sealed struct {
 		DomainID *id.ID `db:"domain_id"`
 		RSA      []byte `db:"rsa_sealed"`
@@ -169,14 +169,14 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 	}
 	var row sealed
 	err := e.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		row, err = db.One[sealed](ctx, tx, `
-			SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed`+activeDomain+`
-			LEFT JOIN`+hostedEmail+`
+		row, err = db.QueryOne[sealed](ctx, tx, `
+			SELECT e.domain_id, e.rsa_sealed, e.ed25519_sealed`+activeDomainSQL+`
+			LEFT JOIN`+hostedEmailSQL+`
 			AND d.organization_id = $1 AND d.name = $2`, org, name)
 		return err
 	})
-	if errors.Is(err, db.ErrNone) {
-		return nil, fmt.Errorf("%w: %s", ErrNotSending, name)
+	if errors.Is(err, db.ErrNoRow) {
+		return nil, fmt.Errorf("%w: %s", ErrMayNotSend, name)
 	}
 	if err != nil || row.DomainID == nil {
 		return nil, err
@@ -187,9 +187,9 @@ func (e *Email) Signers(ctx context.Context, org id.ID, name string) ([]Signer, 
 		sealed   []byte
 	}{{dkimkey.Ed25519, row.Ed25519}, {dkimkey.RSA, row.RSA}} {
 		var signer crypto.Signer
-		plain, err := e.seal.Open(k.sealed, keyPlace(*row.DomainID, k.selector))
+		plain, err := e.seal.Open(k.sealed, sealPlace(*row.DomainID, k.selector))
 		if err == nil {
-			signer, err = dkimkey.Parse(plain)
+			signer, err = dkimkey.ParsePrivate(plain)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("domain: the key %s of %s: %w", k.selector, name, err)

@@ -20,11 +20,11 @@ func (w *world) mailState(name string) string {
 	w.t.Helper()
 	var out string
 	err := w.DB.Read(w.t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		sends, receives, err := w.Domains.Email.Sends(ctx, tx, w.Org, name)
+		sends, receives, err := w.Domains.Email.CanSendFrom(ctx, tx, w.Org, name)
 		if err != nil {
 			return err
 		}
-		org, taken, err := w.Domains.Email.Receiver(ctx, tx, name)
+		org, taken, err := w.Domains.Email.FindReceiver(ctx, tx, name)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (w *world) mailState(name string) string {
 		if err != nil {
 			return err
 		}
-		_, err = w.MailHosts.Target(ctx, tx, "ada@"+name)
+		_, err = w.MailHosts.FindTarget(ctx, tx, "ada@"+name)
 		out = fmt.Sprint(sends, receives, org == w.Org, taken, bounces == name, errors.Is(err, mailhost.ErrNotHosted))
 		return nil
 	})
@@ -64,7 +64,7 @@ func TestEmailModes(t *testing.T) {
 		if got := w.mailState("engines.com"); got != "true false false false false true" {
 			t.Errorf("only sending: %s", got)
 		}
-		keys, err := w.Domains.Email.Signers(t.Context(), w.Org, "shop.engines.com")
+		keys, err := w.Domains.Email.LoadSigners(t.Context(), w.Org, "shop.engines.com")
 		if err != nil || len(keys) != 2 {
 			t.Errorf("the keys: %v, %v", keys, err)
 		}
@@ -87,7 +87,7 @@ func TestEmailModes(t *testing.T) {
 		}
 
 		// Of two who change it at once, one decides about all of it.
-		apptest.AtOnce(4, func(i int) {
+		apptest.RunAtOnce(4, func(i int) {
 			w.post(one+"/email", fmt.Sprintf(`{"mode": %q}`, []string{"full", "sending"}[i%2]))
 		})
 		w.eventually("the zone follows the mode", func() bool {
@@ -122,7 +122,7 @@ func TestEmailRecordsInTheDNS(t *testing.T) {
 		}
 		w.get("/v1/domains/"+string(id.New())+"/email").Refused(t, 404, "NOT_FOUND")
 		other := w.NewTenant(t, "enterprise")
-		w.Send(t, other.Key, "GET", one, "").Refused(t, 404, "NOT_FOUND")
+		w.SendREST(t, other.Key, "GET", one, "").Refused(t, 404, "NOT_FOUND")
 		sub := w.post("/v1/domains/"+path+"/subdomains", `{"name": "news.engines.com", "purpose": "marketing"}`).
 			OK(t, 201).Text("id")
 		w.post(one, "{}").OK(t, 200)
@@ -208,7 +208,7 @@ func TestEmailRecordsOfASilentDNS(t *testing.T) {
 	dark := func(c *domain.Config) {
 		ask := c.LookupTXT
 		c.LookupTXT = func(ctx context.Context, name string) ([]string, error) {
-			if _, bounded := ctx.Deadline(); !bounded || db.Inside(ctx) {
+			if _, bounded := ctx.Deadline(); !bounded || db.InTransaction(ctx) {
 				return nil, errors.New("asked without a bound, or inside a transaction")
 			}
 			switch {

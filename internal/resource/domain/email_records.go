@@ -14,13 +14,13 @@ import (
 
 // The prefixes that identify TXT records of a policy.
 const (
-	spfMark   = "v=spf1 "
-	dmarcMark = "v=DMARC1;"
+	spfPrefix   = "v=spf1 "
+	dmarcPrefix = "v=DMARC1;"
 )
 
-// dmarc asks receivers to take no action, because the domain may also send mail
+// defaultDMARC asks receivers to take no action, because the domain may also send mail
 // from elsewhere. Whoever wants more publishes a record of their own.
-const dmarc = dmarcMark + " p=none"
+const defaultDMARC = dmarcPrefix + " p=none"
 
 const mxPriority = 10
 
@@ -35,7 +35,7 @@ type emailName struct {
 func (e *Email) wantedRecords(
 	ctx context.Context, tx *db.Tx, at zone.Ref, others []zone.Record,
 ) (version int, out []zone.Record, err error) {
-	rows, err := emailRows(ctx, tx, at.Org, []id.ID{at.Domain})
+	rows, err := loadEmailRows(ctx, tx, at.Org, []id.ID{at.Domain})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -46,10 +46,10 @@ func (e *Email) wantedRecords(
 	if !row.Wanted {
 		return row.Version, nil, nil
 	}
-	names, err := emailNames(ctx, tx, at)
+	names, err := loadEmailNames(ctx, tx, at)
 	for _, n := range names {
-		for _, r := range e.recordsOf(n, at.Name, row) {
-			if !replaced(r, others) {
+		for _, r := range e.emailRecordsOf(n, at.Name, row) {
+			if !isOverridden(r, others) {
 				out = append(out, r)
 			}
 		}
@@ -57,13 +57,13 @@ func (e *Email) wantedRecords(
 	return row.Version, out, err
 }
 
-// emailNames lists the names of a zone that have email: the domain and its subdomains. While
+// loadEmailNames lists the names of a zone that have email: the domain and its subdomains. While
 // it is being registered, the domain has no row.
-func emailNames(ctx context.Context, tx *db.Tx, at zone.Ref) ([]emailName, error) {
+func loadEmailNames(ctx context.Context, tx *db.Tx, at zone.Ref) ([]emailName, error) {
 	if at.Registering {
 		return []emailName{{at.Name, PurposeGeneral}}, nil
 	}
-	return db.All[emailName](ctx, tx, `
+	return db.QueryAll[emailName](ctx, tx, `
 		SELECT name, purpose FROM domains
 		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL
 		UNION ALL
@@ -72,9 +72,9 @@ func emailNames(ctx context.Context, tx *db.Tx, at zone.Ref) ([]emailName, error
 		ORDER BY name`, at.Org, at.Domain)
 }
 
-// recordsOf lists the email records of one name. A name that only sends, or whose mail is
+// emailRecordsOf lists the email records of one name. A name that only sends, or whose mail is
 // received elsewhere, has no MX.
-func (e *Email) recordsOf(n emailName, zoneName string, row *emailRow) []zone.Record {
+func (e *Email) emailRecordsOf(n emailName, zoneName string, row *emailRow) []zone.Record {
 	var out []zone.Record
 	if n.Purpose == PurposeGeneral && row.Mode == EmailFull {
 		priority := mxPriority
@@ -84,10 +84,10 @@ func (e *Email) recordsOf(n emailName, zoneName string, row *emailRow) []zone.Re
 	txt := func(label, content string) {
 		out = append(out, zone.Record{Type: "TXT", Name: relativeName(n.Name, zoneName, label), Content: content})
 	}
-	txt("", spfMark+e.spf+" ~all")
-	txt(dkimkey.Label(dkimkey.RSA), row.RSARecord)
-	txt(dkimkey.Label(dkimkey.Ed25519), row.Ed25519Record)
-	txt("_dmarc", dmarc)
+	txt("", spfPrefix+e.spf+" ~all")
+	txt(dkimkey.RecordName(dkimkey.RSA), row.RSARecord)
+	txt(dkimkey.RecordName(dkimkey.Ed25519), row.Ed25519Record)
+	txt("_dmarc", defaultDMARC)
 	return out
 }
 
@@ -106,23 +106,24 @@ func relativeName(name, zoneName, label string) string {
 	return label + "." + sub
 }
 
-// replaced reports whether a caller's own record takes the place of ours: an alias (CNAME),
+// isOverridden reports whether a caller's own record takes the place of ours: an alias (CNAME),
 // beside which nothing else may stand, or a policy of the same kind, of which a name must not
 // have two (RFC 7208 §4.5, RFC 7489 §6.6.3).
-func replaced(r zone.Record, others []zone.Record) bool {
+func isOverridden(r zone.Record, others []zone.Record) bool {
 	return slices.ContainsFunc(others, func(o zone.Record) bool {
 		if o.Name != r.Name {
 			return false
 		}
 		return o.Type == "CNAME" ||
-			o.Type == "TXT" && o.Content != r.Content && mark(r.Content) != "" && mark(o.Content) == mark(r.Content)
+			o.Type == "TXT" && o.Content != r.Content && policyPrefix(r.Content) != "" &&
+				policyPrefix(o.Content) == policyPrefix(r.Content)
 	})
 }
 
-// mark is the prefix of an SPF or DMARC policy, of which a name has one each; empty for any
+// policyPrefix is the prefix of an SPF or DMARC policy, of which a name has one each; empty for any
 // other text.
-func mark(content string) string {
-	for _, m := range []string{spfMark, dmarcMark} {
+func policyPrefix(content string) string {
+	for _, m := range []string{spfPrefix, dmarcPrefix} {
 		if len(content) >= len(m) && strings.EqualFold(content[:len(m)], m) {
 			return m
 		}
@@ -130,9 +131,9 @@ func mark(content string) string {
 	return ""
 }
 
-// fill writes the state of hosted email into domains. It uses the rows of the zone as last
+// fillEmailState writes the state of hosted email into domains. It uses the rows of the zone as last
 // seen, because reading a domain never calls the DNS server.
-func (e *Email) fill(ctx context.Context, tx *db.Tx, org id.ID, shown []*Domain) error {
+func (e *Email) fillEmailState(ctx context.Context, tx *db.Tx, org id.ID, shown []*Domain) error {
 	var apexes []id.ID
 	for _, v := range shown {
 		v.Email = DomainEmail{}
@@ -141,7 +142,7 @@ func (e *Email) fill(ctx context.Context, tx *db.Tx, org id.ID, shown []*Domain)
 	if len(apexes) == 0 {
 		return nil
 	}
-	rows, err := emailRows(ctx, tx, org, apexes)
+	rows, err := loadEmailRows(ctx, tx, org, apexes)
 	if err != nil {
 		return err
 	}
@@ -156,43 +157,43 @@ func (e *Email) fill(ctx context.Context, tx *db.Tx, org id.ID, shown []*Domain)
 	if len(zones) == 0 {
 		return nil
 	}
-	records, err := zone.Policies(ctx, tx, org, zones)
+	records, err := zone.LoadMailPolicies(ctx, tx, org, zones)
 	if err != nil {
 		return err
 	}
 	for _, v := range shown {
 		if row := enabled[v.apexID()]; row != nil {
-			v.Email = e.state(v, row, records[row.DomainID])
+			v.Email = e.emailState(v, row, records[row.DomainID])
 		}
 	}
 	return nil
 }
 
-// state compares the records that a domain should have with those in its zone. DKIM is
+// emailState compares the records that a domain should have with those in its zone. DKIM is
 // published only if both keys are.
-func (e *Email) state(v *Domain, row *emailRow, there []zone.Record) DomainEmail {
+func (e *Email) emailState(v *Domain, row *emailRow, there []zone.Record) DomainEmail {
 	zoneName := v.Name
 	if v.ParentDomainID != nil {
-		zoneName = ending(v.Name)
+		zoneName = nameEnding(v.Name)
 	}
 	state := map[string]RecordState{}
-	for _, r := range e.recordsOf(emailName{v.Name, v.Purpose}, zoneName, row) {
+	for _, r := range e.emailRecordsOf(emailName{v.Name, v.Purpose}, zoneName, row) {
 		if r.Type != "TXT" {
 			continue
 		}
-		kind := mark(r.Content)
+		kind := policyPrefix(r.Content)
 		switch {
 		case slices.ContainsFunc(there, r.Same):
 			if state[kind] == "" {
 				state[kind] = RecordPublished
 			}
-		case replaced(r, there):
+		case isOverridden(r, there):
 			state[kind] = RecordCustom
 		default:
 			state[kind] = RecordMissing
 		}
 	}
-	selector, spf, keys, policy := dkimkey.RSA, state[spfMark], state[""], state[dmarcMark]
+	selector, spf, keys, policy := dkimkey.RSA, state[spfPrefix], state[""], state[dmarcPrefix]
 	return DomainEmail{
 		Enabled:      true,
 		Mode:         &row.Mode,

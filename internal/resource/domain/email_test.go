@@ -141,7 +141,7 @@ func TestEmailOfSubdomains(t *testing.T) {
 		early := add("early", "transactional")
 		w.get("/v1/domains/"+early).OK(t, 200).Same("email.enabled", false)
 		for _, method := range []string{"POST", "DELETE"} {
-			w.Send(t, w.Key, method, "/v1/domains/"+early+"/email", "").Refused(t, 409, "DNS_ZONE_MISSING")
+			w.SendREST(t, w.Key, method, "/v1/domains/"+early+"/email", "").Refused(t, 409, "DNS_ZONE_MISSING")
 		}
 		w.post(one+"/email", "{}").OK(t, 200)
 		states(t, w.get("/v1/domains/"+early).OK(t, 200), "published published published")
@@ -150,7 +150,7 @@ func TestEmailOfSubdomains(t *testing.T) {
 			t.Errorf("the zone has %s", w.mailRecords("engines.com"))
 		}
 		var made [6]string
-		apptest.AtOnce(len(made), func(i int) { made[i] = add(fmt.Sprintf("n%d", i), "general") })
+		apptest.RunAtOnce(len(made), func(i int) { made[i] = add(fmt.Sprintf("n%d", i), "general") })
 		for i, sub := range made {
 			w.eventually("records of a subdomain", func() bool {
 				return w.get("/v1/domains/"+sub).OK(t, 200).Text("email.dmarc") == "published" &&
@@ -229,12 +229,12 @@ func TestEmailIsWhose(t *testing.T) {
 		one := "/v1/domains/" + w.external("engines.com", "general")
 		sub := w.post(one+"/subdomains", `{"name": "news.engines.com", "purpose": "marketing"}`).OK(t, 201).Text("id")
 		other := w.NewTenant(t, "enterprise")
-		w.Send(t, other.Key, "POST", one+"/email", "{}").Refused(t, 404, "NOT_FOUND")
-		w.Send(t, other.Key, "DELETE", one+"/email", "").Refused(t, 404, "NOT_FOUND")
+		w.SendREST(t, other.Key, "POST", one+"/email", "{}").Refused(t, 404, "NOT_FOUND")
+		w.SendREST(t, other.Key, "DELETE", one+"/email", "").Refused(t, 404, "NOT_FOUND")
 		check := func(org id.ID, name string, sends, receives bool, signs int) {
 			t.Helper()
 			err := w.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				s, r, err := w.Domains.Email.Sends(ctx, tx, org, name)
+				s, r, err := w.Domains.Email.CanSendFrom(ctx, tx, org, name)
 				if s != sends || r != receives {
 					t.Errorf("%s sends %t, receives %t", name, s, r)
 				}
@@ -243,9 +243,9 @@ func TestEmailIsWhose(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if keys, err := w.Domains.Email.Signers(t.Context(), org, name); len(keys) != signs ||
+			if keys, err := w.Domains.Email.LoadSigners(t.Context(), org, name); len(keys) != signs ||
 				(err == nil) != sends ||
-				fault.Has(err, fault.Internal) {
+				fault.IsKind(err, fault.Internal) {
 				t.Errorf("%d keys of %s: %v", len(keys), name, err)
 			}
 		}

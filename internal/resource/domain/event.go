@@ -3,7 +3,7 @@ package domain
 import "frontdesk/internal/kernel/op"
 
 // Happenings are the events that no operation emits.
-var Happenings = []op.Happening{
+var Happenings = []op.BackgroundEvent{
 	{Type: "domain.created", When: "a registration succeeds"},
 	{Type: "domain.expired", When: "`expiresAt` of a domain passes"},
 	{Type: "domain.renewal_failed",

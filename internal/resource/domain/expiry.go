@@ -16,10 +16,10 @@ import (
 // sweepBatch is how many domains a periodic job changes in one transaction.
 const sweepBatch = 100
 
-// expire marks the registrations that have ended.
-func (d *Domains) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+// expireDomains marks the registrations that have ended.
+func (d *Domains) expireDomains(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	now := d.cfg.Clock.Now()
-	rows, err := db.All[domainArgs](ctx, tx, `
+	rows, err := db.QueryAll[domainArgs](ctx, tx, `
 		SELECT organization_id, id FROM domains
 		WHERE deleted_at IS NULL AND status = 'active' AND expires_at <= $1
 		ORDER BY expires_at LIMIT $2`, now, sweepBatch)
@@ -27,88 +27,88 @@ func (d *Domains) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) 
 		return err
 	}
 	for _, r := range rows {
-		if err := d.expireOne(ctx, tx, r.Organization, r.Domain, now); err != nil {
+		if err := d.expireDomain(ctx, tx, r.Organization, r.Domain, now); err != nil {
 			return err
 		}
 	}
 	if len(rows) == sweepBatch {
-		return job.Later(0)
+		return job.RunAgainAfter(0)
 	}
 	return nil
 }
 
-// expireOne marks one registration, unless it was renewed since it was found.
-func (d *Domains) expireOne(ctx context.Context, tx *db.Tx, org, ref id.ID, now clock.Time) error {
-	v, err := d.lock(ctx, tx, org, ref)
+// expireDomain marks one registration, unless it was renewed since it was found.
+func (d *Domains) expireDomain(ctx context.Context, tx *db.Tx, org, ref id.ID, now clock.Time) error {
+	v, err := d.lockDomain(ctx, tx, org, ref)
 	if err != nil || v.Status != StatusActive || *v.ExpiresAt > now {
 		return err
 	}
 	v.Status, v.UpdatedAt = StatusExpired, now
-	if err := d.save(ctx, tx, v); err != nil {
+	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
-	return d.emit(ctx, tx, org, "domain.expired", v.ID, v)
+	return d.emitSystemEvent(ctx, tx, org, "domain.expired", v.ID, v)
 }
 
 // How many days before the end of a registration its owners get a notice.
 const (
-	firstNotice  = 30
-	secondNotice = 7
-	lastNotice   = 1
+	firstNoticeDays  = 30
+	secondNoticeDays = 7
+	lastNoticeDays   = 1
 )
 
-// noticeExpiring notifies the owners of domains that end soon and are not renewed
+// notifyExpiring notifies the owners of domains that end soon and are not renewed
 // automatically, once for each of these days. The CASE in the condition repeats the numbers of
 // days.
-func (d *Domains) noticeExpiring(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+func (d *Domains) notifyExpiring(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	now := d.cfg.Clock.Now()
 	ahead := func(days int) clock.Time { return now.Add(time.Duration(days) * 24 * time.Hour) }
-	rows, err := due(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.transfer_requested_at IS NULL
+	rows, err := findDueDomains(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.transfer_requested_at IS NULL
 		AND (NOT d.auto_renew OR d.renewal_failed_at IS NOT NULL)
 		AND (d.expiry_told IS NULL OR d.expiry_told >
 			CASE WHEN d.expires_at <= $3 THEN 1 WHEN d.expires_at <= $2 THEN 7 ELSE 30 END)
-		ORDER BY d.expires_at LIMIT $4`, ahead(firstNotice), ahead(secondNotice), ahead(lastNotice), sweepBatch)
+		ORDER BY d.expires_at LIMIT $4`, ahead(firstNoticeDays), ahead(secondNoticeDays), ahead(lastNoticeDays), sweepBatch)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		v, err := d.lock(ctx, tx, r.Organization, r.Domain)
+		v, err := d.lockDomain(ctx, tx, r.Organization, r.Domain)
 		if err != nil {
 			return err
 		}
-		days := firstNotice
-		if *v.ExpiresAt <= ahead(secondNotice) {
-			days = secondNotice
+		days := firstNoticeDays
+		if *v.ExpiresAt <= ahead(secondNoticeDays) {
+			days = secondNoticeDays
 		}
-		if *v.ExpiresAt <= ahead(lastNotice) {
-			days = lastNotice
+		if *v.ExpiresAt <= ahead(lastNoticeDays) {
+			days = lastNoticeDays
 		}
 		v.ExpiryNoticed = &days
 		if err := domains.Save(ctx, tx, v); err != nil {
 			return err
 		}
-		if err := d.notify(ctx, tx, r.Organization, expiring(v)); err != nil {
+		if err := d.notifyOwners(ctx, tx, r.Organization, expiringNotice(v)); err != nil {
 			return err
 		}
 	}
 	if len(rows) == sweepBatch {
-		return job.Later(0)
+		return job.RunAgainAfter(0)
 	}
 	return nil
 }
 
-// NotRenewed is the data of domain.renewal_failed: the domain, and why.
-type NotRenewed struct {
+// RenewalFailure is the data of domain.renewal_failed: the domain, and why.
+type RenewalFailure struct {
 	*Domain
 	ErrorCode    string `json:"errorCode"`
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// renewalFailed records that an automatic renewal failed, and notifies the
+// recordRenewalFailure records that an automatic renewal failed, and notifies the
 // domain's owners.
-func (d *Domains) renewalFailed(ctx context.Context, tx *db.Tx, org, ref id.ID, code, reason string) error {
-	v, err := d.lock(ctx, tx, org, ref)
-	if fault.Has(err, fault.NotFound) {
+func (d *Domains) recordRenewalFailure(ctx context.Context, tx *db.Tx, org, ref id.ID, code, reason string) error {
+	v, err := d.lockDomain(ctx, tx, org, ref)
+	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
@@ -118,17 +118,17 @@ func (d *Domains) renewalFailed(ctx context.Context, tx *db.Tx, org, ref id.ID, 
 	first := v.RenewalFailedAt == nil
 	v.RenewalFailedAt, v.UpdatedAt = &now, now
 	if v.ExpiryNoticed == nil { // the notice below counts as the first one about the end
-		days := firstNotice
+		days := firstNoticeDays
 		v.ExpiryNoticed = &days
 	}
-	if err := d.save(ctx, tx, v); err != nil {
+	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
 	// The notices about expiring domains tell of further failures.
 	if first {
-		if err := d.notify(ctx, tx, org, renewalFailedNotice(v, reason)); err != nil {
+		if err := d.notifyOwners(ctx, tx, org, renewalFailedNotice(v, reason)); err != nil {
 			return err
 		}
 	}
-	return d.emit(ctx, tx, org, "domain.renewal_failed", v.ID, NotRenewed{v, code, reason})
+	return d.emitSystemEvent(ctx, tx, org, "domain.renewal_failed", v.ID, RenewalFailure{v, code, reason})
 }

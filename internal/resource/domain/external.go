@@ -36,10 +36,10 @@ func (d *Domains) createDomain(ctx context.Context, c *op.Call, in domainCreate)
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	if err := mayAdd(ctx, c, in.ascii); err != nil {
+	if err := checkMayAdd(ctx, c, in.ascii); err != nil {
 		return nil, err
 	}
-	value, err := verificationValue()
+	value, err := newVerificationValue()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (d *Domains) createDomain(ctx context.Context, c *op.Call, in domainCreate)
 	if err := insertDomain(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
+	if err := d.fillDomains(ctx, c.Tx, c.Org, v); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("domain.created", v.ID, v)
@@ -70,16 +70,16 @@ func insertDomain(ctx context.Context, tx *db.Tx, v *Domain) error {
 	return err
 }
 
-// mayAdd refuses a name that the organization has or is registering, and one
+// checkMayAdd refuses a name that the organization has or is registering, and one
 // below a domain of the organization.
-func mayAdd(ctx context.Context, c *op.Call, name string) error {
+func checkMayAdd(ctx context.Context, c *op.Call, name string) error {
 	type row struct {
 		ID   id.ID  `db:"id"`
 		Name string `db:"name"`
 		Kind Kind   `db:"kind"`
 	}
-	ancestors := parents(name)
-	rows, err := db.All[row](ctx, c.Tx, `
+	ancestors := parentNames(name)
+	rows, err := db.QueryAll[row](ctx, c.Tx, `
 		SELECT id, name, kind FROM domains
 		WHERE organization_id = $1 AND name = ANY($2) AND deleted_at IS NULL`, c.Org, append(ancestors, name))
 	if err != nil {
@@ -89,9 +89,9 @@ func mayAdd(ctx context.Context, c *op.Call, name string) error {
 	for _, r := range rows {
 		switch {
 		case r.Name == name:
-			return Exists.With(map[string]id.ID{"domainId": r.ID})
+			return Exists.WithDetails(map[string]id.ID{"domainId": r.ID})
 		case r.Name == ancestors[0] && r.Kind == KindApex:
-			refusal = ParentExists.With(map[string]id.ID{"parentDomainId": r.ID})
+			refusal = ParentExists.WithDetails(map[string]id.ID{"parentDomainId": r.ID})
 		case refusal == nil:
 			refusal = NestingUnsupported.New()
 		}
@@ -99,16 +99,16 @@ func mayAdd(ctx context.Context, c *op.Call, name string) error {
 	if refusal != nil {
 		return refusal
 	}
-	h, err := holdOn(ctx, c.Tx, name)
+	h, err := findHold(ctx, c.Tx, name)
 	if err == nil && h != nil && h.Org == c.Org {
 		err = Exists.Say("The organization is registering this domain.")
 	}
 	return err
 }
 
-// verificationValue is the random value of a TXT record, which proves that its domain is the
+// newVerificationValue is the random value of a TXT record, which proves that its domain is the
 // organization's.
-func verificationValue() (string, error) {
+func newVerificationValue() (string, error) {
 	var b [20]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", err
@@ -116,18 +116,18 @@ func verificationValue() (string, error) {
 	return "frontdesk-verification=" + strings.ToLower(base32.StdEncoding.EncodeToString(b[:])), nil
 }
 
-// NotSeen is the details of DOMAIN_NOT_VERIFIED.
-type NotSeen struct {
+// VerificationFailure is the details of DOMAIN_NOT_VERIFIED.
+type VerificationFailure struct {
 	RecordName  string   `json:"recordName"`
 	RecordValue string   `json:"recordValue"`
 	Seen        []string `json:"seen" doc:"the TXT records at that name"`
 	Problem     *string  `json:"problem" doc:"what the DNS answered when it could not tell, like SERVFAIL"`
 }
 
-// notSeen refuses a domain whose TXT record the DNS did not show, and says what it showed
+// notVerifiedFault refuses a domain whose TXT record the DNS did not show, and says what it showed
 // instead.
-func notSeen(v *Domain, l lookup) error {
-	said := NotSeen{v.Verification.RecordName, *v.VerificationValue, shown(l.seen), nil}
+func notVerifiedFault(v *Domain, l proofLookup) error {
+	said := VerificationFailure{v.Verification.RecordName, *v.VerificationValue, clipRecords(l.seen), nil}
 	f := NotVerified.Say("There is no TXT record at %s with the wanted value. "+
 		"A new record may take some minutes to be seen.", said.RecordName)
 	if l.problem != "" {
@@ -139,39 +139,39 @@ func notSeen(v *Domain, l lookup) error {
 	return f
 }
 
-// verify looks for the proof, takes the name, sets up the zone and activates the domain, in
+// verifyDomain looks for the proof, takes the name, sets up the zone and activates the domain, in
 // this order. A call that dies in between keeps the name, and the next one goes on.
-func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
-	v, err := d.read(ctx, c.Org, in.ID)
+func (d *Domains) verifyDomain(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
+	v, err := d.readDomain(ctx, c.Org, in.ID)
 	if err != nil || v.Status != StatusPending {
 		return v, err
 	}
 	if v.Kind == KindSubdomain {
-		return nil, followsProof(v)
+		return nil, followsProofFault(v)
 	}
-	l := d.lookUp(ctx, v.Name)
+	l := d.lookUpProof(ctx, v.Name)
 	switch {
-	case l.silence != nil:
-		return nil, fault.Unavailable.Because(l.silence)
+	case l.noAnswer != nil:
+		return nil, fault.Unavailable.Because(l.noAnswer)
 	case !slices.Contains(l.seen, *v.VerificationValue):
-		return nil, notSeen(v, l)
+		return nil, notVerifiedFault(v, l)
 	}
-	var h *holder
+	var h *nameHolder
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err = holderOf(ctx, tx, v.Name)
+		h, err = findNameHolder(ctx, tx, v.Name)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var former *rival
+	var former *displacedHolder
 	if h != nil && h.Org != c.Org {
-		if former, err = d.challenge(ctx, h, v.Name, l.seen); err != nil {
+		if former, err = d.challengeHolder(ctx, h, v.Name, l.seen); err != nil {
 			return nil, err
 		}
 	}
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err := d.lock(ctx, tx, c.Org, in.ID)
+		v, err := d.lockDomain(ctx, tx, c.Org, in.ID)
 		if err != nil || v.Status != StatusPending {
 			return err
 		}
@@ -180,23 +180,23 @@ func (d *Domains) verify(ctx context.Context, c *op.Call, in domainRef) (*Domain
 	if err != nil {
 		return nil, err
 	}
-	d.pause("name-taken")
-	if err := d.openZone(ctx, v); err != nil {
+	d.pauseAt("name-taken")
+	if err := d.setUpZone(ctx, v); err != nil {
 		return nil, fault.Unavailable.Because(err)
 	}
-	return op.Finish(ctx, c, func(ctx context.Context) (*Domain, error) { return d.activate(ctx, c, in) })
+	return op.Finish(ctx, c, func(ctx context.Context) (*Domain, error) { return d.activateDomain(ctx, c, in) })
 }
 
-// followsProof refuses to verify a subdomain, which is proved by the domain above it.
-func followsProof(v *Domain) error {
+// followsProofFault refuses to verify a subdomain, which is proved by the domain above it.
+func followsProofFault(v *Domain) error {
 	f := NotVerified.Say("%s follows the domain above it. Verify that one.", v.Name)
 	f.Details = map[string]any{"parentDomainId": v.ParentDomainID}
 	return f
 }
 
-// activate activates a domain that has its name and its zone.
-func (d *Domains) activate(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
-	v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+// activateDomain activates a domain that has its name and its zone.
+func (d *Domains) activateDomain(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
+	v, err := d.lockDomain(ctx, c.Tx, c.Org, in.ID)
 	if err != nil || v.Status != StatusPending {
 		return v, err
 	}
@@ -208,12 +208,12 @@ func (d *Domains) activate(ctx context.Context, c *op.Call, in domainRef) (*Doma
 	if err := reactivateSubdomains(ctx, c.Tx, v, c.Now); err != nil {
 		return nil, err
 	}
-	if err := d.save(ctx, c.Tx, v); err != nil {
+	if err := d.saveDomain(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
 	// A former domain of this name may have left a job that drops the zone.
 	// This job makes sure that the zone exists afterwards.
-	if err := d.enqueueZone(ctx, c.Tx, restoreZoneJob, c.Org, v.Name); err != nil {
+	if err := d.enqueueZoneJob(ctx, c.Tx, restoreZoneJob, c.Org, v.Name); err != nil {
 		return nil, err
 	}
 	if err := d.dropZonesBelow(ctx, c.Tx, c.Org, v.Name); err != nil {

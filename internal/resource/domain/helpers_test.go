@@ -74,9 +74,9 @@ func (x *texts) lookupMX(_ context.Context, name string) ([]*net.MX, error) {
 // each runs fn on both engines: at once, or in turn where they share the
 // providers that change puts in.
 func each(t *testing.T, fn func(w *world), change ...func(*domain.Config)) {
-	run := dbtest.EachParallel
+	run := dbtest.EachEngineParallel
 	if len(change) > 0 {
-		run = dbtest.Each
+		run = dbtest.EachEngine
 	}
 	run(t, func(t *testing.T, e db.Engine) { fn(begin(t, e, change...)) })
 }
@@ -119,24 +119,24 @@ func (w *world) work() {
 
 // trusted accepts the domain agreements for a tenant and saves a card.
 func (w *world) trusted(v apptest.Tenant, card string) {
-	w.Operate(w.t, "agreements.accept", "business", v.Business,
+	w.AsOperator(w.t, "agreements.accept", "business", v.Business,
 		fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, v.Business, v.Owner))
 	w.pay(v, card)
 }
 
 func (w *world) pay(v apptest.Tenant, card string) {
-	w.Operate(w.t, "payment_methods.create_test", "organization", v.Org, fmt.Sprintf(`{"test": %q}`, card))
+	w.AsOperator(w.t, "payment_methods.create_test", "organization", v.Org, fmt.Sprintf(`{"test": %q}`, card))
 }
 
-func (w *world) get(path string) apptest.Result    { return w.Send(w.t, w.Key, "GET", path, "") }
-func (w *world) remove(path string) apptest.Result { return w.Send(w.t, w.Key, "DELETE", path, "") }
+func (w *world) get(path string) apptest.Result    { return w.SendREST(w.t, w.Key, "GET", path, "") }
+func (w *world) remove(path string) apptest.Result { return w.SendREST(w.t, w.Key, "DELETE", path, "") }
 
 func (w *world) post(path, body string, headers ...string) apptest.Result {
-	return w.Send(w.t, w.Key, "POST", path, body, headers...)
+	return w.SendREST(w.t, w.Key, "POST", path, body, headers...)
 }
 
 func (w *world) patch(path, body string) apptest.Result {
-	return w.Send(w.t, w.Key, "PATCH", path, body)
+	return w.SendREST(w.t, w.Key, "PATCH", path, body)
 }
 
 func order(name, contact string, limit int) string {
@@ -177,7 +177,7 @@ func (w *world) registered(name string) string {
 func (w *world) count(text string, args ...any) (n int) {
 	w.t.Helper()
 	err := w.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, text, args...)
+		n, err = db.QueryOne[int](ctx, tx, text, args...)
 		return err
 	})
 	if err != nil {
@@ -214,7 +214,7 @@ func (w *world) eventually(what string, ok func() bool) {
 func rows(w *world, text string) (out []string) {
 	w.t.Helper()
 	err := w.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = db.All[string](ctx, tx, text, w.Org)
+		out, err = db.QueryAll[string](ctx, tx, text, w.Org)
 		return err
 	})
 	if err != nil {

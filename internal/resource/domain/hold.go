@@ -14,34 +14,34 @@ import (
 // and keeps it if only its proof has lapsed. It loses the hold when it is
 // deleted, leaves, or when somebody else has the better right (rival.go).
 
-var _ = db.Declare("domain_holds", db.Life{Refs: []db.Ref{db.To("domain_id", "domains", db.Keeps)}})
+var _ = db.Declare("domain_holds", db.Life{Refs: []db.Ref{db.RefTo("domain_id", "domains", db.Keeps)}})
 
-// holdRow is a row of domain_holds.
-type holdRow struct {
+// nameHold is a row of domain_holds.
+type nameHold struct {
 	Org       id.ID `db:"organization_id"`
 	Domain    id.ID `db:"domain_id"`
 	ZoneReady bool  `db:"zone_ready"` // the zone was emptied for this domain
 }
 
-// holdOn finds the hold on a name, or nil.
-func holdOn(ctx context.Context, tx *db.Tx, name string) (*holdRow, error) {
-	h, err := db.One[holdRow](ctx, tx, `
+// findHold finds the hold on a name, or nil.
+func findHold(ctx context.Context, tx *db.Tx, name string) (*nameHold, error) {
+	h, err := db.QueryOne[nameHold](ctx, tx, `
 		SELECT organization_id, domain_id, zone_ready FROM domain_holds WHERE name = $1`, name)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	return &h, err
 }
 
-// takeHold takes a name for one domain, in the whole service. The unique index decides between
+// insertHold takes a name for one domain, in the whole service. The unique index decides between
 // two that try at once.
-func takeHold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, now clock.Time) error {
+func insertHold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, now clock.Time) error {
 	n, err := db.Exec(ctx, tx, `
 		INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
 		VALUES ($1, $2, $3, $4, FALSE)
 		ON CONFLICT (name) DO NOTHING`, org, now, name, domain)
 	if err == nil && n == 0 {
-		err = taken(name)
+		err = nameTakenFault(name)
 	}
 	return err
 }
@@ -53,19 +53,19 @@ func markZoneReady(ctx context.Context, tx *db.Tx, org id.ID, name string, domai
 		UPDATE domain_holds SET zone_ready = TRUE
 		WHERE organization_id = $1 AND domain_id = $2 AND name = $3`, org, domain, name)
 	if err == nil && n == 0 {
-		err = taken(name)
+		err = nameTakenFault(name)
 	}
 	return err
 }
 
-func taken(name string) error {
+func nameTakenFault(name string) error {
 	return Unavailable.Say("%s is held or being registered by somebody else.", name)
 }
 
-// takenNames finds the names among these that cannot be registered, because somebody holds
+// findTakenNames finds the names among these that cannot be registered, because somebody holds
 // them here or the organization has added them.
-func takenNames(ctx context.Context, tx *db.Tx, org id.ID, names []string) ([]string, error) {
-	return db.All[string](ctx, tx, `
+func findTakenNames(ctx context.Context, tx *db.Tx, org id.ID, names []string) ([]string, error) {
+	return db.QueryAll[string](ctx, tx, `
 		SELECT name FROM domain_holds WHERE name = ANY($2)
 		UNION
 		SELECT name FROM domains WHERE organization_id = $1 AND name = ANY($2) AND deleted_at IS NULL`, org, names)
@@ -83,7 +83,7 @@ func releaseNames(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
 // domainsBelow lists the external domains of other organizations under a name. They are
 // sorted, so that two callers that lock them one after the other cannot deadlock.
 func domainsBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) ([]domainArgs, error) {
-	return db.All[domainArgs](ctx, tx, `
+	return db.QueryAll[domainArgs](ctx, tx, `
 		SELECT d.organization_id, d.id
 		FROM domain_holds h
 		JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id AND d.deleted_at IS NULL
@@ -92,13 +92,13 @@ func domainsBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) ([]dom
 		ORDER BY d.id`, org, name)
 }
 
-// Holders finds the organizations that have these names as active domains.
-func Holders(ctx context.Context, tx *db.Tx, names []string) (map[string]id.ID, error) {
+// ActiveHolders finds the organizations that have these names as active domains.
+func ActiveHolders(ctx context.Context, tx *db.Tx, names []string) (map[string]id.ID, error) {
 	type row struct {
 		Name string `db:"name"`
 		Org  id.ID  `db:"organization_id"`
 	}
-	rows, err := db.All[row](ctx, tx, `
+	rows, err := db.QueryAll[row](ctx, tx, `
 		SELECT h.name, h.organization_id
 		FROM domain_holds h
 		JOIN domains d ON d.organization_id = h.organization_id AND d.id = h.domain_id

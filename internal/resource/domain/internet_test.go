@@ -93,7 +93,7 @@ type wild struct {
 
 // eachWild runs fn on both engines. The jobs run, and the tenant may register.
 func eachWild(t *testing.T, fn func(w *wild), change ...func(*domain.Config)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		n := connect(t)
 		s := apptest.Settings(t, e)
 		s.DNSResolver = n.addr
@@ -118,7 +118,7 @@ func wildAt(t *testing.T, n *internet, s config.Settings, change ...func(*domain
 // as calls the service for a tenant.
 func (w *wild) as(v apptest.Tenant, method, path, body string, headers ...string) apptest.Result {
 	w.t.Helper()
-	return w.Send(w.t, v.Key, method, path, body, headers...)
+	return w.SendREST(w.t, v.Key, method, path, body, headers...)
 }
 
 // claim adds a domain and returns its path and its TXT record.

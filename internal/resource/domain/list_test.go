@@ -85,7 +85,7 @@ func TestRenewalQuote(t *testing.T) {
 		w.get(path+"?periodYears=8").Refused(t, 400, "INVALID_INPUT")
 		w.get(path+"?periodYears=11").Refused(t, 400, "INVALID_INPUT")
 		other := w.NewTenant(t, "enterprise")
-		w.Send(t, other.Key, "GET", path, "").Refused(t, 404, "NOT_FOUND")
+		w.SendREST(t, other.Key, "GET", path, "").Refused(t, 404, "NOT_FOUND")
 		external := w.post("/v1/domains", `{"name": "elsewhere.com"}`).OK(t, 201).Text("id")
 		w.get(strings.Replace(path, ref, external, 1)).
 			Refused(t, 422, "REGISTRAR_UNSUPPORTED_OPERATION").Same("details.operation", "renew")

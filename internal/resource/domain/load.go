@@ -16,11 +16,11 @@ import (
 // How a domain is read, locked, saved and shown, and what the whole package
 // shares.
 
-// show fills in what a domain's answer has besides its columns: the name in its own script,
+// fillDomains fills in what a domain's answer has besides its columns: the name in its own script,
 // the proof, the registration and the state of hosted email.
-func (d *Domains) show(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domain) error {
+func (d *Domains) fillDomains(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domain) error {
 	for _, v := range rows {
-		v.UnicodeName, v.Verification, v.Registration = unicodeName(v.Name), nil, v.registration()
+		v.UnicodeName, v.Verification, v.Registration = toUnicodeName(v.Name), nil, v.buildRegistration()
 		if v.VerificationValue != nil {
 			v.Verification = &Verification{
 				RecordName:  verificationLabel + "." + v.Name,
@@ -29,65 +29,65 @@ func (d *Domains) show(ctx context.Context, tx *db.Tx, org id.ID, rows ...*Domai
 			}
 		}
 	}
-	return d.Email.fill(ctx, tx, org, rows)
+	return d.Email.fillEmailState(ctx, tx, org, rows)
 }
 
-// showAll is fillDomains for a page of a list.
-func (d *Domains) showAll(ctx context.Context, c *op.Call, rows []Domain) error {
+// fillDomainList is fillDomains for a page of a list.
+func (d *Domains) fillDomainList(ctx context.Context, c *op.Call, rows []Domain) error {
 	each := make([]*Domain, len(rows))
 	for i := range rows {
 		each[i] = &rows[i]
 	}
-	return d.show(ctx, c.Tx, c.Org, each...)
+	return d.fillDomains(ctx, c.Tx, c.Org, each...)
 }
 
-// get reads a domain with everything that its answer shows.
-func (d *Domains) get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
+// loadDomain reads a domain with everything that its answer shows.
+func (d *Domains) loadDomain(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
 	v, err := domains.Get(ctx, tx, org, ref)
 	if err != nil {
 		return nil, err
 	}
-	return v, d.show(ctx, tx, org, v)
+	return v, d.fillDomains(ctx, tx, org, v)
 }
 
-// read is loadDomain in a snapshot of its own.
-func (d *Domains) read(ctx context.Context, org, ref id.ID) (v *Domain, err error) {
+// readDomain is loadDomain in a snapshot of its own.
+func (d *Domains) readDomain(ctx context.Context, org, ref id.ID) (v *Domain, err error) {
 	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err = d.get(ctx, tx, org, ref)
+		v, err = d.loadDomain(ctx, tx, org, ref)
 		return err
 	})
 	return v, err
 }
 
-// readFor is loadDomain through a call, so that a rehearsal reads in its own open transaction.
-func (d *Domains) readFor(ctx context.Context, c *op.Call, ref id.ID) (v *Domain, err error) {
+// readDomainForCall is loadDomain through a call, so that a rehearsal reads in its own open transaction.
+func (d *Domains) readDomainForCall(ctx context.Context, c *op.Call, ref id.ID) (v *Domain, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err = d.get(ctx, tx, c.Org, ref)
+		v, err = d.loadDomain(ctx, tx, c.Org, ref)
 		return err
 	})
 	return v, err
 }
 
-// lock locks a domain's row for the rest of the transaction and reads it.
-func (d *Domains) lock(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
+// lockDomain locks a domain's row for the rest of the transaction and reads it.
+func (d *Domains) lockDomain(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Domain, error) {
 	v, err := domains.Lock(ctx, tx, org, ref)
 	if err != nil {
 		return nil, err
 	}
-	return v, d.show(ctx, tx, org, v)
+	return v, d.fillDomains(ctx, tx, org, v)
 }
 
-// save writes a domain back, and fills its answer in again from the new columns.
-func (d *Domains) save(ctx context.Context, tx *db.Tx, v *Domain) error {
+// saveDomain writes a domain back, and fills its answer in again from the new columns.
+func (d *Domains) saveDomain(ctx context.Context, tx *db.Tx, v *Domain) error {
 	if err := domains.Save(ctx, tx, v); err != nil {
 		return err
 	}
-	return d.show(ctx, tx, v.OrganizationID, v)
+	return d.fillDomains(ctx, tx, v.OrganizationID, v)
 }
 
-// emit writes an event that no caller caused, but the clock or the outside world. chain is
+// emitSystemEvent writes an event that no caller caused, but the clock or the outside world. chain is
 // what led to it, if anything did.
-func (d *Domains) emit(
+func (d *Domains) emitSystemEvent(
 	ctx context.Context, tx *db.Tx, org id.ID, kind string, resource id.ID, v any, chain ...id.ID,
 ) error {
 	data, err := json.Marshal(v, json.Deterministic(true))
@@ -105,36 +105,36 @@ func (d *Domains) emit(
 	return d.cfg.Events.Append(ctx, tx, e.BySystem())
 }
 
-// notify mails a notice to the owners, where Config.Notify is given.
-func (d *Domains) notify(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error {
+// notifyOwners mails a notice to the owners, where Config.Notify is given.
+func (d *Domains) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n Notice) error {
 	if d.cfg.Notify == nil {
 		return nil
 	}
 	return d.cfg.Notify(ctx, tx, org, n)
 }
 
-// pause lets a test end the process at this step.
-func (d *Domains) pause(step string) {
+// pauseAt lets a test end the process at this step.
+func (d *Domains) pauseAt(step string) {
 	if d.cfg.Pause != nil {
 		d.cfg.Pause(step)
 	}
 }
 
-// dueBatch is how many domains a periodic job enqueues jobs for in one run.
-const dueBatch = 1000
+// enqueueBatch is how many domains a periodic job enqueues jobs for in one run.
+const enqueueBatch = 1000
 
-// due finds the domains that meet the SQL condition where, for a periodic job. Domains of
+// findDueDomains finds the domains that meet the SQL condition where, for a periodic job. Domains of
 // disabled organizations are left out.
-func due(ctx context.Context, tx *db.Tx, where string, args ...any) ([]domainArgs, error) {
-	return db.All[domainArgs](ctx, tx, `
+func findDueDomains(ctx context.Context, tx *db.Tx, where string, args ...any) ([]domainArgs, error) {
+	return db.QueryAll[domainArgs](ctx, tx, `
 		SELECT d.organization_id, d.id
 		FROM domains d
-		WHERE `+account.ActiveOrganization("d.organization_id")+` AND d.deleted_at IS NULL AND `+where, args...)
+		WHERE `+account.ActiveOrganizationSQL("d.organization_id")+` AND d.deleted_at IS NULL AND `+where, args...)
 }
 
-// enter takes one of the slots for requests that wait for a provider. When none is free it
+// takeSlot takes one of the slots for requests that wait for a provider. When none is free it
 // refuses at once, because a queue of waiting requests would only grow.
-func enter(places chan struct{}) (leave func(), err error) {
+func takeSlot(places chan struct{}) (leave func(), err error) {
 	select {
 	case places <- struct{}{}:
 		return func() { <-places }, nil

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// names is the IDNA profile of registries: only the characters of STD 3, valid labels, and the
+// idnaProfile is the IDNA profile of registries: only the characters of STD 3, valid labels, and the
 // lengths of the DNS.
-var names = idna.New(
+var idnaProfile = idna.New(
 	idna.MapForLookup(),
 	idna.StrictDomainName(true),
 	idna.ValidateLabels(true),
@@ -28,7 +28,7 @@ var names = idna.New(
 // ParseName reads a host name below a public suffix and returns it in
 // lower-case ASCII, or says what is wrong with it.
 func ParseName(s string) (ascii, issue string) {
-	ascii, issue = parseHost(s)
+	ascii, issue = parseHostName(s)
 	if issue != "" {
 		return "", issue
 	}
@@ -41,15 +41,15 @@ func ParseName(s string) (ascii, issue string) {
 	return ascii, ""
 }
 
-// parseHost reads a host name of one label or more. The trailing dot of a fully
+// parseHostName reads a host name of one label or more. The trailing dot of a fully
 // qualified name is dropped.
-func parseHost(s string) (ascii, issue string) {
+func parseHostName(s string) (ascii, issue string) {
 	if !strings.HasSuffix(s, "..") && s != "." {
 		s = strings.TrimSuffix(s, ".")
 	}
 	switch {
 	case s == "":
-		return "", fault.Missing
+		return "", fault.MissingIssue
 	case strings.IndexFunc(s, unicode.IsSpace) >= 0:
 		return "", "Must not contain spaces"
 	case strings.HasPrefix(s, ".") || strings.Contains(s, ".."):
@@ -70,17 +70,17 @@ func parseHost(s string) (ascii, issue string) {
 			return "", "Has a label that begins or ends with a hyphen"
 		}
 	}
-	ascii, err := names.ToASCII(s)
+	ascii, err := idnaProfile.ToASCII(s)
 	if err != nil {
-		return "", refusedName(s)
+		return "", explainInvalidName(s)
 	}
 	ascii = strings.TrimSuffix(ascii, ".") // IDNA turns the dots of other scripts into this one
-	shown, err := names.ToUnicode(ascii)
+	shown, err := idnaProfile.ToUnicode(ascii)
 	if err != nil {
-		return "", refusedName(s)
+		return "", explainInvalidName(s)
 	}
 	for label := range strings.SplitSeq(shown, ".") {
-		if mixed(label) {
+		if mixesScripts(label) {
 			return "", "Mixes letters of different scripts in one label"
 		}
 	}
@@ -90,9 +90,9 @@ func parseHost(s string) (ascii, issue string) {
 	return ascii, ""
 }
 
-// unicodeName is a name in its own script; one that is not valid stays as it is.
-func unicodeName(ascii string) string {
-	if s, err := names.ToUnicode(ascii); err == nil {
+// toUnicodeName is a name in its own script; one that is not valid stays as it is.
+func toUnicodeName(ascii string) string {
+	if s, err := idnaProfile.ToUnicode(ascii); err == nil {
 		return s
 	}
 	return ascii
@@ -102,27 +102,27 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
 }
 
-// registrable reads a name that could be registered: one label and an ending. Under an ending
+// parseRegistrableName reads a name that could be registered: one label and an ending. Under an ending
 // of several labels, like co.uk, more labels pass here, and the registrar's offer decides.
-func registrable(s string) (ascii, issue string) {
+func parseRegistrableName(s string) (ascii, issue string) {
 	if ascii, issue = ParseName(s); issue != "" {
 		return "", issue
 	}
 	last := ascii[strings.LastIndexByte(ascii, '.')+1:]
 	top, err := publicsuffix.EffectiveTLDPlusOne(ascii)
-	if err == nil && top != ascii && ending(top) == last {
+	if err == nil && top != ascii && nameEnding(top) == last {
 		return "", "Only one label before the ending can be registered; did you mean " + top + "?"
 	}
 	return ascii, ""
 }
 
-// refusedName says why IDNA refuses a name.
-func refusedName(s string) string {
+// explainInvalidName says why IDNA refuses a name.
+func explainInvalidName(s string) string {
 	lower := strings.ToLower(s)
 	long := len(lower) > 253
 	for label := range strings.SplitSeq(lower, ".") {
 		if strings.HasPrefix(label, "xn--") {
-			if _, err := names.ToUnicode(label); err != nil {
+			if _, err := idnaProfile.ToUnicode(label); err != nil {
 				return "Has a label that begins with xn-- and stands for nothing"
 			}
 		}
@@ -136,17 +136,17 @@ func refusedName(s string) string {
 	return "Is not a valid host name; write it like example.com"
 }
 
-// together are the sets of scripts that one language mixes: Japanese, Korean, and Chinese with
+// mixableScripts are the sets of scripts that one language mixes: Japanese, Korean, and Chinese with
 // Bopomofo. Latin letters may be beside each of them.
-var together = [][]*unicode.RangeTable{
+var mixableScripts = [][]*unicode.RangeTable{
 	{unicode.Han, unicode.Hiragana, unicode.Katakana},
 	{unicode.Han, unicode.Hangul},
 	{unicode.Han, unicode.Bopomofo},
 }
 
-// mixed reports whether a label has letters of scripts that no language mixes. Such a label
+// mixesScripts reports whether a label has letters of scripts that no language mixes. Such a label
 // can be made to look like another one.
-func mixed(label string) bool {
+func mixesScripts(label string) bool {
 	found := map[*unicode.RangeTable]bool{}
 	for _, r := range label {
 		if r < utf8.RuneSelf {
@@ -168,7 +168,7 @@ func mixed(label string) bool {
 	if len(found) < 2 {
 		return false
 	}
-	for _, set := range together {
+	for _, set := range mixableScripts {
 		n := 0
 		for _, t := range append(set, unicode.Latin) { // names may contain Latin letters as well
 			if found[t] {
@@ -182,8 +182,8 @@ func mixed(label string) bool {
 	return true
 }
 
-// parents lists the names above one, nearest first, without the top-level domain.
-func parents(name string) (out []string) {
+// parentNames lists the names above one, nearest first, without the top-level domain.
+func parentNames(name string) (out []string) {
 	for {
 		_, rest, ok := strings.Cut(name, ".")
 		if !ok || !strings.Contains(rest, ".") {
@@ -193,8 +193,8 @@ func parents(name string) (out []string) {
 	}
 }
 
-// ending is what follows the first label.
-func ending(name string) string {
+// nameEnding is what follows the first label.
+func nameEnding(name string) string {
 	_, rest, _ := strings.Cut(name, ".")
 	return rest
 }

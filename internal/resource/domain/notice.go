@@ -12,36 +12,38 @@ type Notice struct {
 	Subject string
 	Text    []string // paragraphs
 
-	lapsed bool // the domain keeps its name, because only its proof has lapsed
+	keepsName bool // the domain keeps its name, because only its proof has lapsed
 }
 
-// day is a date as notices write it.
-func day(t clock.Time) string { return t.Std().UTC().Format("2 January 2006") }
+// formatDay is a date as notices write it.
+func formatDay(t clock.Time) string { return t.Std().UTC().Format("2 January 2006") }
 
 // The ends of notices.
 
-const stopped = "Until then nothing is sent from it, its hosted email is off, and mail to it is not accepted."
+const mailStoppedText = "Until then nothing is sent from it, its hosted email is off, and mail to it is not accepted."
 
-const removed = " The DNS records that it had here are removed."
+const recordsRemovedText = " The DNS records that it had here are removed."
 
 // Instructions name the call of the API, because the organization's agents read
 // notices too.
 
-func verifyAgain(v *Domain) string { return "call POST /v1/domains/" + string(v.ID) + "/verify" }
-func renewIt(v *Domain) string {
+func verifyInstruction(v *Domain) string { return "call POST /v1/domains/" + string(v.ID) + "/verify" }
+func renewInstruction(v *Domain) string {
 	return "call POST /v1/domains/" + string(v.ID) + "/registration/renew"
 }
-func payOr(v *Domain) string { return "Check the default card in the console, or " + renewIt(v) + "." }
+func payOrRenewInstruction(v *Domain) string {
+	return "Check the default card in the console, or " + renewInstruction(v) + "."
+}
 
-// proofLapsed is for a domain whose TXT record has not been found for too long.
-func proofLapsed(v *Domain) Notice {
-	return Notice{lapsed: true, Subject: v.Name + " is no longer verified", Text: []string{
+// proofLapsedNotice is for a domain whose TXT record has not been found for too long.
+func proofLapsedNotice(v *Domain) Notice {
+	return Notice{keepsName: true, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("The TXT record that proves that %s is yours has not been found since %s.",
-			v.Name, day(v.unseenSince())),
+			v.Name, formatDay(v.unseenSince())),
 		fmt.Sprintf("To use the domain again, publish this TXT record at %s.%s, then %s:",
-			verificationLabel, v.Name, verifyAgain(v)),
+			verificationLabel, v.Name, verifyInstruction(v)),
 		*v.VerificationValue,
-		stopped,
+		mailStoppedText,
 	}}
 }
 
@@ -53,52 +55,52 @@ func (v *Domain) unseenSince() clock.Time {
 	return *v.ProofSeenAt
 }
 
-// lostToProof is for a domain whose name another organization proved, or ordered.
-func lostToProof(v *Domain, name string, now clock.Time, ordered bool) Notice {
+// lostToProofNotice is for a domain whose name another organization proved, or ordered.
+func lostToProofNotice(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	did := "proved that it controls " + name
 	if ordered {
 		did = "ordered the registration of " + name
 	}
 	return Notice{Subject: name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization %s, and the DNS no longer had your TXT record at %s.%s.",
-			day(now), did, verificationLabel, v.Name),
+			formatDay(now), did, verificationLabel, v.Name),
 		fmt.Sprintf("If the name is still yours, find out who changed its DNS. "+
-			"Publish your TXT record again, remove those you do not know, then %s.", verifyAgain(v)),
-		stopped + removed,
+			"Publish your TXT record again, remove those you do not know, then %s.", verifyInstruction(v)),
+		mailStoppedText + recordsRemovedText,
 	}}
 }
 
-// lostRegistration is for a domain whose registration here ended, and whose name another
+// lostRegistrationNotice is for a domain whose registration here ended, and whose name another
 // organization has now.
-func lostRegistration(v *Domain, name string, now clock.Time, ordered bool) Notice {
+func lostRegistrationNotice(v *Domain, name string, now clock.Time, ordered bool) Notice {
 	did := "proved that it controls " + name
 	if ordered {
 		did = "ordered the registration of " + name
 	}
 	return Notice{Subject: name + " belongs to somebody else now", Text: []string{
 		fmt.Sprintf("The registration of %s ended on %s and was not renewed. On %s another organization %s.",
-			v.Name, day(*v.ExpiresAt), day(now), did),
-		"Nothing is sent from the name here any more, and mail to it is not accepted." + removed,
+			v.Name, formatDay(*v.ExpiresAt), formatDay(now), did),
+		"Nothing is sent from the name here any more, and mail to it is not accepted." + recordsRemovedText,
 	}}
 }
 
-// lostToParent is for a domain below a name that another organization registered here.
-func lostToParent(v *Domain, name string, now clock.Time) Notice {
+// lostToParentNotice is for a domain below a name that another organization registered here.
+func lostToParentNotice(v *Domain, name string, now clock.Time) Notice {
 	return Notice{Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization registered %s. "+
-			"It now decides about the names below it, and %s is one of them.", day(now), name, v.Name),
+			"It now decides about the names below it, and %s is one of them.", formatDay(now), name, v.Name),
 		fmt.Sprintf("To use %s again, ask the holder of %s to publish your TXT record, then %s.",
-			v.Name, name, verifyAgain(v)),
-		stopped + removed,
+			v.Name, name, verifyInstruction(v)),
+		mailStoppedText + recordsRemovedText,
 	}}
 }
 
-// zoneRemoved is for a domain that stays verified, but whose zone is removed because the
+// zoneRemovedNotice is for a domain that stays verified, but whose zone is removed because the
 // domain above it does not delegate it.
-func zoneRemoved(v *Domain, name string, now clock.Time) Notice {
+func zoneRemovedNotice(v *Domain, name string, now clock.Time) Notice {
 	return Notice{Subject: "The DNS records of " + v.Name + " were removed", Text: []string{
 		fmt.Sprintf("On %s another organization proved that it controls %s, and its zone does not delegate %s.",
-			day(now), name, v.Name),
+			formatDay(now), name, v.Name),
 		fmt.Sprintf("%s is still verified, but its DNS records here are removed. To have them here again, "+
 			"ask the holder of %s to add NS records for %s, and create them again.", v.Name, name, v.Name),
 	}}
@@ -108,19 +110,19 @@ func renewalFailedNotice(v *Domain, reason string) Notice {
 	return Notice{Subject: v.Name + " could not be renewed", Text: []string{
 		fmt.Sprintf("The automatic renewal of %s failed: %s", v.Name, reason),
 		fmt.Sprintf("The registration ends on %s. The renewal is tried again every day. %s",
-			day(*v.ExpiresAt), payOr(v)),
+			formatDay(*v.ExpiresAt), payOrRenewInstruction(v)),
 	}}
 }
 
-// expiring is for a registration that ends soon and is not renewed.
-func expiring(v *Domain) Notice {
-	do := fmt.Sprintf("It does not renew itself. To keep it, %s.", renewIt(v))
+// expiringNotice is for a registration that ends soon and is not renewed.
+func expiringNotice(v *Domain) Notice {
+	do := fmt.Sprintf("It does not renew itself. To keep it, %s.", renewInstruction(v))
 	if *v.AutoRenew {
-		do = "Its automatic renewal has failed so far, and is tried again every day. " + payOr(v)
+		do = "Its automatic renewal has failed so far, and is tried again every day. " + payOrRenewInstruction(v)
 	}
-	return Notice{Subject: v.Name + " expires on " + day(*v.ExpiresAt), Text: []string{
+	return Notice{Subject: v.Name + " expires on " + formatDay(*v.ExpiresAt), Text: []string{
 		fmt.Sprintf("The registration of %s ends on %s. After that, mail and websites under the name stop working, "+
-			"and in the end others can register it.", v.Name, day(*v.ExpiresAt)),
+			"and in the end others can register it.", v.Name, formatDay(*v.ExpiresAt)),
 		do,
 	}}
 }

@@ -15,7 +15,7 @@ func (w *world) mails() string {
 	w.t.Helper()
 	var out []string
 	err := w.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = db.All[string](ctx, tx,
+		out, err = db.QueryAll[string](ctx, tx,
 			"SELECT subject FROM messages WHERE organization_id = $1 AND direction = 'outbound' ORDER BY seq", w.Org)
 		return err
 	})
@@ -54,9 +54,10 @@ func TestNotices(t *testing.T) {
 		}
 		was := w.count("SELECT expires_at FROM domains WHERE name = 'ending.com'")
 		var want []string
-		for _, left := range []time.Duration{31 * day, 29 * day, 8 * day, 6 * day, 2 * day, 12 * time.Hour} {
+		for _, left := range []time.Duration{31 * formatDay, 29 * formatDay, 8 * formatDay, 6 * formatDay,
+			2 * formatDay, 12 * time.Hour} {
 			on := end(left)
-			if left == 29*day || left == 6*day || left == 12*time.Hour {
+			if left == 29*formatDay || left == 6*formatDay || left == 12*time.Hour {
 				want = append(want, "ending.com expires on "+on)
 			}
 			w.swept("domains.tell_expiring")
@@ -69,14 +70,14 @@ func TestNotices(t *testing.T) {
 		w.exec("UPDATE domains SET expires_at = $1 WHERE name = 'ending.com'", was)
 		o := w.post(ref+"/registration/renew", `{"maxAmountCents": 1500}`, "Idempotency-Key", "more").OK(t, 202)
 		w.ended(o.Text("operationId")).Same("status", "succeeded")
-		want = append(want, "ending.com expires on "+end(29*day))
+		want = append(want, "ending.com expires on "+end(29*formatDay))
 		w.swept("domains.tell_expiring")
 		if got := w.mails(); got != strings.Join(want, "; ") {
 			t.Errorf("after the renewal: %s", got)
 		}
 		// One whose automatic renewal fails.
 		w.pay(w.Tenant, "insufficient")
-		w.exec("UPDATE domains SET expires_at = $1 WHERE name = 'renewing.com'", w.Clock.Now().Add(20*day))
+		w.exec("UPDATE domains SET expires_at = $1 WHERE name = 'renewing.com'", w.Clock.Now().Add(20*formatDay))
 		w.swept("domains.renew_due")
 		w.eventually("the renewal failed", func() bool {
 			return strings.HasSuffix(w.mails(), "renewing.com could not be renewed")
@@ -90,7 +91,7 @@ func TestNotices(t *testing.T) {
 		if got := w.mails(); strings.Count(got, "renewing.com") != 1 {
 			t.Errorf("the mails: %s", got)
 		}
-		w.exec("UPDATE domains SET expires_at = $1 WHERE name = 'renewing.com'", w.Clock.Now().Add(3*day))
+		w.exec("UPDATE domains SET expires_at = $1 WHERE name = 'renewing.com'", w.Clock.Now().Add(3*formatDay))
 		w.swept("domains.tell_expiring")
 		if got := w.mails(); !strings.Contains(got, "renewing.com expires on") {
 			t.Errorf("the mails: %s", got)

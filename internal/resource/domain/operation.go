@@ -35,20 +35,20 @@ const (
 // visibleOrders selects the orders that callers see.
 const visibleOrders = "status IN ('queued', 'running', 'succeeded', 'failed')"
 
-// step is how far along the work on an order is. registering, renewing and refunding are
+// orderStep is how far along the work on an order is. registering, renewing and refunding are
 // intents: they are saved before the call to the provider, so that whoever takes over asks for
 // its outcome. The others name what is done.
-type step string
+type orderStep string
 
 const (
-	stepRegistering step = "registering"
-	stepRegistered  step = "registered"
-	stepZone        step = "zone"
-	stepRecords     step = "records"
-	stepLocked      step = "locked"
-	stepRenewing    step = "renewing"
-	stepRenewed     step = "renewed"
-	stepRefunding   step = "refunding"
+	stepRegistering orderStep = "registering"
+	stepRegistered  orderStep = "registered"
+	stepZone        orderStep = "zone"
+	stepRecords     orderStep = "records"
+	stepLocked      orderStep = "locked"
+	stepRenewing    orderStep = "renewing"
+	stepRenewed     orderStep = "renewed"
+	stepRefunding   orderStep = "refunding"
 )
 
 // Operation is work that was paid for and continues after the answer.
@@ -66,7 +66,7 @@ type Operation struct {
 	CompletedAt     *clock.Time     `json:"completedAt"`
 
 	DomainID  id.ID      `json:"-" db:"domain_id"`
-	Step      step       `json:"-" db:"step"`
+	Step      orderStep  `json:"-" db:"step"`
 	Wanted    Order      `json:"-" db:"wanted"`
 	ChargedAt clock.Time `json:"-" db:"charged_at"`
 	Automatic bool       `json:"-" db:"automatic"` // an automatic renewal, which no caller ordered
@@ -74,26 +74,26 @@ type Operation struct {
 
 // Order is what was ordered and, once there is one, the outcome.
 type Order struct {
-	Years       int         `json:"years"`
-	AmountCents int64       `json:"amountCents"`
-	Card        string      `json:"card"`
-	Customer    string      `json:"customer"`
-	AutoRenew   bool        `json:"autoRenew"`
-	ContactID   *id.ID      `json:"contactId"`
-	Label       *string     `json:"label"`      // of the contact
-	Registrant  *Registrant `json:"registrant"` // of a registration
-	Until       clock.Time  `json:"until"`      // when the registration ends without the renewal
-	Held        *Held       `json:"held"`       // what the registrar answered
-	Locked      bool        `json:"locked"`
-	Chain       []id.ID     `json:"chain,omitempty"` // what led to it, as in its events
+	Years       int               `json:"years"`
+	AmountCents int64             `json:"amountCents"`
+	Card        string            `json:"card"`
+	Customer    string            `json:"customer"`
+	AutoRenew   bool              `json:"autoRenew"`
+	ContactID   *id.ID            `json:"contactId"`
+	Label       *string           `json:"label"`      // of the contact
+	Registrant  *Registrant       `json:"registrant"` // of a registration
+	Until       clock.Time        `json:"until"`      // when the registration ends without the renewal
+	Held        *HeldRegistration `json:"held"`       // what the registrar answered
+	Locked      bool              `json:"locked"`
+	Chain       []id.ID           `json:"chain,omitempty"` // what led to it, as in its events
 }
 
 var operations = db.NewTable[Operation]("operations", db.Life{
-	Noun:      "operation",
-	Strangers: db.NobodyOutside,
+	Noun:         "operation",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("resource_id", "", db.Keeps),
-		db.To("domain_id", "domains", db.Keeps),
+		db.RefTo("resource_id", "", db.Keeps),
+		db.RefTo("domain_id", "domains", db.Keeps),
 	},
 })
 
@@ -124,8 +124,8 @@ type operationList struct {
 
 func filterOperations(in *operationList, w *db.Where) {
 	w.And(visibleOrders)
-	db.OneOf(w, "type", in.Type)
-	db.OneOf(w, "status", in.Status)
+	db.FilterOneOf(w, "type", in.Type)
+	db.FilterOneOf(w, "status", in.Status)
 }
 
 type operationRef struct {
@@ -133,7 +133,7 @@ type operationRef struct {
 }
 
 func getOperation(ctx context.Context, c *op.Call, in operationRef) (*Operation, error) {
-	return operations.Find(ctx, c.Tx, db.In(c.Org).And("id = ?", in.ID).And(visibleOrders))
+	return operations.Find(ctx, c.Tx, db.InOrganization(c.Org).And("id = ?", in.ID).And(visibleOrders))
 }
 
 // findOrder reads an order whatever its status, even one that callers do not see.
@@ -152,15 +152,15 @@ func lockOrder(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Operation, erro
 }
 
 func selectOrder(ctx context.Context, tx *db.Tx, org, ref id.ID, lock string) (*Operation, error) {
-	o, err := db.One[Operation](ctx, tx, "SELECT "+operations.Columns()+`
+	o, err := db.QueryOne[Operation](ctx, tx, "SELECT "+operations.Columns()+`
 		FROM operations
 		WHERE organization_id = $1 AND id = $2`+lock, org, ref)
 	return &o, err
 }
 
-// noRenewal refuses while a renewal of the domain is being paid for or carried out.
-func noRenewal(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
-	rows, err := db.All[id.ID](ctx, tx, `
+// checkNoRenewal refuses while a renewal of the domain is being paid for or carried out.
+func checkNoRenewal(ctx context.Context, tx *db.Tx, org, domain id.ID) error {
+	rows, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT id FROM operations
 		WHERE organization_id = $1 AND domain_id = $2
 		AND type = 'domain_renewal' AND status IN ('paying', 'queued', 'running')`, org, domain)

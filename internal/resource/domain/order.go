@@ -28,11 +28,11 @@ import (
 
 // The refusals of orders.
 var (
-	PriceExceeds = fault.Define("PRICE_EXCEEDS_MAXIMUM", 409,
+	PriceExceeds = fault.DefineKind("PRICE_EXCEEDS_MAXIMUM", 409,
 		"The price is above maxAmountCents. Nothing was charged.")
-	PaymentMethodRequired = fault.Define("PAYMENT_METHOD_REQUIRED", 402,
+	PaymentMethodRequired = fault.DefineKind("PAYMENT_METHOD_REQUIRED", 402,
 		"There is no default card. An owner or admin saves one in the console.")
-	PaymentFailed = fault.Define("PAYMENT_FAILED", 402, "The card was not charged.")
+	PaymentFailed = fault.DefineKind("PAYMENT_FAILED", 402, "The card was not charged.")
 )
 
 // paymentErrors lists them, after others, for the declaration of an operation that orders.
@@ -42,8 +42,8 @@ func paymentErrors(more ...*fault.Kind) []*fault.Kind {
 
 const currency = "usd"
 
-// dollars writes an amount of cents, like $12.00.
-func dollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }
+// formatDollars writes an amount of cents, like $12.00.
+func formatDollars(cents int64) string { return fmt.Sprintf("$%d.%02d", cents/100, cents%100) }
 
 // The jobs of orders.
 const (
@@ -52,8 +52,8 @@ const (
 	settleOrderJob = "operations.settle"
 )
 
-// jobOf names the job that carries out a type of order.
-var jobOf = map[OperationType]string{registrationOrder: registerJob, renewalOrder: renewJob}
+// jobOfOrderType names the job that carries out a type of order.
+var jobOfOrderType = map[OperationType]string{registrationOrder: registerJob, renewalOrder: renewJob}
 
 // orderArgs names an order in the arguments of its jobs.
 type orderArgs struct {
@@ -72,12 +72,12 @@ type Accepted struct {
 	Status      OperationStatus `json:"status" enum:"queued"`
 	Domain      string          `json:"domain"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
-// attempt is what an idempotency key keeps of its order: the id, saved before the row is
+// orderAttempt is what an idempotency key keeps of its order: the id, saved before the row is
 // written.
-type attempt struct {
+type orderAttempt struct {
 	Operation id.ID `json:"operation"`
 }
 
@@ -85,20 +85,20 @@ type attempt struct {
 // request with the same key placed. There is none if its row was never written, or if it was
 // abandoned because the charge never reached the provider.
 func (d *Domains) resumeOrder(ctx context.Context, c *op.Call) (o *Operation, leave func(), err error) {
-	var a attempt
-	resumed, err := c.Resume(&a)
+	var a orderAttempt
+	resumed, err := c.LoadProgress(&a)
 	if resumed && err == nil {
 		o, err = d.readOrder(ctx, orderArgs{c.Org, a.Operation})
-		if errors.Is(err, db.ErrNone) || err == nil && o.Status == orderAbandoned {
+		if errors.Is(err, db.ErrNoRow) || err == nil && o.Status == orderAbandoned {
 			o, err = nil, nil
 		}
 	}
 	if err != nil {
-		return nil, nil, op.Unknown(err)
+		return nil, nil, op.UnknownOutcome(err)
 	}
-	leave, err = enter(d.ordering)
+	leave, err = takeSlot(d.orderSlots)
 	if err != nil && o != nil {
-		err = op.Unknown(err) // a key that has an order keeps it; any other is released
+		err = op.UnknownOutcome(err) // a key that has an order keeps it; any other is released
 	}
 	return o, leave, err
 }
@@ -128,27 +128,27 @@ func (d *Domains) newOrder(org id.ID, kind OperationType, name string, domain id
 	return o
 }
 
-// withinLimit refuses a price above the caller's maximum, or above what the person was shown
+// checkPriceLimit refuses a price above the caller's maximum, or above what the person was shown
 // who approved the order.
-func withinLimit(c *op.Caller, amount, limit int64) error {
-	if c.Ceiling != nil {
-		limit = min(limit, *c.Ceiling)
+func checkPriceLimit(c *op.Caller, amount, limit int64) error {
+	if c.MaxChargeCents != nil {
+		limit = min(limit, *c.MaxChargeCents)
 	}
 	if amount <= limit {
 		return nil
 	}
 	f := PriceExceeds.Say("The price is %s, above the maximum of %s. Nothing was charged.",
-		dollars(amount), dollars(limit))
+		formatDollars(amount), formatDollars(limit))
 	f.Details = map[string]int64{"amountCents": amount, "maxAmountCents": limit}
 	return f
 }
 
-// reader opens a snapshot, or uses the transaction that is already open.
-type reader func(context.Context, db.Func) error
+// snapshotReader opens a snapshot, or uses the transaction that is already open.
+type snapshotReader func(context.Context, db.Func) error
 
 // chooseCard makes the default card pay for an order, unless it belongs to another payment
 // provider than this server's.
-func (d *Domains) chooseCard(ctx context.Context, read reader, org id.ID, w *Order) error {
+func (d *Domains) chooseCard(ctx context.Context, read snapshotReader, org id.ID, w *Order) error {
 	var card *account.Card
 	err := read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		card, err = account.DefaultCard(ctx, tx, org)
@@ -163,24 +163,24 @@ func (d *Domains) chooseCard(ctx context.Context, read reader, org id.ID, w *Ord
 		return PaymentMethodRequired.Say("The default card is of %s, which this server does not charge. "+
 			"An owner or admin saves another in the console.", card.Provider)
 	}
-	w.Card, w.Customer = card.ProviderID, deref(card.ProviderCustomer)
+	w.Card, w.Customer = card.ProviderID, stringOrEmpty(card.ProviderCustomer)
 	return nil
 }
 
-// place writes an order before anything is charged. claim takes what the order needs, in the
+// placeOrder writes an order before anything is charged. claim takes what the order needs, in the
 // same transaction.
-func (d *Domains) place(ctx context.Context, c *op.Call, o *Operation, claim db.Func) error {
+func (d *Domains) placeOrder(ctx context.Context, c *op.Call, o *Operation, claim db.Func) error {
 	o.Wanted.Chain = c.Caller.Chain
 	// Saved before the row: a retry after the next commit finds the order by it.
-	if err := c.Save(ctx, attempt{o.ID}); err != nil {
+	if err := c.SaveProgress(ctx, orderAttempt{o.ID}); err != nil {
 		return err
 	}
 	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := claim(ctx, tx); err != nil {
 			return err
 		}
-		charge := o.charge()
-		err := c.Charge(tx, op.Charge{What: charge.Description, Card: "the default card",
+		charge := o.chargeRequest()
+		err := c.NoteCharge(tx, op.Charge{What: charge.Description, Card: "the default card",
 			AmountCents: charge.AmountCents, Currency: charge.Currency})
 		if err != nil {
 			return err
@@ -200,39 +200,39 @@ func (d *Domains) insertOrder(ctx context.Context, tx *db.Tx, o *Operation) erro
 		return err
 	}
 	_, err = d.cfg.Jobs.Enqueue(ctx, tx, settleOrderJob, orderArgs{o.OrganizationID, o.ID},
-		job.For(o.OrganizationID), job.At(o.ChargedAt.Add(settleAfter)))
+		job.ForOrganization(o.OrganizationID), job.RunAt(o.ChargedAt.Add(settleAfter)))
 	return err
 }
 
-// pay charges for an order that is placed, and queues it. resumed is whether an earlier
+// payOrder charges for an order that is placed, and queues it. resumed is whether an earlier
 // request may have charged for it already.
-func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed bool) (*Accepted, error) {
-	d.pause("claimed")
+func (d *Domains) payOrder(ctx context.Context, c *op.Call, o *Operation, resumed bool) (*Accepted, error) {
+	d.pauseAt("claimed")
 	var payment string
 	var err error
 	if !c.Rehearsing() {
-		payment, err = d.charge(ctx, o, resumed)
+		payment, err = d.chargeOrder(ctx, o, resumed)
 	}
 	var no *Refusal
 	switch {
 	case errors.As(err, &no):
 		err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			return d.refuse(ctx, tx, o, orderRefused, no.Message)
+			return d.endUnpaidOrder(ctx, tx, o, orderRefused, no.Message)
 		})
 		if err != nil {
-			return nil, op.Unknown(err)
+			return nil, op.UnknownOutcome(err)
 		}
-		return nil, declined(no.Message)
+		return nil, declinedFault(no.Message)
 	case err != nil:
 		d.cfg.Log.WarnContext(ctx, "the outcome of a charge is not known", "operation", o.ID, "err", err)
 		f := fault.Unavailable.Because(err)
 		f.Text = "The payment provider did not answer, so the outcome is not known. " +
 			"Retry with the same Idempotency-Key: nothing is charged twice."
-		return nil, op.Unknown(f)
+		return nil, op.UnknownOutcome(f)
 	}
-	d.pause("charged")
+	d.pauseAt("charged")
 	out, err := op.Finish(ctx, c, func(ctx context.Context) (*Accepted, error) {
-		o, queued, err := d.queue(ctx, c.Tx, o, payment)
+		o, queued, err := d.queueOrder(ctx, c.Tx, o, payment)
 		if err != nil {
 			return nil, err
 		}
@@ -244,14 +244,14 @@ func (d *Domains) pay(ctx context.Context, c *op.Call, o *Operation, resumed boo
 		return &Accepted{OperationID: o.ID, Status: orderQueued, Domain: o.ResourceName}, nil
 	})
 	if err != nil {
-		err = op.Unknown(err) // the money is taken: whatever went wrong, the key keeps its order
+		err = op.UnknownOutcome(err) // the money is taken: whatever went wrong, the key keeps its order
 	}
 	return out, err
 }
 
-// declined answers that no money moved. The key keeps this answer (Binding), so another try
+// declinedFault answers that no money moved. The key keeps this answer (Binding), so another try
 // needs another key.
-func declined(reason string) error {
+func declinedFault(reason string) error {
 	f := PaymentFailed.Say("The card was not charged: %s Use a new Idempotency-Key for another try.", reason)
 	f.Details, f.Binding = map[string]any{"useNewKey": true, "reason": reason}, true
 	return f
@@ -264,8 +264,8 @@ func (o *Operation) chargeKey() string { return string(o.ID) + ".charge" }
 func (o *Operation) refundKey() string { return string(o.ID) + ".refund" }
 func (o *Operation) workKey() string   { return string(o.ID) + ".work" }
 
-// charge is what the payment provider is asked to charge for an order.
-func (o *Operation) charge() Charge {
+// chargeRequest is what the payment provider is asked to charge for an order.
+func (o *Operation) chargeRequest() Charge {
 	what := "Registration"
 	if o.Type == renewalOrder {
 		what = "Renewal"
@@ -279,30 +279,30 @@ func (o *Operation) charge() Charge {
 	}
 }
 
-// charge takes the money for an order, once. resumed is whether that may have been tried
+// chargeOrder takes the money for an order, once. resumed is whether that may have been tried
 // before; then the provider is asked first.
-func (d *Domains) charge(ctx context.Context, o *Operation, resumed bool) (payment string, err error) {
+func (d *Domains) chargeOrder(ctx context.Context, o *Operation, resumed bool) (payment string, err error) {
 	switch {
 	case o.PaymentIntentID != nil:
 		return *o.PaymentIntentID, nil
 	case o.Status == orderRefused:
-		return "", &Refusal{"declined", deref(o.ErrorMessage)}
+		return "", &Refusal{"declined", stringOrEmpty(o.ErrorMessage)}
 	}
 	if resumed {
-		payment, err = d.cfg.Payments.Charged(ctx, o.chargeKey(), o.charge())
-		if !errors.Is(err, ErrNothing) {
+		payment, err = d.cfg.Payments.Charged(ctx, o.chargeKey(), o.chargeRequest())
+		if !errors.Is(err, ErrUnknownToProvider) {
 			return payment, err
 		}
-		if err := d.holdOpen(ctx, o); err != nil {
+		if err := d.keepOrderOpen(ctx, o); err != nil {
 			return "", err
 		}
 	}
-	return d.cfg.Payments.Charge(ctx, o.chargeKey(), o.charge())
+	return d.cfg.Payments.Charge(ctx, o.chargeKey(), o.chargeRequest())
 }
 
-// holdOpen moves an order's charged_at to now before it is charged again, so that settleOrder
+// keepOrderOpen moves an order's charged_at to now before it is charged again, so that settleOrder
 // does not abandon it meanwhile. It fails if the order was settled since it was read.
-func (d *Domains) holdOpen(ctx context.Context, o *Operation) error {
+func (d *Domains) keepOrderOpen(ctx context.Context, o *Operation) error {
 	return d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n, err := db.Exec(ctx, tx, `
 			UPDATE operations SET charged_at = $3
@@ -314,9 +314,9 @@ func (d *Domains) holdOpen(ctx context.Context, o *Operation) error {
 	})
 }
 
-// queue records the payment of an order and enqueues the job that carries it out. queued is
+// queueOrder records the payment of an order and enqueues the job that carries it out. queued is
 // false if somebody else already did.
-func (d *Domains) queue(
+func (d *Domains) queueOrder(
 	ctx context.Context, tx *db.Tx, was *Operation, payment string,
 ) (o *Operation, queued bool, err error) {
 	if o, err = lockOrder(ctx, tx, was.OrganizationID, was.ID); err != nil {
@@ -332,29 +332,31 @@ func (d *Domains) queue(
 	if err := operations.Save(ctx, tx, o); err != nil {
 		return nil, false, err
 	}
-	_, err = d.cfg.Jobs.Enqueue(ctx, tx, jobOf[o.Type], orderArgs{o.OrganizationID, o.ID},
-		job.For(o.OrganizationID), job.Key(string(o.ID)))
+	_, err = d.cfg.Jobs.Enqueue(ctx, tx, jobOfOrderType[o.Type], orderArgs{o.OrganizationID, o.ID},
+		job.ForOrganization(o.OrganizationID), job.UniqueKey(string(o.ID)))
 	return o, true, err
 }
 
-// queueBySystem is queueOrder where no caller waits for the answer.
-func (d *Domains) queueBySystem(ctx context.Context, tx *db.Tx, was *Operation, payment string) error {
-	o, queued, err := d.queue(ctx, tx, was, payment)
+// queueOrderBySystem is queueOrder where no caller waits for the answer.
+func (d *Domains) queueOrderBySystem(ctx context.Context, tx *db.Tx, was *Operation, payment string) error {
+	o, queued, err := d.queueOrder(ctx, tx, was, payment)
 	if err != nil || !queued {
 		return err
 	}
-	return d.emitFor(ctx, tx, o, "operation.created", o.ID, o)
+	return d.emitOrderEvent(ctx, tx, o, "operation.created", o.ID, o)
 }
 
-// emitFor writes an event that resulted from an order, with the chain of what led to the
+// emitOrderEvent writes an event that resulted from an order, with the chain of what led to the
 // order.
-func (d *Domains) emitFor(ctx context.Context, tx *db.Tx, o *Operation, kind string, resource id.ID, v any) error {
-	return d.emit(ctx, tx, o.OrganizationID, kind, resource, v, o.Wanted.Chain...)
+func (d *Domains) emitOrderEvent(ctx context.Context, tx *db.Tx, o *Operation, kind string, resource id.ID,
+	v any) error {
+	return d.emitSystemEvent(ctx, tx, o.OrganizationID, kind, resource, v, o.Wanted.Chain...)
 }
 
-// refuse ends an order that was not paid, as refused or abandoned, and frees what it had
+// endUnpaidOrder ends an order that was not paid, as refused or abandoned, and frees what it had
 // claimed. Callers never see the row.
-func (d *Domains) refuse(ctx context.Context, tx *db.Tx, o *Operation, status OperationStatus, reason string) error {
+func (d *Domains) endUnpaidOrder(ctx context.Context, tx *db.Tx, o *Operation, status OperationStatus,
+	reason string) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE operations
 		SET status = $3, error_message = $4, updated_at = $5, deleted_at = $5, completed_at = $5
@@ -363,18 +365,18 @@ func (d *Domains) refuse(ctx context.Context, tx *db.Tx, o *Operation, status Op
 	if err != nil || n == 0 {
 		return err
 	}
-	return d.undo(ctx, tx, o, PaymentFailed.Code, reason)
+	return d.undoOrder(ctx, tx, o, PaymentFailed.Code, reason)
 }
 
-// undo frees the name that a failed registration had claimed. The failure of an automatic
+// undoOrder frees the name that a failed registration had claimed. The failure of an automatic
 // renewal is recorded, and its owners are told; any other renewal has claimed nothing but its
 // own row.
-func (d *Domains) undo(ctx context.Context, tx *db.Tx, o *Operation, code, reason string) error {
+func (d *Domains) undoOrder(ctx context.Context, tx *db.Tx, o *Operation, code, reason string) error {
 	if o.Type == registrationOrder {
 		return releaseNames(ctx, tx, o.OrganizationID, o.DomainID)
 	}
 	if o.Automatic {
-		return d.renewalFailed(ctx, tx, o.OrganizationID, o.DomainID, code, reason)
+		return d.recordRenewalFailure(ctx, tx, o.OrganizationID, o.DomainID, code, reason)
 	}
 	return nil
 }
@@ -387,19 +389,19 @@ func (d *Domains) settleOrder(ctx context.Context, _ job.Job, a orderArgs) (job.
 	if err != nil || o.Status != orderPaying {
 		return nil, err
 	}
-	payment, err := d.cfg.Payments.Charged(ctx, o.chargeKey(), o.charge())
+	payment, err := d.cfg.Payments.Charged(ctx, o.chargeKey(), o.chargeRequest())
 	var no *Refusal
 	switch {
 	case err == nil:
-		return func(ctx context.Context, tx *db.Tx) error { return d.queueBySystem(ctx, tx, o, payment) }, nil
+		return func(ctx context.Context, tx *db.Tx) error { return d.queueOrderBySystem(ctx, tx, o, payment) }, nil
 	case errors.As(err, &no):
 		return func(ctx context.Context, tx *db.Tx) error {
-			return d.refuse(ctx, tx, o, orderRefused, no.Message)
+			return d.endUnpaidOrder(ctx, tx, o, orderRefused, no.Message)
 		}, nil
-	case !errors.Is(err, ErrNothing):
+	case !errors.Is(err, ErrUnknownToProvider):
 		return nil, err
 	case d.cfg.Clock.Now().Sub(o.ChargedAt) < abandonAfter:
-		return nil, job.Later(time.Minute)
+		return nil, job.RunAgainAfter(time.Minute)
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
 		again, err := lockOrder(ctx, tx, a.Organization, a.Operation)
@@ -408,10 +410,10 @@ func (d *Domains) settleOrder(ctx context.Context, _ job.Job, a orderArgs) (job.
 		}
 		if again.ChargedAt != o.ChargedAt { // a request resumed in the meantime
 			_, err := d.cfg.Jobs.Enqueue(ctx, tx, settleOrderJob, a,
-				job.For(a.Organization), job.At(again.ChargedAt.Add(settleAfter)))
+				job.ForOrganization(a.Organization), job.RunAt(again.ChargedAt.Add(settleAfter)))
 			return err
 		}
-		return d.refuse(ctx, tx, o, orderAbandoned, "The charge never reached the payment provider.")
+		return d.endUnpaidOrder(ctx, tx, o, orderAbandoned, "The charge never reached the payment provider.")
 	}, nil
 }
 
@@ -426,21 +428,21 @@ type orderRun struct {
 	resumed bool
 }
 
-// startRun loads the order of a job. It is nil unless the order is queued or running.
-func (d *Domains) startRun(ctx context.Context, j job.Job, a orderArgs) (*orderRun, error) {
+// startOrderRun loads the order of a job. It is nil unless the order is queued or running.
+func (d *Domains) startOrderRun(ctx context.Context, j job.Job, a orderArgs) (*orderRun, error) {
 	o, err := d.readOrder(ctx, a)
 	if err != nil || o.Status != orderQueued && o.Status != orderRunning {
 		return nil, err
 	}
-	d.pause(string(o.Step))
+	d.pauseAt(string(o.Step))
 	return &orderRun{d, j, o, true}, nil
 }
 
-// save commits how far along the order is. It fails if the job has passed to another worker
+// saveStep commits how far along the order is. It fails if the job has passed to another worker
 // meanwhile.
-func (r *orderRun) save(ctx context.Context, next step) error {
+func (r *orderRun) saveStep(ctx context.Context, next orderStep) error {
 	err := r.d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := r.job.Keep(ctx, tx); err != nil {
+		if err := r.job.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		o := *r.o
@@ -450,7 +452,7 @@ func (r *orderRun) save(ctx context.Context, next step) error {
 			return err
 		}
 		if started {
-			return r.d.emitFor(ctx, tx, &o, "operation.started", o.ID, &o)
+			return r.d.emitOrderEvent(ctx, tx, &o, "operation.started", o.ID, &o)
 		}
 		return nil
 	})
@@ -458,45 +460,46 @@ func (r *orderRun) save(ctx context.Context, next step) error {
 		return err
 	}
 	r.o.Step, r.o.Status, r.resumed = next, orderRunning, false
-	r.d.pause(string(next))
+	r.d.pauseAt(string(next))
 	return nil
 }
 
-// saveHeld saves the outcome of a call to the registrar: the next step, or a refund if it
+// saveRegistrarAnswer saves the outcome of a call to the registrar: the next step, or a refund if it
 // refused. After any other error the step stays, and the job's next run asks the registrar.
-func (r *orderRun) saveHeld(ctx context.Context, held *Held, err error, next step, code string) error {
+func (r *orderRun) saveRegistrarAnswer(ctx context.Context, held *HeldRegistration, err error, next orderStep,
+	code string) error {
 	var no *Refusal
 	if errors.As(err, &no) {
-		return r.fail(ctx, code, no)
+		return r.recordFailure(ctx, code, no)
 	}
 	if err != nil {
 		return err
 	}
 	r.o.Wanted.Held = held
-	return r.save(ctx, next)
+	return r.saveStep(ctx, next)
 }
 
-// fail records why the order cannot be carried out. Its refund is the next step.
-func (r *orderRun) fail(ctx context.Context, code string, no *Refusal) error {
+// recordFailure records why the order cannot be carried out. Its refund is the next step.
+func (r *orderRun) recordFailure(ctx context.Context, code string, no *Refusal) error {
 	r.o.ErrorCode, r.o.ErrorMessage = &code, &no.Message
 	r.d.cfg.Log.WarnContext(ctx, "an order failed and is refunded",
 		"operation", r.o.ID, "name", r.o.ResourceName, "code", no.Code, "reason", no.Message)
-	return r.save(ctx, stepRefunding)
+	return r.saveStep(ctx, stepRefunding)
 }
 
-// refund gives the money back and ends the order as failed. If the provider refuses the
+// refundOrder gives the money back and ends the order as failed. If the provider refuses the
 // refund, the order ends all the same and the log says that the operator owes it.
-func (r *orderRun) refund(ctx context.Context) (job.Outcome, error) {
+func (r *orderRun) refundOrder(ctx context.Context) (job.Outcome, error) {
 	d, o := r.d, r.o
-	err := ErrNothing
+	err := ErrUnknownToProvider
 	if r.resumed {
 		_, err = d.cfg.Payments.Refunded(ctx, o.refundKey(), *o.PaymentIntentID)
 	}
-	if errors.Is(err, ErrNothing) {
+	if errors.Is(err, ErrUnknownToProvider) {
 		_, err = d.cfg.Payments.Refund(ctx, o.refundKey(), *o.PaymentIntentID, o.Wanted.AmountCents)
 	}
-	d.pause("refund-called")
-	amount := dollars(o.Wanted.AmountCents)
+	d.pauseAt("refund-called")
+	amount := formatDollars(o.Wanted.AmountCents)
 	said := fmt.Sprintf("%s The charge of %s was refunded.", *o.ErrorMessage, amount)
 	var no *Refusal
 	switch {
@@ -508,32 +511,32 @@ func (r *orderRun) refund(ctx context.Context) (job.Outcome, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
-		done := o.ended(orderFailed, d.cfg.Clock.Now())
+		done := o.endedCopy(orderFailed, d.cfg.Clock.Now())
 		done.ErrorMessage = &said
 		if err := operations.Save(ctx, tx, &done); err != nil {
 			return err
 		}
-		if err := d.undo(ctx, tx, o, *o.ErrorCode, said); err != nil {
+		if err := d.undoOrder(ctx, tx, o, *o.ErrorCode, said); err != nil {
 			return err
 		}
-		return d.emitFor(ctx, tx, o, "operation.failed", o.ID, &done)
+		return d.emitOrderEvent(ctx, tx, o, "operation.failed", o.ID, &done)
 	}, nil
 }
 
-// succeed ends the order; the caller has written the domain.
-func (r *orderRun) succeed(ctx context.Context, tx *db.Tx) error {
+// succeedOrder ends the order; the caller has written the domain.
+func (r *orderRun) succeedOrder(ctx context.Context, tx *db.Tx) error {
 	kind := "domain"
-	done := r.o.ended(orderSucceeded, r.d.cfg.Clock.Now())
+	done := r.o.endedCopy(orderSucceeded, r.d.cfg.Clock.Now())
 	done.ResourceType, done.ResourceID = &kind, &done.DomainID
 	if err := operations.Save(ctx, tx, &done); err != nil {
 		return err
 	}
-	return r.d.emitFor(ctx, tx, &done, "operation.succeeded", done.ID, &done)
+	return r.d.emitOrderEvent(ctx, tx, &done, "operation.succeeded", done.ID, &done)
 }
 
-// ended is a copy of an order that is over. It no longer holds the registrant, who is a domain
+// endedCopy is a copy of an order that is over. It no longer holds the registrant, who is a domain
 // contact by now, or must not be kept at all.
-func (o *Operation) ended(status OperationStatus, now clock.Time) Operation {
+func (o *Operation) endedCopy(status OperationStatus, now clock.Time) Operation {
 	done := *o
 	done.Status, done.CompletedAt, done.UpdatedAt = status, &now, now
 	done.Wanted.Registrant, done.Wanted.Label = nil, nil

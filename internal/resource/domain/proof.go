@@ -23,64 +23,64 @@ import (
 //   - A name is registered here: names below it that other organizations hold
 //     are lost to them (rival.go).
 const (
-	goneFor    = 7 * 24 * time.Hour
-	unseenFor  = 30 * 24 * time.Hour
-	lookupTime = 10 * time.Second
+	proofGoneLimit   = 7 * 24 * time.Hour
+	proofUnseenLimit = 30 * 24 * time.Hour
+	lookupTimeout    = 10 * time.Second
 
 	// redemptionPeriod is longer than every registry keeps an ended registration for
 	// its holder: 45 days to renew it, 30 to redeem it, 5 until it is deleted.
-	redemption = 90 * 24 * time.Hour
+	redemptionPeriod = 90 * 24 * time.Hour
 )
 
-// lookup is what the DNS said about the TXT record of a domain.
-type lookup struct {
-	seen    []string // the TXT records
-	problem string   // the error that the DNS answered with
-	silence error    // why there was no answer
+// proofLookup is what the DNS said about the TXT record of a domain.
+type proofLookup struct {
+	seen     []string // the TXT records
+	problem  string   // the error that the DNS answered with
+	noAnswer error    // why there was no answer
 }
 
-// answered reports whether the DNS said which records exist, even if there are none.
-func (l lookup) answered() bool { return l.problem == "" && l.silence == nil }
+// isConclusive reports whether the DNS said which records exist, even if there are none.
+func (l proofLookup) isConclusive() bool { return l.problem == "" && l.noAnswer == nil }
 
-// lookUp asks the DNS for the TXT record of a domain.
-func (d *Domains) lookUp(ctx context.Context, name string) lookup {
-	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+// lookUpProof asks the DNS for the TXT record of a domain.
+func (d *Domains) lookUpProof(ctx context.Context, name string) proofLookup {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
 	seen, err := d.cfg.LookupTXT(ctx, verificationLabel+"."+name)
-	return found(seen, err)
+	return classifyLookup(seen, err)
 }
 
-// found sorts the result of a lookup: records, no such record, an error of a name server, or
+// classifyLookup sorts the result of a lookup: records, no such record, an error of a name server, or
 // no answer. Go's resolver tells the errors apart only by their texts.
-func found(seen []string, err error) lookup {
+func classifyLookup(seen []string, err error) proofLookup {
 	var failed *net.DNSError
 	switch {
 	case err == nil:
-		return lookup{seen: seen}
+		return proofLookup{seen: seen}
 	case !errors.As(err, &failed):
-		return lookup{silence: err}
+		return proofLookup{noAnswer: err}
 	case failed.IsNotFound:
-		return lookup{}
+		return proofLookup{}
 	case failed.Err == "server misbehaving" && failed.IsTemporary:
-		return lookup{problem: "SERVFAIL"}
+		return proofLookup{problem: "SERVFAIL"}
 	case failed.Err == "server misbehaving" || failed.Err == "lame referral":
-		return lookup{problem: "REFUSED, or another error"}
+		return proofLookup{problem: "REFUSED, or another error"}
 	}
-	return lookup{silence: err}
+	return proofLookup{noAnswer: err}
 }
 
 // How much of an answer of the DNS callers see. Anybody may have written it.
 const (
-	shownRecords = 20
-	shownText    = 500
+	maxShownRecords = 20
+	maxShownRunes   = 500
 )
 
-// shown cuts the records of the DNS to what an answer may hold, as valid UTF-8.
-func shown(seen []string) []string {
-	out := make([]string, 0, min(len(seen), shownRecords))
-	for _, s := range seen[:min(len(seen), shownRecords)] {
+// clipRecords cuts the records of the DNS to what an answer may hold, as valid UTF-8.
+func clipRecords(seen []string) []string {
+	out := make([]string, 0, min(len(seen), maxShownRecords))
+	for _, s := range seen[:min(len(seen), maxShownRecords)] {
 		text := []rune(strings.ToValidUTF8(s, "\uFFFD"))
-		out = append(out, string(text[:min(len(text), shownText)]))
+		out = append(out, string(text[:min(len(text), maxShownRunes)]))
 	}
 	return out
 }

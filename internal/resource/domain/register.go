@@ -18,7 +18,7 @@ import (
 
 func (d *Domains) registerOperations() []*op.Op {
 	return []*op.Op{
-		op.Asks(op.Flow(op.Spec{
+		op.WithQuote(op.Flow(op.Spec{
 			Name:      "domains.register",
 			Rehearses: true,
 			Route:     "POST /v1/domain-registrations",
@@ -32,13 +32,13 @@ func (d *Domains) registerOperations() []*op.Op {
 			Spends:      true,
 			KeyRequired: true,
 			Reads:       true,
-			Gate:        agreements,
+			Gate:        agreementGate,
 			Errors:      paymentErrors(OrganizationRequired, Unavailable, Exists, PremiumUnsupported),
 			Events:      []string{"operation.created"},
 			Example: `{"domain": "analytical-engines.com", "periodYears": 1, "maxAmountCents": 1200, ` +
 				`"contact": {` + exampleRegistrant + `}}`,
-		}, d.register), func(ctx context.Context, _ *op.Call, in registration) (any, error) {
-			return d.offer(ctx, in.ascii)
+		}, d.registerDomain), func(ctx context.Context, _ *op.Call, in registration) (any, error) {
+			return d.fetchOffer(ctx, in.ascii)
 		}),
 	}
 }
@@ -56,23 +56,23 @@ type registration struct {
 
 func (in *registration) Prepare(context.Context, *op.Call) error {
 	var tree *fault.Tree
-	name, issue := registrable(in.Domain)
+	name, issue := parseRegistrableName(in.Domain)
 	if issue != "" {
 		tree = tree.At([]any{"domain"}, issue)
 	}
 	in.ascii = name
 	switch {
 	case in.Contact == nil && in.ContactID == nil:
-		tree = tree.At([]any{"contact"}, fault.Missing)
+		tree = tree.At([]any{"contact"}, fault.MissingIssue)
 	case in.Contact != nil && in.ContactID != nil:
 		tree = tree.At([]any{"contactId"}, "Give contact or contactId, not both")
 	case in.Contact != nil:
-		tree = tree.Set("contact", in.Contact.readPhone(in.Contact.issues()))
+		tree = tree.SetField("contact", in.Contact.normalizePhone(in.Contact.fieldIssues()))
 	}
 	return tree.Fault(fault.Invalid)
 }
 
-func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*Accepted, error) {
+func (d *Domains) registerDomain(ctx context.Context, c *op.Call, in registration) (*Accepted, error) {
 	o, leave, err := d.resumeOrder(ctx, c)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (d *Domains) register(ctx context.Context, c *op.Call, in registration) (*A
 			return nil, err
 		}
 	}
-	return d.pay(ctx, c, o, resumed)
+	return d.payOrder(ctx, c, o, resumed)
 }
 
 // orderRegistration checks a registration and places its order. The checks are
@@ -93,67 +93,67 @@ func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registr
 	w := Order{Years: in.PeriodYears, AutoRenew: in.AutoRenew, ContactID: in.ContactID}
 	if in.Contact != nil {
 		w.Registrant, w.Label = &in.Contact.Registrant, in.Contact.Label
-	} else if err := d.savedRegistrant(ctx, c, &w); err != nil {
+	} else if err := d.loadSavedRegistrant(ctx, c, &w); err != nil {
 		return nil, err
 	}
-	if err := organizationRule(in.ascii, w.Registrant); err != nil {
+	if err := checkOrganization(in.ascii, w.Registrant); err != nil {
 		return nil, err
 	}
-	offer, err := d.offerFor(ctx, c, in.ascii)
+	offer, err := d.offerForCall(ctx, c, in.ascii)
 	if err != nil {
 		return nil, err
 	}
-	switch w.AmountCents = offer.total(in.PeriodYears); {
+	switch w.AmountCents = offer.registrationTotal(in.PeriodYears); {
 	case !offer.Available:
 		return nil, Unavailable.Say("%s is taken.", in.ascii)
 	case offer.Premium:
 		return nil, PremiumUnsupported.New()
 	}
-	former, err := d.formerHolder(ctx, c, in.ascii)
+	former, err := d.findFormerHolder(ctx, c, in.ascii)
 	if err != nil {
 		return nil, err
 	}
-	if err := withinLimit(c.Caller, w.AmountCents, in.MaxAmountCents); err != nil {
+	if err := checkPriceLimit(c.Caller, w.AmountCents, in.MaxAmountCents); err != nil {
 		return nil, err
 	}
 	if err := d.chooseCard(ctx, c.Read, c.Org, &w); err != nil {
 		return nil, err
 	}
 	o := d.newOrder(c.Org, registrationOrder, in.ascii, id.New(), w)
-	return o, d.place(ctx, c, o, func(ctx context.Context, tx *db.Tx) error {
+	return o, d.placeOrder(ctx, c, o, func(ctx context.Context, tx *db.Tx) error {
 		// As in createDomain, the lock makes the check of the organization's names hold.
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
 			return err
 		}
-		if err := notOwned(ctx, tx, c.Org, o.ResourceName); err != nil {
+		if err := checkNotOwned(ctx, tx, c.Org, o.ResourceName); err != nil {
 			return err
 		}
 		return d.takeName(ctx, tx, c.Org, o.ResourceName, o.DomainID, former)
 	})
 }
 
-// savedRegistrant fills in the registrant of an order that names a saved domain contact.
-func (d *Domains) savedRegistrant(ctx context.Context, c *op.Call, w *Order) error {
+// loadSavedRegistrant fills in the registrant of an order that names a saved domain contact.
+func (d *Domains) loadSavedRegistrant(ctx context.Context, c *op.Call, w *Order) error {
 	return c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err := domainContacts.Get(ctx, tx, c.Org, *w.ContactID)
-		if fault.Has(err, fault.NotFound) {
-			return op.Unseen("contactId")
+		if fault.IsKind(err, fault.NotFound) {
+			return op.NoSuchReference("contactId")
 		}
 		w.Registrant = &v.Registrant
 		return err
 	})
 }
 
-// formerHolder finds the organization that holds a name which the registrar offers again: its
+// findFormerHolder finds the organization that holds a name which the registrar offers again: its
 // registration elsewhere ended, and the proof with it. The order takes the name from it. nil
 // means that nobody holds the name. It refuses a name that the caller's organization has, or
 // whose holder keeps it.
-func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*rival, error) {
-	var h *holder
+func (d *Domains) findFormerHolder(ctx context.Context, c *op.Call, name string) (*displacedHolder, error) {
+	var h *nameHolder
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		err := notOwned(ctx, tx, c.Org, name)
+		err := checkNotOwned(ctx, tx, c.Org, name)
 		if err == nil {
-			h, err = holderOf(ctx, tx, name)
+			h, err = findNameHolder(ctx, tx, name)
 		}
 		return err
 	})
@@ -161,25 +161,25 @@ func (d *Domains) formerHolder(ctx context.Context, c *op.Call, name string) (*r
 		return nil, err
 	}
 	if h.Org == c.Org {
-		return nil, taken(name)
+		return nil, nameTakenFault(name)
 	}
 	if c.Rehearsing() { // only the DNS knows whether the proof still stands, and a rehearsal asks nobody
-		return nil, taken(name)
+		return nil, nameTakenFault(name)
 	}
-	l := d.lookUp(ctx, name)
-	if !l.answered() {
-		return nil, taken(name)
+	l := d.lookUpProof(ctx, name)
+	if !l.isConclusive() {
+		return nil, nameTakenFault(name)
 	}
-	r, err := d.challenge(ctx, h, name, l.seen)
+	r, err := d.challengeHolder(ctx, h, name, l.seen)
 	if r != nil {
 		r.ordered = true
 	}
 	return r, err
 }
 
-// notOwned refuses a name that the organization already has as a domain.
-func notOwned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
-	rows, err := db.All[id.ID](ctx, tx, `
+// checkNotOwned refuses a name that the organization already has as a domain.
+func checkNotOwned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
+	rows, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT id FROM domains
 		WHERE organization_id = $1 AND name = $2 AND deleted_at IS NULL`, org, name)
 	if err != nil || len(rows) == 0 {
@@ -193,16 +193,16 @@ func notOwned(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
 // carryOutRegistration is the job that registers a paid name and makes it a domain. Each step
 // is saved, so a run that follows a dead one goes on where that one stopped.
 func (d *Domains) carryOutRegistration(ctx context.Context, j job.Job, a orderArgs) (job.Outcome, error) {
-	r, err := d.startRun(ctx, j, a)
+	r, err := d.startOrderRun(ctx, j, a)
 	if r == nil || err != nil {
 		return nil, err
 	}
 	for err == nil {
 		switch r.o.Step {
 		case "":
-			err = r.save(ctx, stepRegistering)
+			err = r.saveStep(ctx, stepRegistering)
 		case stepRegistering:
-			err = r.register(ctx)
+			err = r.registerName(ctx)
 		case stepRegistered:
 			err = r.createZone(ctx)
 		case stepZone:
@@ -210,9 +210,9 @@ func (d *Domains) carryOutRegistration(ctx context.Context, j job.Job, a orderAr
 		case stepRecords:
 			err = r.lockTransfers(ctx)
 		case stepLocked:
-			return r.addDomain, nil
+			return r.completeRegistration, nil
 		case stepRefunding:
-			return r.refund(ctx)
+			return r.refundOrder(ctx)
 		default:
 			err = fmt.Errorf("domain: a registration has no step %s", r.o.Step)
 		}
@@ -220,55 +220,55 @@ func (d *Domains) carryOutRegistration(ctx context.Context, j job.Job, a orderAr
 	return nil, err
 }
 
-// register makes the registration, or finds the one that an earlier run made.
-func (r *orderRun) register(ctx context.Context) error {
+// registerName makes the registration, or finds the one that an earlier run made.
+func (r *orderRun) registerName(ctx context.Context) error {
 	o, registrar := r.o, r.d.cfg.Registrar
-	a := Application{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant}
-	var held *Held
-	err := ErrNothing
+	a := RegistrationRequest{Name: o.ResourceName, Years: o.Wanted.Years, Registrant: *o.Wanted.Registrant}
+	var held *HeldRegistration
+	err := ErrUnknownToProvider
 	if r.resumed {
 		held, err = registrar.Registered(ctx, o.workKey(), a)
 	}
-	if errors.Is(err, ErrNothing) {
+	if errors.Is(err, ErrUnknownToProvider) {
 		held, err = registrar.Register(ctx, o.workKey(), a)
 	}
-	r.d.pause("register-called")
-	return r.saveHeld(ctx, held, err, stepRegistered, "REGISTRATION_FAILED")
+	r.d.pauseAt("register-called")
+	return r.saveRegistrarAnswer(ctx, held, err, stepRegistered, "REGISTRATION_FAILED")
 }
 
 // createZone empties the zone of the name, which a former holder may have left.
 func (r *orderRun) createZone(ctx context.Context) error {
-	if err := r.d.emptyZoneFor(ctx, r.o.ResourceName, r.o.DomainID); err != nil {
+	if err := r.d.emptyZoneForHolder(ctx, r.o.ResourceName, r.o.DomainID); err != nil {
 		return err
 	}
-	return r.save(ctx, stepZone)
+	return r.saveStep(ctx, stepZone)
 }
 
 // publishEmail turns hosted email on: every domain that is registered here has it from the
 // start.
 func (r *orderRun) publishEmail(ctx context.Context) error {
-	if err := r.d.Email.provision(ctx, r.o.OrganizationID, r.o.DomainID, r.o.ResourceName); err != nil {
+	if err := r.d.Email.provisionRecords(ctx, r.o.OrganizationID, r.o.DomainID, r.o.ResourceName); err != nil {
 		return err
 	}
-	return r.save(ctx, stepRecords)
+	return r.saveStep(ctx, stepRecords)
 }
 
 // lockTransfers turns the transfer lock on. A registrar that cannot is no failure.
 func (r *orderRun) lockTransfers(ctx context.Context) error {
-	err := r.d.cfg.Registrar.SetLock(ctx, r.o.ResourceName, true)
+	err := r.d.cfg.Registrar.SetTransferLock(ctx, r.o.ResourceName, true)
 	var no *Refusal
 	var cannot *UnsupportedError
 	if err != nil && !errors.As(err, &no) && !errors.As(err, &cannot) {
 		return err
 	}
 	r.o.Wanted.Locked = err == nil // some registries have no lock
-	return r.save(ctx, stepLocked)
+	return r.saveStep(ctx, stepLocked)
 }
 
-// addDomain writes the domain of a registration and ends its order.
-func (r *orderRun) addDomain(ctx context.Context, tx *db.Tx) error {
+// completeRegistration writes the domain of a registration and ends its order.
+func (r *orderRun) completeRegistration(ctx context.Context, tx *db.Tx) error {
 	d, o, held := r.d, r.o, r.o.Wanted.Held
-	contact, err := r.contact(ctx, tx)
+	contact, err := r.registrantContact(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -303,22 +303,22 @@ func (r *orderRun) addDomain(ctx context.Context, tx *db.Tx) error {
 	if err := d.takeNamesBelow(ctx, tx, v.OrganizationID, v.Name); err != nil {
 		return err
 	}
-	if err := d.show(ctx, tx, v.OrganizationID, v); err != nil {
+	if err := d.fillDomains(ctx, tx, v.OrganizationID, v); err != nil {
 		return err
 	}
-	if err := d.emitFor(ctx, tx, o, "domain.created", v.ID, v); err != nil {
+	if err := d.emitOrderEvent(ctx, tx, o, "domain.created", v.ID, v); err != nil {
 		return err
 	}
-	return r.succeed(ctx, tx)
+	return r.succeedOrder(ctx, tx)
 }
 
-// contact finds the domain contact of the registrant that the registrar has: the saved one
+// registrantContact finds the domain contact of the registrant that the registrar has: the saved one
 // that the order names, or a new one if that was deleted or changed meanwhile.
-func (r *orderRun) contact(ctx context.Context, tx *db.Tx) (id.ID, error) {
+func (r *orderRun) registrantContact(ctx context.Context, tx *db.Tx) (id.ID, error) {
 	o := r.o
 	if saved := o.Wanted.ContactID; saved != nil {
 		v, err := domainContacts.Lock(ctx, tx, o.OrganizationID, *saved)
-		if err != nil && !fault.Has(err, fault.NotFound) {
+		if err != nil && !fault.IsKind(err, fault.NotFound) {
 			return "", err
 		}
 		if err == nil && sameRegistrant(v.Registrant, *o.Wanted.Registrant) {
@@ -330,7 +330,7 @@ func (r *orderRun) contact(ctx context.Context, tx *db.Tx) (id.ID, error) {
 	if err := domainContacts.Insert(ctx, tx, v); err != nil {
 		return "", err
 	}
-	return v.ID, r.d.emitFor(ctx, tx, o, "domain_contact.created", v.ID, v)
+	return v.ID, r.d.emitOrderEvent(ctx, tx, o, "domain_contact.created", v.ID, v)
 }
 
 func (r *orderRun) newRecord(ref id.ID) op.Record {

@@ -96,13 +96,13 @@ func TestRegisterRefusals(t *testing.T) {
 		t := w.t
 		poor := w.NewTenant(t, "enterprise")
 		try := func(key, body string) apptest.Result {
-			return w.Send(t, key, "POST", "/v1/domain-registrations", body, "Idempotency-Key", string(id.New()))
+			return w.SendREST(t, key, "POST", "/v1/domain-registrations", body, "Idempotency-Key", string(id.New()))
 		}
 		f := try(poor.Key, `{}`).Refused(t, 403, "DOMAIN_AGREEMENTS_REQUIRED")
 		if !strings.Contains(f.Text("details.url"), "/agreements") {
 			t.Errorf("no page: %s", f)
 		}
-		w.Operate(t, "agreements.accept", "business", poor.Business,
+		w.AsOperator(t, "agreements.accept", "business", poor.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
 		try(poor.Key, `{"domain": "a.com", "maxAmountCents": 1}`).Issues(t, "contact")
 		try(poor.Key, `{"domain": "bad name.com", "maxAmountCents": 1, "contact": `+registrant+`}`).Issues(t, "domain")
@@ -130,7 +130,7 @@ func TestRegisterRefusals(t *testing.T) {
 			w.pay(poor, card)
 			key := string(id.New())
 			send := func() apptest.Result {
-				return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order("a.com", registrant, 1200),
+				return w.SendREST(t, poor.Key, "POST", "/v1/domain-registrations", order("a.com", registrant, 1200),
 					"Idempotency-Key", key)
 			}
 			f := send().Refused(t, 402, "PAYMENT_FAILED")
@@ -144,17 +144,19 @@ func TestRegisterRefusals(t *testing.T) {
 		if n := w.count("SELECT count(*) FROM sandbox_charges"); n != 2 {
 			t.Errorf("%d charges were tried", n)
 		}
-		if n := w.Send(t, poor.Key, "GET", "/v1/operations", "").OK(t, 200).Len(); n != 0 {
+		if n := w.SendREST(t, poor.Key, "GET", "/v1/operations", "").OK(t, 200).Len(); n != 0 {
 			t.Errorf("%d operations are seen that were never paid", n)
 		}
 		w.pay(poor, "visa")
 		try(poor.Key, order("a.com", registrant, 1200)).OK(t, 202)
 
 		key, _ := w.NewKey(t, w.Tenant, "domains:write")
-		w.Send(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key", "x").
+		w.SendREST(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key",
+			"x").
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "domains:read")
 		key, _ = w.NewKey(t, w.Tenant, "domains:read")
-		w.Send(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key", "x").
+		w.SendREST(t, key, "POST", "/v1/domain-registrations", order("b.com", registrant, 1200), "Idempotency-Key",
+			"x").
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS").Same("details.permission", "domains:write")
 
 		w.get("/v1/domain-registrations/search").Refused(t, 400, "MISSING_QUERY")
@@ -183,11 +185,11 @@ func TestRegisterHeldName(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
 		poor := w.NewTenant(t, "enterprise")
-		w.Operate(t, "agreements.accept", "business", poor.Business,
+		w.AsOperator(t, "agreements.accept", "business", poor.Business,
 			fmt.Sprintf(`{"businessId": %q, "kind": "domain", "by": %q}`, poor.Business, poor.Owner))
 		w.external("theirs.com", "general")
-		own := w.Send(t, poor.Key, "POST", "/v1/domains", `{"name": "theirs.net"}`).OK(t, 201).Text("id")
-		found := w.Send(t, poor.Key, "GET", "/v1/domain-registrations/search?query=theirs", "").OK(t, 200)
+		own := w.SendREST(t, poor.Key, "POST", "/v1/domains", `{"name": "theirs.net"}`).OK(t, 201).Text("id")
+		found := w.SendREST(t, poor.Key, "GET", "/v1/domain-registrations/search?query=theirs", "").OK(t, 200)
 		for i, free := range []bool{false, false, true} { // com, net, org
 			v := found.At(fmt.Sprintf("results.%d", i))
 			v.Same("available", free)
@@ -196,12 +198,12 @@ func TestRegisterHeldName(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"theirs.com", "theirs.net"} {
-			w.Send(t, poor.Key, "GET", "/v1/domain-registrations/quote?domain="+name,
+			w.SendREST(t, poor.Key, "GET", "/v1/domain-registrations/quote?domain="+name,
 				"").OK(t, 200).Same("available", false)
 		}
 		w.get("/v1/domain-registrations/quote?domain=theirs.net").OK(t, 200).Same("available", true)
 		try := func(name string) apptest.Result {
-			return w.Send(t, poor.Key, "POST", "/v1/domain-registrations", order(name, registrant, 1),
+			return w.SendREST(t, poor.Key, "POST", "/v1/domain-registrations", order(name, registrant, 1),
 				"Idempotency-Key", string(id.New()))
 		}
 		try("theirs.com").Refused(t, 409, "DOMAIN_UNAVAILABLE")
@@ -253,9 +255,9 @@ func TestRegisterAtOnce(t *testing.T) {
 		rival := w.NewTenant(t, "enterprise")
 		w.trusted(rival, "visa")
 		var won atomic.Int64
-		apptest.AtOnce(20, func(i int) {
+		apptest.RunAtOnce(20, func(i int) {
 			key := []string{w.Key, rival.Key}[i%2]
-			r := w.Send(t, key, "POST", "/v1/domain-registrations", order("wanted.com", registrant, 1200),
+			r := w.SendREST(t, key, "POST", "/v1/domain-registrations", order("wanted.com", registrant, 1200),
 				"Idempotency-Key", string(id.New()))
 			if r.Status == 202 {
 				won.Add(1)

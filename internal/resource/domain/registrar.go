@@ -21,9 +21,9 @@ type Refusal struct {
 
 func (e *Refusal) Error() string { return e.Code + ": " + e.Message }
 
-// ErrNothing is a provider's answer about a call that it has never seen, so the call can be
+// ErrUnknownToProvider is a provider's answer about a call that it has never seen, so the call can be
 // made.
-var ErrNothing = errors.New("domain: the provider knows nothing of it")
+var ErrUnknownToProvider = errors.New("domain: the provider knows nothing of it")
 
 // UnsupportedError is a registrar's answer to a request that it cannot do for a
 // name.
@@ -42,18 +42,18 @@ type Registrar interface {
 	Check(ctx context.Context, name string) (*Offer, error)
 
 	// Register registers a name. The same key twice is one registration.
-	Register(ctx context.Context, key string, r Application) (*Held, error)
+	Register(ctx context.Context, key string, r RegistrationRequest) (*HeldRegistration, error)
 	// Registered asks for the outcome of a Register: the registration, or
 	// ErrUnknownToProvider if it was not made, or not completely.
-	Registered(ctx context.Context, key string, r Application) (*Held, error)
+	Registered(ctx context.Context, key string, r RegistrationRequest) (*HeldRegistration, error)
 	// Renew adds years to a registration that ends at until.
-	Renew(ctx context.Context, key, name string, years int, until clock.Time) (*Held, error)
+	Renew(ctx context.Context, key, name string, years int, until clock.Time) (*HeldRegistration, error)
 	// Renewed asks for the outcome of a Renew: the registration, or
 	// ErrUnknownToProvider.
-	Renewed(ctx context.Context, key, name string, until clock.Time) (*Held, error)
+	Renewed(ctx context.Context, key, name string, until clock.Time) (*HeldRegistration, error)
 
 	// SetTransferLock turns the transfer lock on or off.
-	SetLock(ctx context.Context, name string, on bool) error
+	SetTransferLock(ctx context.Context, name string, on bool) error
 	// ChangeContact replaces the registrant. A name that does not allow it is
 	// an *UnsupportedError.
 	ChangeContact(ctx context.Context, name string, r Registrant) error
@@ -79,27 +79,29 @@ func providerFault(err error) error {
 
 // Offer is what a registrar says about a name.
 type Offer struct {
-	Available    bool
-	Premium      bool
-	FirstYear    int64 // cents of a US dollar, all fees included
-	RenewalPrice int64 // per year
+	Available      bool
+	Premium        bool
+	FirstYearPrice int64 // cents of a US dollar, all fees included
+	RenewalPrice   int64 // per year
 }
 
-// total is the price of registering a name for so many years, all fees included.
-func (o *Offer) total(years int) int64 { return o.FirstYear + int64(years-1)*o.RenewalPrice }
+// registrationTotal is the price of registering a name for so many years, all fees included.
+func (o *Offer) registrationTotal(years int) int64 {
+	return o.FirstYearPrice + int64(years-1)*o.RenewalPrice
+}
 
-// renewal is the price of renewing a name for so many years.
-func (o *Offer) renewal(years int) int64 { return int64(years) * o.RenewalPrice }
+// renewalTotal is the price of renewing a name for so many years.
+func (o *Offer) renewalTotal(years int) int64 { return int64(years) * o.RenewalPrice }
 
-// Application is what a name is registered with. WHOIS privacy is always on.
-type Application struct {
+// RegistrationRequest is what a name is registered with. WHOIS privacy is always on.
+type RegistrationRequest struct {
 	Name       string
 	Years      int
 	Registrant Registrant
 }
 
-// Held is a registration as the registrar has it, in whole seconds.
-type Held struct {
+// HeldRegistration is a registration as the registrar has it, in whole seconds.
+type HeldRegistration struct {
 	RegisteredAt clock.Time `json:"registeredAt"`
 	ExpiresAt    clock.Time `json:"expiresAt"`
 	Verified     bool       `json:"verified"` // the registrant's address was confirmed

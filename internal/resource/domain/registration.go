@@ -17,29 +17,29 @@ func (d *Domains) registrationOperations() []*op.Op {
 			Summary: "Get the registration of a domain.",
 			Example: `{"id": ` + exampleID + `}`,
 		}, d.getRegistration),
-		op.Asks(op.Flow(op.Spec{
-			Name:       "domains.registration.update",
-			Rehearses:  true,
-			Route:      "PATCH /v1/domains/{id}/registration",
-			Summary:    "Turn the transfer lock or the automatic renewal on or off.",
-			SpendsWith: "autoRenew",
-			Errors:     []*fault.Kind{TransferInFlight, Unsupported},
-			Events:     []string{"domain.updated"},
-			Example:    `{"id": ` + exampleID + `, "transferLock": false}`,
+		op.WithQuote(op.Flow(op.Spec{
+			Name:         "domains.registration.update",
+			Rehearses:    true,
+			Route:        "PATCH /v1/domains/{id}/registration",
+			Summary:      "Turn the transfer lock or the automatic renewal on or off.",
+			SpendsIfTrue: "autoRenew",
+			Errors:       []*fault.Kind{TransferInFlight, Unsupported},
+			Events:       []string{"domain.updated"},
+			Example:      `{"id": ` + exampleID + `, "transferLock": false}`,
 		}, d.updateRegistration), func(ctx context.Context, c *op.Call, in registrationUpdate) (any, error) {
-			v, err := d.readFor(ctx, c, in.ID)
+			v, err := d.readDomainForCall(ctx, c, in.ID)
 			if err != nil || !in.AutoRenew.Value {
 				return nil, err
 			}
-			return d.offer(ctx, v.Name)
+			return d.fetchOffer(ctx, v.Name)
 		}),
 	}
 }
 
 func (d *Domains) getRegistration(ctx context.Context, c *op.Call, in domainRef) (*Registration, error) {
-	v, err := d.get(ctx, c.Tx, c.Org, in.ID)
+	v, err := d.loadDomain(ctx, c.Tx, c.Org, in.ID)
 	if err == nil && v.Registration == nil {
-		err = notRegistered(v)
+		err = notRegisteredFault(v)
 	}
 	if err != nil {
 		return nil, err
@@ -49,36 +49,36 @@ func (d *Domains) getRegistration(ctx context.Context, c *op.Call, in domainRef)
 
 type registrationUpdate struct {
 	domainRef
-	TransferLock op.Maybe[bool] `json:"transferLock"`
-	AutoRenew    op.Maybe[bool] `json:"autoRenew"`
+	TransferLock op.Optional[bool] `json:"transferLock"`
+	AutoRenew    op.Optional[bool] `json:"autoRenew"`
 }
 
 // updateRegistration sets the lock at the registrar, and then writes. If the row changed in
 // between it starts over, so that the registrar and the row end up the same.
 func (d *Domains) updateRegistration(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
-	if err := d.chargeRenewals(ctx, c, in); err != nil {
+	if err := d.announceRenewalCharge(ctx, c, in); err != nil {
 		return nil, err
 	}
 	for range 3 {
-		r, err := d.tryUpdate(ctx, c, in)
-		if !errors.Is(err, errChanged) {
+		r, err := d.tryUpdateRegistration(ctx, c, in)
+		if !errors.Is(err, errChangedMeanwhile) {
 			return r, err
 		}
 	}
 	return nil, fault.Unavailable.Say("The registration is being changed by others. Retry in a moment.")
 }
 
-// tryUpdate is one attempt of updateRegistration. errChangedMeanwhile means that the row
+// tryUpdateRegistration is one attempt of updateRegistration. errChangedMeanwhile means that the row
 // changed between the registrar's answer and the write.
-func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
-	was, err := d.readFor(ctx, c, in.ID)
+func (d *Domains) tryUpdateRegistration(ctx context.Context, c *op.Call, in registrationUpdate) (*Registration, error) {
+	was, err := d.readDomainForCall(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	if was.Registration == nil {
-		return nil, notRegistered(was)
+		return nil, notRegisteredFault(was)
 	}
-	if err := notLeaving(was, "registration_update"); err != nil {
+	if err := checkNotLeaving(was, "registration_update"); err != nil {
 		return nil, err
 	}
 	wanted := *was.Registration
@@ -86,27 +86,27 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 		return was.Registration, nil
 	}
 	if in.TransferLock.Set && !in.TransferLock.Value {
-		if err := c.Announce(ctx, "domain.unlocked", was.ID); err != nil {
+		if err := c.AnnounceEvent(ctx, "domain.unlocked", was.ID); err != nil {
 			return nil, err
 		}
 	}
 	if in.TransferLock.Set && !c.Rehearsing() {
-		err := d.cfg.Registrar.SetLock(ctx, was.Name, in.TransferLock.Value)
+		err := d.cfg.Registrar.SetTransferLock(ctx, was.Name, in.TransferLock.Value)
 		if err := registrarFault(err, was); err != nil {
 			return nil, err
 		}
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Registration, error) {
-		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+		v, err := d.lockDomain(ctx, c.Tx, c.Org, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		if err := notLeaving(v, "registration_update"); err != nil {
+		if err := checkNotLeaving(v, "registration_update"); err != nil {
 			return nil, err
 		}
 		if in.TransferLock.Set {
 			if v.UpdatedAt != was.UpdatedAt || *v.TransferLock != *was.TransferLock {
-				return nil, errChanged
+				return nil, errChangedMeanwhile
 			}
 			v.TransferLock = &in.TransferLock.Value
 		}
@@ -114,37 +114,37 @@ func (d *Domains) tryUpdate(ctx context.Context, c *op.Call, in registrationUpda
 			v.AutoRenew = &in.AutoRenew.Value
 		}
 		v.UpdatedAt = c.Now
-		if err := d.save(ctx, c.Tx, v); err != nil {
+		if err := d.saveDomain(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 		return v.Registration, c.Emit("domain.updated", v.ID, v)
 	})
 }
 
-// chargeRenewals announces what automatic renewal will charge each year, when an agent or a
+// announceRenewalCharge announces what automatic renewal will charge each year, when an agent or a
 // rehearsal turns it on. It counts against the agent's limit now, because no caller is there
 // when the money is taken.
-func (d *Domains) chargeRenewals(ctx context.Context, c *op.Call, in registrationUpdate) error {
+func (d *Domains) announceRenewalCharge(ctx context.Context, c *op.Call, in registrationUpdate) error {
 	if !in.AutoRenew.Value || c.Caller.Agent == "" && !c.Rehearsing() {
 		return nil
 	}
-	was, err := d.readFor(ctx, c, in.ID)
-	if err != nil || was.Registration == nil || *was.AutoRenew || notLeaving(was, "registration_update") != nil {
+	was, err := d.readDomainForCall(ctx, c, in.ID)
+	if err != nil || was.Registration == nil || *was.AutoRenew || checkNotLeaving(was, "registration_update") != nil {
 		return err // nothing to charge; tryUpdateRegistration refuses what is wrong
 	}
 	if !c.Rehearsing() {
-		leave, err := enter(d.asking)
+		leave, err := takeSlot(d.querySlots)
 		if err != nil {
 			return err
 		}
 		defer leave()
 	}
-	offer, err := d.offerFor(ctx, c, was.Name)
+	offer, err := d.offerForCall(ctx, c, was.Name)
 	if err != nil {
 		return err
 	}
 	return c.Write(ctx, func(_ context.Context, tx *db.Tx) error {
-		tx.Tell(op.Charge{What: "the yearly renewal of " + was.Name, Card: "the default card",
+		tx.AddToTrace(op.Charge{What: "the yearly renewal of " + was.Name, Card: "the default card",
 			AmountCents: offer.RenewalPrice, Currency: currency})
 		return nil
 	})
@@ -158,7 +158,7 @@ func registrarFault(err error, v *Domain) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &cannot):
-		return unsupported(cannot.Operation, v)
+		return unsupportedFault(cannot.Operation, v)
 	case errors.As(err, &no):
 		f := Unsupported.Say("The registrar refused: %s", no.Message)
 		f.Details = map[string]string{"operation": no.Code}

@@ -175,8 +175,8 @@ type slowLock struct {
 	after atomic.Pointer[func()]
 }
 
-func (s *slowLock) SetLock(ctx context.Context, name string, on bool) error {
-	err := s.Registrar.SetLock(ctx, name, on)
+func (s *slowLock) SetTransferLock(ctx context.Context, name string, on bool) error {
+	err := s.Registrar.SetTransferLock(ctx, name, on)
 	once(&s.after)
 	return err
 }

@@ -26,7 +26,7 @@ func (d *Domains) renewOperations() []*op.Op {
 			Errors:  []*fault.Kind{Unsupported, TransferInFlight, Unavailable},
 			Example: `{"id": ` + exampleID + `, "periodYears": 2}`,
 		}, d.quoteRenewal),
-		op.Asks(op.Flow(op.Spec{
+		op.WithQuote(op.Flow(op.Spec{
 			Name:        "domains.renew",
 			Rehearses:   true,
 			Route:       "POST /v1/domains/{id}/registration/renew",
@@ -37,16 +37,16 @@ func (d *Domains) renewOperations() []*op.Op {
 			Spends:      true,
 			KeyRequired: true,
 			Reads:       true,
-			Gate:        agreements,
+			Gate:        agreementGate,
 			Errors:      paymentErrors(Unsupported, TransferInFlight, RenewalInFlight),
 			Events:      []string{"operation.created"},
 			Example:     `{"id": ` + exampleID + `, "periodYears": 1, "maxAmountCents": 1500}`,
-		}, d.renew), func(ctx context.Context, c *op.Call, in renewal) (any, error) {
-			v, err := d.readFor(ctx, c, in.ID)
+		}, d.renewDomain), func(ctx context.Context, c *op.Call, in renewal) (any, error) {
+			v, err := d.readDomainForCall(ctx, c, in.ID)
 			if err != nil {
 				return nil, err
 			}
-			return d.offer(ctx, v.Name)
+			return d.fetchOffer(ctx, v.Name)
 		}),
 	}
 }
@@ -62,7 +62,7 @@ type RenewalQuote struct {
 	ExpiresAt         clock.Time `json:"expiresAt" doc:"when the registration ends now"`
 	RenewedUntil      clock.Time `json:"renewedUntil" doc:"when it would end"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 type renewalQuoteInput struct {
@@ -71,16 +71,16 @@ type renewalQuoteInput struct {
 }
 
 func (d *Domains) quoteRenewal(ctx context.Context, c *op.Call, in renewalQuoteInput) (*RenewalQuote, error) {
-	v, err := d.renewable(ctx, c, in.ID, in.PeriodYears, fault.BadInput)
+	v, err := d.readRenewableDomain(ctx, c, in.ID, in.PeriodYears, fault.BadInput)
 	if err != nil {
 		return nil, err
 	}
-	leave, err := enter(d.asking)
+	leave, err := takeSlot(d.querySlots)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	offer, err := d.offer(ctx, v.Name)
+	offer, err := d.fetchOffer(ctx, v.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -88,27 +88,27 @@ func (d *Domains) quoteRenewal(ctx context.Context, c *op.Call, in renewalQuoteI
 		DomainID:          v.ID,
 		Domain:            v.Name,
 		PeriodYears:       in.PeriodYears,
-		AmountCents:       offer.renewal(in.PeriodYears),
+		AmountCents:       offer.renewalTotal(in.PeriodYears),
 		Currency:          currency,
 		RenewalPriceCents: offer.RenewalPrice,
 		ExpiresAt:         *v.ExpiresAt,
-		RenewedUntil:      clock.Of(v.ExpiresAt.Std().AddDate(in.PeriodYears, 0, 0)),
+		RenewedUntil:      clock.FromStd(v.ExpiresAt.Std().AddDate(in.PeriodYears, 0, 0)),
 	}, nil
 }
 
-// renewable reads a domain that may be renewed for so many years. kind is the fault for too
+// readRenewableDomain reads a domain that may be renewed for so many years. kind is the fault for too
 // many: of the body, or of the query.
-func (d *Domains) renewable(
+func (d *Domains) readRenewableDomain(
 	ctx context.Context, c *op.Call, ref id.ID, years int, kind *fault.Kind,
 ) (*Domain, error) {
-	v, err := d.readFor(ctx, c, ref)
+	v, err := d.readDomainForCall(ctx, c, ref)
 	if err != nil {
 		return nil, err
 	}
-	if err := notLeaving(v, "renew"); err != nil {
+	if err := checkNotLeaving(v, "renew"); err != nil {
 		return nil, err
 	}
-	return v, d.notTooFar(v, years, kind)
+	return v, d.checkRenewalLimit(v, years, kind)
 }
 
 type renewal struct {
@@ -117,7 +117,7 @@ type renewal struct {
 	MaxAmountCents int64 `json:"maxAmountCents" min:"0" doc:"cents of a US dollar; at least the price of the years"`
 }
 
-func (d *Domains) renew(ctx context.Context, c *op.Call, in renewal) (*Accepted, error) {
+func (d *Domains) renewDomain(ctx context.Context, c *op.Call, in renewal) (*Accepted, error) {
 	o, leave, err := d.resumeOrder(ctx, c)
 	if err != nil {
 		return nil, err
@@ -129,100 +129,102 @@ func (d *Domains) renew(ctx context.Context, c *op.Call, in renewal) (*Accepted,
 			return nil, err
 		}
 	}
-	return d.pay(ctx, c, o, resumed)
+	return d.payOrder(ctx, c, o, resumed)
 }
 
 // orderRenewal checks a renewal and places its order.
 func (d *Domains) orderRenewal(ctx context.Context, c *op.Call, in *renewal) (*Operation, error) {
-	v, err := d.renewable(ctx, c, in.ID, in.PeriodYears, fault.Invalid)
+	v, err := d.readRenewableDomain(ctx, c, in.ID, in.PeriodYears, fault.Invalid)
 	if err != nil {
 		return nil, err
 	}
-	o, err := d.newRenewal(ctx, c, v, in.PeriodYears)
+	o, err := d.newRenewalOrder(ctx, c, v, in.PeriodYears)
 	if err != nil {
 		return nil, err
 	}
-	if err := withinLimit(c.Caller, o.Wanted.AmountCents, in.MaxAmountCents); err != nil {
+	if err := checkPriceLimit(c.Caller, o.Wanted.AmountCents, in.MaxAmountCents); err != nil {
 		return nil, err
 	}
 	if err := d.chooseCard(ctx, c.Read, c.Org, &o.Wanted); err != nil {
 		return nil, err
 	}
-	return o, d.place(ctx, c, o, func(ctx context.Context, tx *db.Tx) error { return d.claimRenewal(ctx, tx, o) })
+	return o, d.placeOrder(ctx, c, o, func(ctx context.Context, tx *db.Tx) error { return d.claimRenewal(ctx, tx, o) })
 }
 
-// maxYears is how far ahead registries let a registration end.
-const maxYears = 10
+// maxYearsAhead is how far ahead registries let a registration end.
+const maxYearsAhead = 10
 
-// notTooFar refuses a renewal that no registry accepts, before anything is charged.
-func (d *Domains) notTooFar(v *Domain, years int, kind *fault.Kind) error {
-	limit := d.cfg.Clock.Now().Std().AddDate(maxYears, 0, 0)
+// checkRenewalLimit refuses a renewal that no registry accepts, before anything is charged.
+func (d *Domains) checkRenewalLimit(v *Domain, years int, kind *fault.Kind) error {
+	limit := d.cfg.Clock.Now().Std().AddDate(maxYearsAhead, 0, 0)
 	if end := v.ExpiresAt.Std().AddDate(years, 0, 0); end.After(limit) {
 		issue := fmt.Sprintf("Too many: the registration would end on %s, and it may end at most %d years from today",
-			end.Format(time.DateOnly), maxYears)
+			end.Format(time.DateOnly), maxYearsAhead)
 		return (*fault.Tree)(nil).At([]any{"periodYears"}, issue).Fault(kind)
 	}
 	return nil
 }
 
-// offerFor is the registrar's offer for a name. A rehearsal calls nobody: its offer was
+// offerForCall is the registrar's offer for a name. A rehearsal calls nobody: its offer was
 // fetched before it began. c is nil for an automatic renewal.
-func (d *Domains) offerFor(ctx context.Context, c *op.Call, name string) (*Offer, error) {
+func (d *Domains) offerForCall(ctx context.Context, c *op.Call, name string) (*Offer, error) {
 	if c != nil && c.Rehearsing() {
-		return c.Asked().(*Offer), nil
+		return c.Quote().(*Offer), nil
 	}
-	return d.offer(ctx, name)
+	return d.fetchOffer(ctx, name)
 }
 
-// newRenewal is an order at the current price, without a card yet.
-func (d *Domains) newRenewal(ctx context.Context, c *op.Call, v *Domain, years int) (*Operation, error) {
-	offer, err := d.offerFor(ctx, c, v.Name)
+// newRenewalOrder is an order at the current price, without a card yet.
+func (d *Domains) newRenewalOrder(ctx context.Context, c *op.Call, v *Domain, years int) (*Operation, error) {
+	offer, err := d.offerForCall(ctx, c, v.Name)
 	if err != nil {
 		return nil, err
 	}
-	w := Order{Years: years, AmountCents: offer.renewal(years), Until: *v.ExpiresAt}
+	w := Order{Years: years, AmountCents: offer.renewalTotal(years), Until: *v.ExpiresAt}
 	return d.newOrder(v.OrganizationID, renewalOrder, v.Name, v.ID, w), nil
 }
 
 // claimRenewal makes an order the only renewal of its domain.
 func (d *Domains) claimRenewal(ctx context.Context, tx *db.Tx, o *Operation) error {
-	v, err := d.lock(ctx, tx, o.OrganizationID, o.DomainID)
+	v, err := d.lockDomain(ctx, tx, o.OrganizationID, o.DomainID)
 	if err != nil {
 		return err
 	}
-	if err := notLeaving(v, "renew"); err != nil {
+	if err := checkNotLeaving(v, "renew"); err != nil {
 		return err
 	}
-	if err := noRenewal(ctx, tx, o.OrganizationID, o.DomainID); err != nil {
+	if err := checkNoRenewal(ctx, tx, o.OrganizationID, o.DomainID); err != nil {
 		return err
 	}
 	o.Wanted.Until = *v.ExpiresAt
-	return d.notTooFar(v, o.Wanted.Years, fault.Invalid) // another renewal may have added years since the first check
+	return d.checkRenewalLimit(v, o.Wanted.Years,
+		fault.Invalid) // another renewal may have added years since the first check
 }
 
 const autoRenewJob = "domain.auto_renew"
 
 const (
-	renewAhead = 30 * 24 * time.Hour // before the registration ends
-	renewAgain = 24 * time.Hour      // after a renewal that failed
+	renewAhead      = 30 * 24 * time.Hour // before the registration ends
+	renewRetryAfter = 24 * time.Hour      // after a renewal that failed
 )
 
-// renewDue enqueues the automatic renewal of every domain that ends soon, unless one is under
+// enqueueDueRenewals enqueues the automatic renewal of every domain that ends soon, unless one is under
 // way or failed within the last day.
-func (d *Domains) renewDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+func (d *Domains) enqueueDueRenewals(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	now := d.cfg.Clock.Now()
-	rows, err := due(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.auto_renew
+	rows, err := findDueDomains(ctx, tx, `d.status = 'active' AND d.expires_at <= $1 AND d.auto_renew
 		AND d.transfer_requested_at IS NULL
 		AND (d.renewal_failed_at IS NULL OR d.renewal_failed_at <= $2)
 		AND NOT EXISTS (SELECT 1 FROM operations p
 			WHERE p.organization_id = d.organization_id AND p.domain_id = d.id
 			AND p.type = 'domain_renewal' AND p.status IN ('paying', 'queued', 'running'))
-		ORDER BY d.expires_at LIMIT $3`, now.Add(renewAhead), now.Add(-renewAgain), dueBatch)
+		ORDER BY d.expires_at LIMIT $3`, now.Add(renewAhead), now.Add(-renewRetryAfter), enqueueBatch)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
-		_, err := d.cfg.Jobs.Enqueue(ctx, tx, autoRenewJob, r, job.For(r.Organization), job.Key(string(r.Domain)))
+		_, err := d.cfg.Jobs.Enqueue(ctx, tx, autoRenewJob, r, job.ForOrganization(r.Organization),
+			job.UniqueKey(string(r.Domain)))
 		if err != nil {
 			return err
 		}
@@ -230,29 +232,29 @@ func (d *Domains) renewDue(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}
 	return nil
 }
 
-// autoRenew orders and pays for the renewal of a domain without a request. If it dies after
+// renewAutomatically orders and pays for the renewal of a domain without a request. If it dies after
 // the order is written, settleOrder goes on.
-func (d *Domains) autoRenew(ctx context.Context, j job.Job, a domainArgs) (job.Outcome, error) {
-	v, err := d.read(ctx, a.Organization, a.Domain)
-	if fault.Has(err, fault.NotFound) {
+func (d *Domains) renewAutomatically(ctx context.Context, j job.Job, a domainArgs) (job.Outcome, error) {
+	v, err := d.readDomain(ctx, a.Organization, a.Domain)
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !v.renewsNow(d.cfg.Clock.Now()) {
+	if !v.isDueForRenewal(d.cfg.Clock.Now()) {
 		return nil, nil
 	}
-	o, err := d.newRenewal(ctx, nil, v, 1)
+	o, err := d.newRenewalOrder(ctx, nil, v, 1)
 	if err == nil {
 		o.Automatic = true
 		err = d.chooseCard(ctx, d.cfg.DB.Read, a.Organization, &o.Wanted)
 	}
 	if err != nil {
-		return d.notOrdered(a, err)
+		return d.recordNotOrdered(a, err)
 	}
 	err = d.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := j.Keep(ctx, tx); err != nil {
+		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		if err := d.claimRenewal(ctx, tx, o); err != nil {
@@ -267,59 +269,59 @@ func (d *Domains) autoRenew(ctx context.Context, j job.Job, a domainArgs) (job.O
 	if err != nil {
 		return nil, err
 	}
-	d.pause("claimed")
-	payment, err := d.charge(ctx, o, false)
+	d.pauseAt("claimed")
+	payment, err := d.chargeOrder(ctx, o, false)
 	var no *Refusal
 	switch {
 	case errors.As(err, &no):
 		return func(ctx context.Context, tx *db.Tx) error {
-			return d.refuse(ctx, tx, o, orderRefused, no.Message)
+			return d.endUnpaidOrder(ctx, tx, o, orderRefused, no.Message)
 		}, nil
 	case err != nil:
 		d.cfg.Log.WarnContext(ctx, "the outcome of a charge is not known", "operation", o.ID, "err", err)
 		return nil, nil // settleOrder finds out
 	}
-	d.pause("charged")
-	return func(ctx context.Context, tx *db.Tx) error { return d.queueBySystem(ctx, tx, o, payment) }, nil
+	d.pauseAt("charged")
+	return func(ctx context.Context, tx *db.Tx) error { return d.queueOrderBySystem(ctx, tx, o, payment) }, nil
 }
 
-// renewsNow reports whether a domain is renewed automatically today. enqueueDueRenewals asks
+// isDueForRenewal reports whether a domain is renewed automatically today. enqueueDueRenewals asks
 // the same in SQL.
-func (v *Domain) renewsNow(now clock.Time) bool {
-	return notLeaving(v, "renew") == nil && v.Status == StatusActive && *v.AutoRenew &&
+func (v *Domain) isDueForRenewal(now clock.Time) bool {
+	return checkNotLeaving(v, "renew") == nil && v.Status == StatusActive && *v.AutoRenew &&
 		*v.ExpiresAt <= now.Add(renewAhead) &&
-		(v.RenewalFailedAt == nil || *v.RenewalFailedAt <= now.Add(-renewAgain))
+		(v.RenewalFailedAt == nil || *v.RenewalFailedAt <= now.Add(-renewRetryAfter))
 }
 
-// notOrdered records why an automatic renewal could not even be ordered. If a provider was not
+// recordNotOrdered records why an automatic renewal could not even be ordered. If a provider was not
 // available, the job fails instead and is tried again.
-func (d *Domains) notOrdered(a domainArgs, err error) (job.Outcome, error) {
+func (d *Domains) recordNotOrdered(a domainArgs, err error) (job.Outcome, error) {
 	var f *fault.Fault
 	if !errors.As(err, &f) || f.Kind == fault.Unavailable {
 		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
-		return d.renewalFailed(ctx, tx, a.Organization, a.Domain, f.Code, f.Sentence())
+		return d.recordRenewalFailure(ctx, tx, a.Organization, a.Domain, f.Code, f.Sentence())
 	}, nil
 }
 
 // carryOutRenewal is the job that renews a registration that is paid for, with saved steps
 // like carryOutRegistration.
 func (d *Domains) carryOutRenewal(ctx context.Context, j job.Job, a orderArgs) (job.Outcome, error) {
-	r, err := d.startRun(ctx, j, a)
+	r, err := d.startOrderRun(ctx, j, a)
 	if r == nil || err != nil {
 		return nil, err
 	}
 	for err == nil {
 		switch r.o.Step {
 		case "":
-			err = r.save(ctx, stepRenewing)
+			err = r.saveStep(ctx, stepRenewing)
 		case stepRenewing:
-			err = r.renew(ctx)
+			err = r.renewRegistration(ctx)
 		case stepRenewed:
-			return r.extend, nil
+			return r.completeRenewal, nil
 		case stepRefunding:
-			return r.refund(ctx)
+			return r.refundOrder(ctx)
 		default:
 			err = fmt.Errorf("domain: a renewal has no step %s", r.o.Step)
 		}
@@ -327,25 +329,25 @@ func (d *Domains) carryOutRenewal(ctx context.Context, j job.Job, a orderArgs) (
 	return nil, err
 }
 
-// renew makes the renewal, or finds the one that an earlier run made.
-func (r *orderRun) renew(ctx context.Context) error {
+// renewRegistration makes the renewal, or finds the one that an earlier run made.
+func (r *orderRun) renewRegistration(ctx context.Context) error {
 	o, registrar := r.o, r.d.cfg.Registrar
-	var held *Held
-	err := ErrNothing
+	var held *HeldRegistration
+	err := ErrUnknownToProvider
 	if r.resumed {
 		held, err = registrar.Renewed(ctx, o.workKey(), o.ResourceName, o.Wanted.Until)
 	}
-	if errors.Is(err, ErrNothing) {
+	if errors.Is(err, ErrUnknownToProvider) {
 		held, err = registrar.Renew(ctx, o.workKey(), o.ResourceName, o.Wanted.Years, o.Wanted.Until)
 	}
-	r.d.pause("renew-called")
-	return r.saveHeld(ctx, held, err, stepRenewed, "RENEWAL_FAILED")
+	r.d.pauseAt("renew-called")
+	return r.saveRegistrarAnswer(ctx, held, err, stepRenewed, "RENEWAL_FAILED")
 }
 
-// extend writes the new end of a registration and ends its order.
-func (r *orderRun) extend(ctx context.Context, tx *db.Tx) error {
+// completeRenewal writes the new end of a registration and ends its order.
+func (r *orderRun) completeRenewal(ctx context.Context, tx *db.Tx) error {
 	d, o := r.d, r.o
-	v, err := d.lock(ctx, tx, o.OrganizationID, o.DomainID)
+	v, err := d.lockDomain(ctx, tx, o.OrganizationID, o.DomainID)
 	if err != nil {
 		return err
 	}
@@ -354,11 +356,11 @@ func (r *orderRun) extend(ctx context.Context, tx *db.Tx) error {
 	if v.Status == StatusExpired && *v.ExpiresAt > now {
 		v.Status = StatusActive
 	}
-	if err := d.save(ctx, tx, v); err != nil {
+	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := d.emitFor(ctx, tx, o, "domain.renewed", v.ID, v); err != nil {
+	if err := d.emitOrderEvent(ctx, tx, o, "domain.renewed", v.ID, v); err != nil {
 		return err
 	}
-	return r.succeed(ctx, tx)
+	return r.succeedOrder(ctx, tx)
 }

@@ -14,17 +14,17 @@ import (
 // gone loses the name to whoever proves or orders it, and names below a newly
 // registered one are lost to its registrant.
 
-// rival is a holder who may lose its name, as it was when that was decided.
+// displacedHolder is a holder who may lose its name, as it was when that was decided.
 // evictHolder checks again under a lock.
-type rival struct {
+type displacedHolder struct {
 	org, apex, domain id.ID       // domain has the name; it is apex itself, or a subdomain of it
 	seenAt            *clock.Time // when the holder's proof was last seen
 	ordered           bool        // the name is being registered, rather than proved
 }
 
-// holder is who has a name, with the apex domain whose proof it relies on. What
+// nameHolder is who has a name, with the apex domain whose proof it relies on. What
 // is nil is not known: while a name is only ordered, it has no domain yet.
-type holder struct {
+type nameHolder struct {
 	Org    id.ID       `db:"organization_id"`
 	Domain id.ID       `db:"domain_id"`
 	Apex   *id.ID      `db:"apex"`
@@ -36,9 +36,9 @@ type holder struct {
 	Until  *clock.Time `db:"expires_at"`
 }
 
-// holderOf finds who has a name, or nil.
-func holderOf(ctx context.Context, tx *db.Tx, name string) (*holder, error) {
-	rows, err := db.All[holder](ctx, tx, `
+// findNameHolder finds who has a name, or nil.
+func findNameHolder(ctx context.Context, tx *db.Tx, name string) (*nameHolder, error) {
+	rows, err := db.QueryAll[nameHolder](ctx, tx, `
 		SELECT h.organization_id, h.domain_id, p.id AS apex, p.name, p.verification_value, p.proof_seen_at, p.source,
 			p.status, p.expires_at
 		FROM domain_holds h
@@ -52,83 +52,86 @@ func holderOf(ctx context.Context, tx *db.Tx, name string) (*holder, error) {
 	return &rows[0], nil
 }
 
-// challenge decides about the holder of a name that somebody else proves or orders now. It
+// challengeHolder decides about the holder of a name that somebody else proves or orders now. It
 // refuses if the holder keeps the name, because its own proof stands or nobody can tell. seen
 // are the TXT records that the DNS has for the name itself.
-func (d *Domains) challenge(ctx context.Context, h *holder, name string, seen []string) (*rival, error) {
-	if h.Status != nil && over(*h.Status, h.Until, d.cfg.Clock.Now()) {
-		return &rival{org: h.Org, apex: *h.Apex, domain: h.Domain}, nil
+func (d *Domains) challengeHolder(ctx context.Context, h *nameHolder, name string, seen []string) (*displacedHolder,
+	error) {
+	if h.Status != nil && isPastRedemption(*h.Status, h.Until, d.cfg.Clock.Now()) {
+		return &displacedHolder{org: h.Org, apex: *h.Apex, domain: h.Domain}, nil
 	}
 	if h.Source == nil || *h.Source != SourceExternal || h.Value == nil {
-		return nil, taken(name) // it is registered here, or about to be
+		return nil, nameTakenFault(name) // it is registered here, or about to be
 	}
 	if *h.Name != name { // a subdomain relies on the proof of the domain above it
-		l := d.lookUp(ctx, *h.Name)
-		if !l.answered() {
-			return nil, taken(name)
+		l := d.lookUpProof(ctx, *h.Name)
+		if !l.isConclusive() {
+			return nil, nameTakenFault(name)
 		}
 		seen = l.seen
 	}
 	if slices.Contains(seen, *h.Value) {
-		return nil, taken(name)
+		return nil, nameTakenFault(name)
 	}
-	return &rival{org: h.Org, apex: *h.Apex, domain: h.Domain, seenAt: h.SeenAt}, nil
+	return &displacedHolder{org: h.Org, apex: *h.Apex, domain: h.Domain, seenAt: h.SeenAt}, nil
 }
 
-// over reports whether a registration here ended so long ago that no registry lets its holder
+// isPastRedemption reports whether a registration here ended so long ago that no registry lets its holder
 // renew it. Then the name belongs to whoever registered it since, here or elsewhere.
-func over(status Status, until *clock.Time, now clock.Time) bool {
-	return status == StatusExpired && until != nil && now.Sub(*until) >= redemption
+func isPastRedemption(status Status, until *clock.Time, now clock.Time) bool {
+	return status == StatusExpired && until != nil && now.Sub(*until) >= redemptionPeriod
 }
 
 // takeName gives a name to a domain. r is the holder that may lose it; a name that anybody
 // else holds is refused.
-func (d *Domains) takeName(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, r *rival) error {
-	h, err := holdOn(ctx, tx, name)
+func (d *Domains) takeName(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID,
+	r *displacedHolder) error {
+	h, err := findHold(ctx, tx, name)
 	switch {
 	case err != nil || h != nil && h.Domain == domain:
 		return err
 	case h != nil && (r == nil || r.domain != h.Domain):
-		return taken(name)
+		return nameTakenFault(name)
 	case h != nil:
-		if err := d.evict(ctx, tx, r, name); err != nil {
+		if err := d.evictHolder(ctx, tx, r, name); err != nil {
 			return err
 		}
 	}
-	return takeHold(ctx, tx, org, name, domain, d.cfg.Clock.Now())
+	return insertHold(ctx, tx, org, name, domain, d.cfg.Clock.Now())
 }
 
-// evict takes the name from the domain of a rival. The domain is locked and checked again: a
+// evictHolder takes the name from the domain of a rival. The domain is locked and checked again: a
 // holder that proved or renewed it since the decision keeps it.
-func (d *Domains) evict(ctx context.Context, tx *db.Tx, r *rival, name string) error {
-	v, err := d.lock(ctx, tx, r.org, r.apex)
+func (d *Domains) evictHolder(ctx context.Context, tx *db.Tx, r *displacedHolder, name string) error {
+	v, err := d.lockDomain(ctx, tx, r.org, r.apex)
 	if err != nil {
 		return err
 	}
 	if v.ProofSeenAt != nil && (r.seenAt == nil || *v.ProofSeenAt != *r.seenAt) {
-		return taken(name)
+		return nameTakenFault(name)
 	}
-	n := lostToProof(v, name, d.cfg.Clock.Now(), r.ordered)
+	n := lostToProofNotice(v, name, d.cfg.Clock.Now(), r.ordered)
 	if v.Registrar != nil {
-		err := noRenewal(ctx, tx, r.org, r.apex)
-		if fault.Has(err, RenewalInFlight) || err == nil && !over(v.Status, v.ExpiresAt, d.cfg.Clock.Now()) {
-			return taken(name)
+		err := checkNoRenewal(ctx, tx, r.org, r.apex)
+		if fault.IsKind(err, RenewalInFlight) || err == nil &&
+			!isPastRedemption(v.Status, v.ExpiresAt, d.cfg.Clock.Now()) {
+			return nameTakenFault(name)
 		}
 		if err != nil {
 			return err
 		}
-		n = lostRegistration(v, name, d.cfg.Clock.Now(), r.ordered)
+		n = lostRegistrationNotice(v, name, d.cfg.Clock.Now(), r.ordered)
 	}
 	if r.domain != r.apex {
-		return d.loseSubdomain(ctx, tx, r, n)
+		return d.unverifySubdomain(ctx, tx, r, n)
 	}
-	return d.unverify(ctx, tx, v, n)
+	return d.unverifyDomain(ctx, tx, v, n)
 }
 
-// loseSubdomain takes the name of a subdomain alone. The domain above it, which the caller has
+// unverifySubdomain takes the name of a subdomain alone. The domain above it, which the caller has
 // locked, keeps its proof.
-func (d *Domains) loseSubdomain(ctx context.Context, tx *db.Tx, r *rival, n Notice) error {
-	v, err := d.lock(ctx, tx, r.org, r.domain)
+func (d *Domains) unverifySubdomain(ctx context.Context, tx *db.Tx, r *displacedHolder, n Notice) error {
+	v, err := d.lockDomain(ctx, tx, r.org, r.domain)
 	if err != nil {
 		return err
 	}
@@ -136,13 +139,13 @@ func (d *Domains) loseSubdomain(ctx context.Context, tx *db.Tx, r *rival, n Noti
 		return err
 	}
 	v.Status, v.UpdatedAt = StatusPending, d.cfg.Clock.Now()
-	if err := d.save(ctx, tx, v); err != nil {
+	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := d.emit(ctx, tx, r.org, "domain.unverified", v.ID, v); err != nil {
+	if err := d.emitSystemEvent(ctx, tx, r.org, "domain.unverified", v.ID, v); err != nil {
 		return err
 	}
-	return d.notify(ctx, tx, r.org, n)
+	return d.notifyOwners(ctx, tx, r.org, n)
 }
 
 // takeNamesBelow takes the names below a newly registered one from the other
@@ -153,24 +156,24 @@ func (d *Domains) takeNamesBelow(ctx context.Context, tx *db.Tx, org id.ID, name
 		return err
 	}
 	for _, r := range rows {
-		v, err := d.lock(ctx, tx, r.Organization, r.Domain)
-		if fault.Has(err, fault.NotFound) {
+		v, err := d.lockDomain(ctx, tx, r.Organization, r.Domain)
+		if fault.IsKind(err, fault.NotFound) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := d.unverify(ctx, tx, v, lostToParent(v, name, d.cfg.Clock.Now())); err != nil {
+		if err := d.unverifyDomain(ctx, tx, v, lostToParentNotice(v, name, d.cfg.Clock.Now())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// unverify ends what a locked domain may do: hosted email goes off and the status back to
+// unverifyDomain ends what a locked domain may do: hosted email goes off and the status back to
 // pending, or to transferred for a domain that was registered here. It also loses its name,
 // its zone and its subdomains' names, unless only its proof has lapsed (n.keepsName).
-func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) error {
+func (d *Domains) unverifyDomain(ctx context.Context, tx *db.Tx, v *Domain, n Notice) error {
 	now, first := d.cfg.Clock.Now(), v.Status != StatusPending
 	status, event := StatusPending, "domain.unverified"
 	if v.Registrar != nil { // it cannot be proven again, only deleted
@@ -188,22 +191,22 @@ func (d *Domains) unverify(ctx context.Context, tx *db.Tx, v *Domain, n Notice) 
 	if err != nil {
 		return err
 	}
-	if n.lapsed {
-		err = d.republish(ctx, tx, v.OrganizationID, v.ID, now)
+	if n.keepsName {
+		err = d.enqueuePublishEmail(ctx, tx, v.OrganizationID, v.ID, now)
 	} else if err = releaseNames(ctx, tx, v.OrganizationID, v.ID); err == nil {
-		err = d.enqueueZone(ctx, tx, dropZoneJob, v.OrganizationID, v.Name)
+		err = d.enqueueZoneJob(ctx, tx, dropZoneJob, v.OrganizationID, v.Name)
 	}
 	if err != nil {
 		return err
 	}
 	v.Status, v.VerifiedAt, v.ProofGoneAt, v.UpdatedAt = status, nil, nil, now
-	if err := d.save(ctx, tx, v); err != nil || !first {
+	if err := d.saveDomain(ctx, tx, v); err != nil || !first {
 		return err // it was pending already: its event and notice came before
 	}
-	if err := d.emit(ctx, tx, v.OrganizationID, event, v.ID, v); err != nil {
+	if err := d.emitSystemEvent(ctx, tx, v.OrganizationID, event, v.ID, v); err != nil {
 		return err
 	}
-	return d.notify(ctx, tx, v.OrganizationID, n)
+	return d.notifyOwners(ctx, tx, v.OrganizationID, n)
 }
 
 // reactivateSubdomains makes the subdomains of a verified domain active again, except those

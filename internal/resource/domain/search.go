@@ -15,14 +15,14 @@ import (
 
 // AgreementsRequired refuses an order of a business that has not accepted what
 // the registries ask for.
-var AgreementsRequired = fault.Define("DOMAIN_AGREEMENTS_REQUIRED", 403,
+var AgreementsRequired = fault.DefineKind("DOMAIN_AGREEMENTS_REQUIRED", 403,
 	"An owner or admin must accept the domain agreements first.")
 
-// agreements refuses orders until the domain agreements are accepted.
-var agreements = &op.Gate{Agreement: account.DomainAgreement, Refusal: AgreementsRequired}
+// agreementGate refuses orders until the domain agreements are accepted.
+var agreementGate = &op.AgreementGate{Agreement: account.DomainAgreement, Refusal: AgreementsRequired}
 
 // PremiumUnsupported refuses names for which the registry asks a special price.
-var PremiumUnsupported = fault.Define("PREMIUM_DOMAIN_NOT_SUPPORTED", 422,
+var PremiumUnsupported = fault.DefineKind("PREMIUM_DOMAIN_NOT_SUPPORTED", 422,
 	"Names with a premium price are not offered.")
 
 func (d *Domains) searchOperations() []*op.Op {
@@ -35,7 +35,7 @@ func (d *Domains) searchOperations() []*op.Op {
 				"a single label is checked under all.",
 			Resource: "domains",
 			Example:  `{"query": "analytical-engines.com"}`,
-		}, d.search),
+		}, d.searchNames),
 		op.Flow(op.Spec{
 			Name:     "domains.quote",
 			Route:    "GET /v1/domain-registrations/quote",
@@ -43,19 +43,19 @@ func (d *Domains) searchOperations() []*op.Op {
 			Resource: "domains",
 			Errors:   []*fault.Kind{Unavailable, PremiumUnsupported},
 			Example:  `{"domain": "analytical-engines.com", "periodYears": 2}`,
-		}, d.quote),
+		}, d.quoteRegistration),
 	}
 }
 
-// offer asks the registrar about a name. A name under an ending that it does not offer is
+// fetchOffer asks the registrar about a name. A name under an ending that it does not offer is
 // refused as Unavailable.
-func (d *Domains) offer(ctx context.Context, name string) (*Offer, error) {
+func (d *Domains) fetchOffer(ctx context.Context, name string) (*Offer, error) {
 	o, err := d.cfg.Registrar.Check(ctx, name)
 	if err != nil {
 		return nil, providerFault(err)
 	}
 	if o == nil {
-		return nil, Unavailable.Say("Names under .%s are not offered.", ending(name))
+		return nil, Unavailable.Say("Names under .%s are not offered.", nameEnding(name))
 	}
 	return o, nil
 }
@@ -65,7 +65,7 @@ type Search struct {
 	Query   string         `json:"query" max:"1000"`
 	Results []SearchResult `json:"results"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // SearchStatus is whether a name was checked.
@@ -80,13 +80,13 @@ const (
 // SearchResult is one name. Only a name that was checked has more than a status
 // and a domain.
 type SearchResult struct {
-	Status    SearchStatus   `json:"status" enum:"ok,unsupported_tld"`
-	Domain    string         `json:"domain" max:"1000"`
-	Available op.Maybe[bool] `json:"available,omitzero" doc:"it can be registered; a premium name cannot"`
-	Premium   op.Maybe[bool] `json:"premium,omitzero"`
+	Status    SearchStatus      `json:"status" enum:"ok,unsupported_tld"`
+	Domain    string            `json:"domain" max:"1000"`
+	Available op.Optional[bool] `json:"available,omitzero" doc:"it can be registered; a premium name cannot"`
+	Premium   op.Optional[bool] `json:"premium,omitzero"`
 
-	RegistrationPriceCents op.Opt[int64] `json:"registrationPriceCents,omitzero" doc:"first year; null if unavailable"`
-	RenewalPriceCents      op.Opt[int64] `json:"renewalPriceCents,omitzero" doc:"per year, all in; null if unavailable"`
+	RegistrationPriceCents op.Nullable[int64] `json:"registrationPriceCents,omitzero" doc:"first year; null if unavailable"`
+	RenewalPriceCents      op.Nullable[int64] `json:"renewalPriceCents,omitzero" doc:"per year, all in; null if unavailable"`
 }
 
 type searchInput struct {
@@ -99,9 +99,9 @@ func (in *searchInput) Prepare(context.Context, *op.Call) error {
 	q := strings.TrimSpace(in.Query)
 	name, issue := "", ""
 	if strings.Contains(q, ".") {
-		name, issue = registrable(q)
+		name, issue = parseRegistrableName(q)
 	} else {
-		name, issue = parseHost(q)
+		name, issue = parseHostName(q)
 	}
 	if issue != "" {
 		return fault.Field("query", issue)
@@ -110,11 +110,11 @@ func (in *searchInput) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
-// searches is how many names one request checks at once.
-const searches = 4
+// searchConcurrency is how many names one request checks at once.
+const searchConcurrency = 4
 
-func (d *Domains) search(ctx context.Context, c *op.Call, in searchInput) (*Search, error) {
-	leave, err := enter(d.asking)
+func (d *Domains) searchNames(ctx context.Context, c *op.Call, in searchInput) (*Search, error) {
+	leave, err := takeSlot(d.querySlots)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +128,14 @@ func (d *Domains) search(ctx context.Context, c *op.Call, in searchInput) (*Sear
 	for i, e := range endings {
 		names[i] = in.label + "." + e
 	}
-	unavailable, err := d.takenNames(ctx, c, names...)
+	unavailable, err := d.readTakenNames(ctx, c, names...)
 	if err != nil {
 		return nil, err
 	}
 	out := &Search{Query: in.Query, Results: make([]SearchResult, len(endings))}
 	errs := make([]error, len(endings))
 	var wg sync.WaitGroup
-	places := make(chan struct{}, searches)
+	places := make(chan struct{}, searchConcurrency)
 	for i, name := range names {
 		places <- struct{}{}
 		wg.Go(func() {
@@ -144,7 +144,7 @@ func (d *Domains) search(ctx context.Context, c *op.Call, in searchInput) (*Sear
 			if o != nil && slices.Contains(unavailable, name) {
 				o.Available = false
 			}
-			out.Results[i], errs[i] = o.result(name), err
+			out.Results[i], errs[i] = o.toSearchResult(name), err
 		})
 	}
 	wg.Wait()
@@ -154,18 +154,18 @@ func (d *Domains) search(ctx context.Context, c *op.Call, in searchInput) (*Sear
 	return out, nil
 }
 
-// takenNames is findTakenNames in a snapshot of its own.
-func (d *Domains) takenNames(ctx context.Context, c *op.Call, names ...string) (out []string, err error) {
+// readTakenNames is findTakenNames in a snapshot of its own.
+func (d *Domains) readTakenNames(ctx context.Context, c *op.Call, names ...string) (out []string, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		out, err = takenNames(ctx, tx, c.Org, names)
+		out, err = findTakenNames(ctx, tx, c.Org, names)
 		return err
 	})
 	return out, err
 }
 
-// result is an offer as a search shows it. A nil offer is an ending that the registrar does
+// toSearchResult is an offer as a search shows it. A nil offer is an ending that the registrar does
 // not have; a premium name counts as not available.
-func (o *Offer) result(name string) SearchResult {
+func (o *Offer) toSearchResult(name string) SearchResult {
 	if o == nil {
 		return SearchResult{Status: SearchUnsupportedTLD, Domain: name}
 	}
@@ -173,10 +173,10 @@ func (o *Offer) result(name string) SearchResult {
 	return SearchResult{
 		Status:                 SearchOK,
 		Domain:                 name,
-		Available:              op.Maybe[bool]{Set: true, Value: free},
-		Premium:                op.Maybe[bool]{Set: true, Value: o.Premium},
-		RegistrationPriceCents: op.Opt[int64]{Set: true, Null: !free, Value: o.FirstYear},
-		RenewalPriceCents:      op.Opt[int64]{Set: true, Null: !free, Value: o.RenewalPrice},
+		Available:              op.Optional[bool]{Set: true, Value: free},
+		Premium:                op.Optional[bool]{Set: true, Value: o.Premium},
+		RegistrationPriceCents: op.Nullable[int64]{Set: true, Null: !free, Value: o.FirstYearPrice},
+		RenewalPriceCents:      op.Nullable[int64]{Set: true, Null: !free, Value: o.RenewalPrice},
 	}
 }
 
@@ -191,7 +191,7 @@ type Quote struct {
 	RegistrationPriceCents int64  `json:"registrationPriceCents" doc:"the first year"`
 	RenewalPriceCents      int64  `json:"renewalPriceCents" doc:"each further year"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 type quoteInput struct {
@@ -202,7 +202,7 @@ type quoteInput struct {
 }
 
 func (in *quoteInput) Prepare(context.Context, *op.Call) error {
-	name, issue := registrable(in.Domain)
+	name, issue := parseRegistrableName(in.Domain)
 	if issue != "" {
 		return fault.Field("domain", issue)
 	}
@@ -210,20 +210,20 @@ func (in *quoteInput) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
-func (d *Domains) quote(ctx context.Context, c *op.Call, in quoteInput) (*Quote, error) {
-	leave, err := enter(d.asking)
+func (d *Domains) quoteRegistration(ctx context.Context, c *op.Call, in quoteInput) (*Quote, error) {
+	leave, err := takeSlot(d.querySlots)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	o, err := d.offer(ctx, in.ascii)
+	o, err := d.fetchOffer(ctx, in.ascii)
 	if err != nil {
 		return nil, err
 	}
 	if o.Premium {
 		return nil, PremiumUnsupported.New()
 	}
-	unavailable, err := d.takenNames(ctx, c, in.ascii)
+	unavailable, err := d.readTakenNames(ctx, c, in.ascii)
 	if err != nil {
 		return nil, err
 	}
@@ -231,9 +231,9 @@ func (d *Domains) quote(ctx context.Context, c *op.Call, in quoteInput) (*Quote,
 		Domain:                 in.ascii,
 		Available:              o.Available && len(unavailable) == 0,
 		PeriodYears:            in.PeriodYears,
-		AmountCents:            o.total(in.PeriodYears),
+		AmountCents:            o.registrationTotal(in.PeriodYears),
 		Currency:               currency,
-		RegistrationPriceCents: o.FirstYear,
+		RegistrationPriceCents: o.FirstYearPrice,
 		RenewalPriceCents:      o.RenewalPrice,
 	}, nil
 }

@@ -36,7 +36,7 @@ type Config struct {
 	// answer only where the parent's zone delegates it. On a server that does
 	// not, a child zone of another organization could take over names of the
 	// parent, so it is not created without a delegation (mayHaveZone).
-	Delegates bool
+	HonorsDelegation bool
 
 	MailHost string // the host that receives the mail of hosted domains; MX records name it
 	SPF      string // the mechanisms of SPF records, for the hosts that send it
@@ -54,15 +54,15 @@ type Domains struct {
 	Zones *zone.Zones
 	Email *Email
 
-	cfg              Config
-	asking, ordering chan struct{} // bound how many requests wait for a provider at once
+	cfg                    Config
+	querySlots, orderSlots chan struct{} // bound how many requests wait for a provider at once
 }
 
 // How many requests may wait for a provider at once. Orders have slots of their
 // own, so that searches and quotes cannot keep anybody from paying.
 const (
-	askingPlaces   = 32
-	orderingPlaces = 64
+	maxQueries = 32
+	maxOrders  = 64
 )
 
 // New panics when a required field is missing. Nothing runs in the background before Handle.
@@ -89,11 +89,11 @@ func New(c Config) *Domains {
 		Pause:  c.Pause,
 	})
 	return &Domains{
-		Zones:    zones,
-		Email:    &Email{db: c.DB, clock: c.Clock, zones: zones, seal: c.Seal, host: c.MailHost, spf: c.SPF},
-		cfg:      c,
-		asking:   make(chan struct{}, askingPlaces),
-		ordering: make(chan struct{}, orderingPlaces),
+		Zones:      zones,
+		Email:      &Email{db: c.DB, clock: c.Clock, zones: zones, seal: c.Seal, host: c.MailHost, spf: c.SPF},
+		cfg:        c,
+		querySlots: make(chan struct{}, maxQueries),
+		orderSlots: make(chan struct{}, maxOrders),
 	}
 }
 
@@ -104,22 +104,23 @@ func (d *Domains) Handle() {
 	// A lane of its own: a slow registrar holds up only orders. The attempts
 	// are many, because money was taken and only the registrar can tell when
 	// the work is over.
-	lane := job.Lane("domains", 4)
-	patient := []job.Setting{lane, job.Timeout(2 * time.Minute), job.Attempts(10_000)}
+	lane := job.InLane("domains", 4)
+	patient := []job.Setting{lane, job.RunTimeout(2 * time.Minute), job.Attempts(10_000)}
 	job.HandleFlow(jobs, registerJob, d.carryOutRegistration, patient...)
 	job.HandleFlow(jobs, renewJob, d.carryOutRenewal, patient...)
-	job.HandleFlow(jobs, settleOrderJob, d.settleOrder, append(patient, job.Forget())...)
-	job.HandleFlow(jobs, autoRenewJob, d.autoRenew, lane, job.Forget())
-	job.HandleFlow(jobs, checkTransferJob, d.checkTransfer, lane, job.Forget())
+	job.HandleFlow(jobs, settleOrderJob, d.settleOrder, append(patient, job.ForgetWhenDone())...)
+	job.HandleFlow(jobs, autoRenewJob, d.renewAutomatically, lane, job.ForgetWhenDone())
+	job.HandleFlow(jobs, checkTransferJob, d.checkTransfer, lane, job.ForgetWhenDone())
 	job.HandleFlow(jobs, dropZoneJob, d.dropZone, lane)
-	job.HandleFlow(jobs, restoreZoneJob, d.restoreZone, lane, job.Forget())
-	job.HandleFlow(jobs, publishEmailJob, d.publishEmail, lane, job.Timeout(2*time.Minute))
-	job.HandleFlow(jobs, recheckJob, d.recheck, job.Lane("proofs", 4), job.Timeout(lookupTime), job.Forget())
-	job.HandleTx(jobs, "domains.look_due", d.recheckDue, job.Every(recheckSweep))
-	job.HandleTx(jobs, "domains.tell_expiring", d.noticeExpiring, job.Every(time.Hour))
-	job.HandleTx(jobs, "domains.expire", d.expire, job.Every(10*time.Second))
-	job.HandleTx(jobs, "domains.renew_due", d.renewDue, job.Every(time.Hour))
-	job.HandleTx(jobs, "domains.watch_transfers", d.checkTransfers, job.Every(time.Hour))
+	job.HandleFlow(jobs, restoreZoneJob, d.restoreZone, lane, job.ForgetWhenDone())
+	job.HandleFlow(jobs, publishEmailJob, d.publishEmail, lane, job.RunTimeout(2*time.Minute))
+	job.HandleFlow(jobs, recheckJob, d.recheckProof, job.InLane("proofs", 4), job.RunTimeout(lookupTimeout),
+		job.ForgetWhenDone())
+	job.HandleTx(jobs, "domains.look_due", d.enqueueRechecks, job.Every(recheckSweepInterval))
+	job.HandleTx(jobs, "domains.tell_expiring", d.notifyExpiring, job.Every(time.Hour))
+	job.HandleTx(jobs, "domains.expire", d.expireDomains, job.Every(10*time.Second))
+	job.HandleTx(jobs, "domains.renew_due", d.enqueueDueRenewals, job.Every(time.Hour))
+	job.HandleTx(jobs, "domains.watch_transfers", d.enqueueTransferChecks, job.Every(time.Hour))
 }
 
 // Operations lists everything that can be done with domains and their zones.
@@ -174,7 +175,7 @@ func (d *Domains) domainOperations() []*op.Op {
 			Errors:      []*fault.Kind{NotVerified, Unavailable},
 			Events:      []string{"domain.verified"},
 			Example:     ref,
-		}, d.verify),
+		}, d.verifyDomain),
 		op.Flow(op.Spec{
 			Name:      "domains.delete",
 			Rehearses: true,
@@ -204,7 +205,7 @@ func (in *domainList) Prepare(context.Context, *op.Call) error {
 	if in.Name == nil {
 		return nil
 	}
-	name, issue := parseHost(*in.Name)
+	name, issue := parseHostName(*in.Name)
 	if issue != "" {
 		return fault.Field("name", issue)
 	}
@@ -213,32 +214,32 @@ func (in *domainList) Prepare(context.Context, *op.Call) error {
 }
 
 func (d *Domains) listDomains(ctx context.Context, c *op.Call, in domainList) (*op.List[Domain], error) {
-	w := db.In(c.Org).And("kind = 'apex'")
-	db.Equal(w, "name", in.ascii)
-	db.OneOf(w, "status", in.Status)
-	db.OneOf(w, "source", in.Source)
+	w := db.InOrganization(c.Org).And("kind = 'apex'")
+	db.FilterEqual(w, "name", in.ascii)
+	db.FilterOneOf(w, "status", in.Status)
+	db.FilterOneOf(w, "source", in.Source)
 	if in.Query != nil {
-		if err := nameHas(ctx, c, w, strings.ToLower(strings.TrimSpace(*in.Query))); err != nil {
+		if err := filterByNamePart(ctx, c, w, strings.ToLower(strings.TrimSpace(*in.Query))); err != nil {
 			return nil, err
 		}
 	}
-	list, err := op.Rows(ctx, c, domains, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, domains, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err
 	}
-	return list, d.showAll(ctx, c, list.Data)
+	return list, d.fillDomainList(ctx, c, list.Data)
 }
 
-// nameHas narrows w to the domains whose name contains text. Names are stored in ASCII, so a
+// filterByNamePart narrows w to the domains whose name contains text. Names are stored in ASCII, so a
 // text in another script is compared with the names that have an xn-- label, at most 1000 of
 // them.
-func nameHas(ctx context.Context, c *op.Call, w *db.Where, text string) error {
+func filterByNamePart(ctx context.Context, c *op.Call, w *db.Where, text string) error {
 	if isASCII(text) {
 		// Unlike LIKE, replace knows no wildcards.
 		w.And("replace(name, ?, '') <> name", text)
 		return nil
 	}
-	all, err := db.All[string](ctx, c.Tx, `
+	all, err := db.QueryAll[string](ctx, c.Tx, `
 		SELECT name FROM domains
 		WHERE organization_id = $1 AND kind = 'apex' AND deleted_at IS NULL AND name LIKE '%xn--%'
 		ORDER BY seq DESC LIMIT 1000`, c.Org)
@@ -247,14 +248,14 @@ func nameHas(ctx context.Context, c *op.Call, w *db.Where, text string) error {
 	}
 	found := []string{""} // no domain has this name; without it an empty list would match all
 	for _, name := range all {
-		if strings.Contains(unicodeName(name), text) {
+		if strings.Contains(toUnicodeName(name), text) {
 			found = append(found, name)
 		}
 	}
-	db.OneOf(w, "name", found)
+	db.FilterOneOf(w, "name", found)
 	return nil
 }
 
 func (d *Domains) getDomain(ctx context.Context, c *op.Call, in domainRef) (*Domain, error) {
-	return d.get(ctx, c.Tx, c.Org, in.ID)
+	return d.loadDomain(ctx, c.Tx, c.Org, in.ID)
 }

@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-var subdomains = op.Under(domains, db.To("parent_domain_id", "domains"))
+var subdomains = op.NestedUnder(domains, db.RefTo("parent_domain_id", "domains"))
 
 func (d *Domains) subdomainOperations() []*op.Op {
 	const ref = `{"id": ` + exampleID + `, "subdomainId": "7d2a9c10-4b5e-4f6a-8c3d-9e1f0a2b3c4d"}`
@@ -58,7 +58,7 @@ func (d *Domains) listSubdomains(ctx context.Context, c *op.Call, in subdomainLi
 	if err != nil {
 		return nil, err
 	}
-	return l, d.showAll(ctx, c, l.Data)
+	return l, d.fillDomainList(ctx, c, l.Data)
 }
 
 type subdomainCreate struct {
@@ -89,7 +89,7 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	switch {
 	case parent.Kind != KindApex:
 		return nil, NestingUnsupported.Say("%s is a subdomain, and has none of its own.", parent.Name)
-	case ending(in.ascii) != parent.Name:
+	case nameEnding(in.ascii) != parent.Name:
 		return nil, fault.Field("name", "Must be one label under "+parent.Name+", like mail."+parent.Name)
 	case parent.TransferRequestedAt != nil:
 		return nil, TransferInFlight.New()
@@ -113,10 +113,10 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	if err := d.takeSubdomainName(ctx, c, v); err != nil {
 		return nil, err
 	}
-	if err := d.subdomainsChanged(ctx, c, parent.ID); err != nil {
+	if err := d.republishParentEmail(ctx, c, parent.ID); err != nil {
 		return nil, err
 	}
-	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
+	if err := d.fillDomains(ctx, c.Tx, c.Org, v); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("domain.subdomain.created", v.ID, v)
@@ -126,18 +126,18 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 // its own, that one keeps it unless it is no longer verified. No DNS is asked: this runs in a
 // transaction.
 func (d *Domains) takeSubdomainName(ctx context.Context, c *op.Call, v *Domain) error {
-	h, err := holdOn(ctx, c.Tx, v.Name)
+	h, err := findHold(ctx, c.Tx, v.Name)
 	if err != nil {
 		return err
 	}
-	var r *rival
+	var r *displacedHolder
 	if h != nil && h.Org != c.Org {
 		holder, err := domains.Get(ctx, c.Tx, h.Org, h.Domain)
-		if err != nil && !fault.Has(err, fault.NotFound) {
+		if err != nil && !fault.IsKind(err, fault.NotFound) {
 			return err
 		}
 		if err == nil && holder.Kind == KindApex && holder.Status == StatusPending {
-			r = &rival{org: h.Org, apex: h.Domain, domain: h.Domain, seenAt: holder.ProofSeenAt}
+			r = &displacedHolder{org: h.Org, apex: h.Domain, domain: h.Domain, seenAt: holder.ProofSeenAt}
 		}
 	}
 	return d.takeName(ctx, c.Tx, c.Org, v.Name, v.ID, r)
@@ -153,7 +153,7 @@ func (d *Domains) getSubdomain(ctx context.Context, c *op.Call, in subdomainRef)
 	if err != nil {
 		return nil, err
 	}
-	return v, d.show(ctx, c.Tx, c.Org, v)
+	return v, d.fillDomains(ctx, c.Tx, c.Org, v)
 }
 
 func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainRef) (op.Nothing, error) {
@@ -161,27 +161,27 @@ func (d *Domains) deleteSubdomain(ctx context.Context, c *op.Call, in subdomainR
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := d.show(ctx, c.Tx, c.Org, v); err != nil {
+	if err := d.fillDomains(ctx, c.Tx, c.Org, v); err != nil {
 		return op.Nothing{}, err
 	}
 	if err := releaseNames(ctx, c.Tx, c.Org, v.ID); err != nil {
 		return op.Nothing{}, err
 	}
-	if err := d.subdomainsChanged(ctx, c, in.ID); err != nil {
+	if err := d.republishParentEmail(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("domain.subdomain.deleted", v.ID, v)
 }
 
-// Standing is a subdomain that keeps the domain above it from being deleted or transferred.
-type Standing struct {
+// BlockingSubdomain is a subdomain that keeps the domain above it from being deleted or transferred.
+type BlockingSubdomain struct {
 	ID   id.ID  `json:"id" db:"id"`
 	Name string `json:"name" db:"name"`
 }
 
-// noSubdomains refuses to delete or transfer a domain that has subdomains.
-func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
-	rows, err := db.All[Standing](ctx, tx, `
+// checkNoSubdomains refuses to delete or transfer a domain that has subdomains.
+func checkNoSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
+	rows, err := db.QueryAll[BlockingSubdomain](ctx, tx, `
 		SELECT id, name FROM domains
 		WHERE organization_id = $1 AND parent_domain_id = $2 AND deleted_at IS NULL
 		ORDER BY name LIMIT 100`, org, parent)
@@ -193,6 +193,6 @@ func noSubdomains(ctx context.Context, tx *db.Tx, org, parent id.ID) error {
 		names = append(names, r.Name)
 	}
 	f := SubdomainsExist.Say("The domain has subdomains: %s. Remove them first.", strings.Join(names, ", "))
-	f.Details = map[string][]Standing{"subdomains": rows}
+	f.Details = map[string][]BlockingSubdomain{"subdomains": rows}
 	return f
 }

@@ -45,7 +45,7 @@ type TransferStarted struct {
 	AuthCode *string  `json:"authCode" doc:"for the other registrar; null when it is mailed to the registrant"`
 	Transfer Transfer `json:"transfer"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // beginTransfer asks the registrar for the code of a transfer, and then records the transfer.
@@ -54,15 +54,15 @@ type TransferStarted struct {
 func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (*TransferStarted, error) {
 	var v *Domain
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		if v, err = d.get(ctx, tx, c.Org, in.ID); err != nil {
+		if v, err = d.loadDomain(ctx, tx, c.Org, in.ID); err != nil {
 			return err
 		}
-		return mayLeave(ctx, tx, v)
+		return checkMayLeave(ctx, tx, v)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Announce(ctx, "domain.transfer_requested", v.ID); err != nil {
+	if err := c.AnnounceEvent(ctx, "domain.transfer_requested", v.ID); err != nil {
 		return nil, err
 	}
 	code := ""
@@ -73,15 +73,15 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 		return nil, err
 	}
 	out, err := op.Finish(ctx, c, func(ctx context.Context) (*TransferStarted, error) {
-		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+		v, err := d.lockDomain(ctx, c.Tx, c.Org, in.ID)
 		if err != nil {
 			return nil, err
 		}
-		if err := mayLeave(ctx, c.Tx, v); err != nil {
+		if err := checkMayLeave(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 		v.TransferRequestedAt, v.UpdatedAt = &c.Now, c.Now
-		if err := d.save(ctx, c.Tx, v); err != nil {
+		if err := d.saveDomain(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 		out := &TransferStarted{Transfer: *v.Registration.Transfer}
@@ -103,22 +103,22 @@ func (d *Domains) beginTransfer(ctx context.Context, c *op.Call, in domainRef) (
 	return out, err
 }
 
-// mayLeave refuses a domain that cannot move to another registrar now.
-func mayLeave(ctx context.Context, tx *db.Tx, v *Domain) error {
-	if err := notLeaving(v, "transfer"); err != nil {
+// checkMayLeave refuses a domain that cannot move to another registrar now.
+func checkMayLeave(ctx context.Context, tx *db.Tx, v *Domain) error {
+	if err := checkNotLeaving(v, "transfer"); err != nil {
 		return err
 	}
 	if *v.TransferLock {
 		return Locked.New()
 	}
-	if err := noSubdomains(ctx, tx, v.OrganizationID, v.ID); err != nil {
+	if err := checkNoSubdomains(ctx, tx, v.OrganizationID, v.ID); err != nil {
 		return err
 	}
-	return noRenewal(ctx, tx, v.OrganizationID, v.ID)
+	return checkNoRenewal(ctx, tx, v.OrganizationID, v.ID)
 }
 
 func (d *Domains) cancelTransfer(ctx context.Context, c *op.Call, in domainRef) (op.Nothing, error) {
-	v, err := d.readFor(ctx, c, in.ID)
+	v, err := d.readDomainForCall(ctx, c, in.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
@@ -131,12 +131,12 @@ func (d *Domains) cancelTransfer(ctx context.Context, c *op.Call, in domainRef) 
 		}
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
-		v, err := d.lock(ctx, c.Tx, c.Org, in.ID)
+		v, err := d.lockDomain(ctx, c.Tx, c.Org, in.ID)
 		if err != nil || v.TransferRequestedAt == nil || v.Status == StatusTransferred {
 			return op.Nothing{}, err
 		}
 		v.TransferRequestedAt, v.UpdatedAt = nil, c.Now
-		if err := d.save(ctx, c.Tx, v); err != nil {
+		if err := d.saveDomain(ctx, c.Tx, v); err != nil {
 			return op.Nothing{}, err
 		}
 		return op.Nothing{}, c.Emit("domain.transfer_canceled", v.ID, v)
@@ -145,16 +145,16 @@ func (d *Domains) cancelTransfer(ctx context.Context, c *op.Call, in domainRef) 
 
 const checkTransferJob = "domain.watch_transfer"
 
-// checkTransfers enqueues a check of every outgoing transfer.
-func (d *Domains) checkTransfers(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
-	rows, err := due(ctx, tx, `d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred'
-		ORDER BY d.transfer_requested_at LIMIT $1`, dueBatch)
+// enqueueTransferChecks enqueues a check of every outgoing transfer.
+func (d *Domains) enqueueTransferChecks(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+	rows, err := findDueDomains(ctx, tx, `d.transfer_requested_at IS NOT NULL AND d.status <> 'transferred'
+		ORDER BY d.transfer_requested_at LIMIT $1`, enqueueBatch)
 	if err != nil {
 		return err
 	}
 	for _, r := range rows {
 		_, err := d.cfg.Jobs.Enqueue(ctx, tx, checkTransferJob, r,
-			job.For(r.Organization), job.Key(string(r.Domain)))
+			job.ForOrganization(r.Organization), job.UniqueKey(string(r.Domain)))
 		if err != nil {
 			return err
 		}
@@ -164,8 +164,9 @@ func (d *Domains) checkTransfers(ctx context.Context, tx *db.Tx, _ job.Job, _ st
 
 // checkTransfer ends a transfer once the registrar says that the domain left.
 func (d *Domains) checkTransfer(ctx context.Context, _ job.Job, a domainArgs) (job.Outcome, error) {
-	v, err := d.read(ctx, a.Organization, a.Domain)
-	if fault.Has(err, fault.NotFound) || err == nil && (v.TransferRequestedAt == nil || v.Status == StatusTransferred) {
+	v, err := d.readDomain(ctx, a.Organization, a.Domain)
+	if fault.IsKind(err, fault.NotFound) || err == nil &&
+		(v.TransferRequestedAt == nil || v.Status == StatusTransferred) {
 		return nil, nil
 	}
 	if err != nil {
@@ -176,17 +177,17 @@ func (d *Domains) checkTransfer(ctx context.Context, _ job.Job, a domainArgs) (j
 		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
-		v, err := d.lock(ctx, tx, a.Organization, a.Domain)
+		v, err := d.lockDomain(ctx, tx, a.Organization, a.Domain)
 		if err != nil || v.TransferRequestedAt == nil || v.Status == StatusTransferred {
 			return err
 		}
 		v.Status, v.UpdatedAt = StatusTransferred, d.cfg.Clock.Now()
-		if err := d.save(ctx, tx, v); err != nil {
+		if err := d.saveDomain(ctx, tx, v); err != nil {
 			return err
 		}
 		if err := releaseNames(ctx, tx, a.Organization, a.Domain); err != nil {
 			return err
 		}
-		return d.emit(ctx, tx, a.Organization, "domain.transferred", v.ID, v)
+		return d.emitSystemEvent(ctx, tx, a.Organization, "domain.transferred", v.ID, v)
 	}, nil
 }

@@ -122,7 +122,7 @@ func TestUnknownAutoRenewal(t *testing.T) {
 		t := w.t
 		u.lost.Store(0)
 		ref := w.registered("renewing.com")
-		soon := w.Clock.Now().Add(10*day) / 1e6 * 1e6
+		soon := w.Clock.Now().Add(10*formatDay) / 1e6 * 1e6
 		w.exec("UPDATE domains SET expires_at = $1 WHERE id = $2", soon, ref)
 		w.exec("UPDATE sandbox_registrations SET expires_at = $1", soon)
 		sweep := func() {
@@ -159,7 +159,7 @@ func TestOneKey(t *testing.T) {
 	each(t, func(w *world) {
 		t := w.t
 		var accepted atomic.Int64
-		apptest.AtOnce(20, func(int) {
+		apptest.RunAtOnce(20, func(int) {
 			r := w.post("/v1/domain-registrations", order("once.com", registrant, 1200), "Idempotency-Key", "once")
 			switch {
 			case r.Status == 202:
@@ -234,14 +234,14 @@ func TestCardOfAnotherProvider(t *testing.T) {
 // keeps its order, and a retry after the order was settled and carried out does
 // not order again.
 func TestChargedAndNotWritten(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		if e != db.Postgres {
 			return // whose locks can be held by another process
 		}
 		var charged atomic.Pointer[func()]
 		w := &world{t: t, txt: &texts{by: map[string][]string{}}}
 		s := apptest.Settings(t, e)
-		s.DatabaseURL = dbtest.Direct(t, s.DatabaseURL) // a pooler takes no settings
+		s.DatabaseURL = dbtest.DirectURL(t, s.DatabaseURL) // a pooler takes no settings
 		s.DatabaseURL += map[bool]string{true: "&", false: "?"}[strings.Contains(s.DatabaseURL, "?")] +
 			"lock_timeout=2s"
 		w.App = apptest.StartWith(t, s, w.extra(func(c *domain.Config) {
@@ -261,7 +261,7 @@ func TestChargedAndNotWritten(t *testing.T) {
 			go func() {
 				defer close(gone)
 				if err := w.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-					_, err := db.All[string](ctx, tx,
+					_, err := db.QueryAll[string](ctx, tx,
 						"SELECT id FROM operations WHERE type = 'domain_renewal' FOR UPDATE")
 					close(held)
 					<-letGo

@@ -29,21 +29,21 @@ type zoneOwner struct {
 	Lost   bool   `db:"lost"` // somebody else has it
 }
 
-func (o *zoneOwner) zone() zone.Ref { return zone.Ref{Org: o.Org, Domain: o.ID, Name: o.Name} }
+func (o *zoneOwner) zoneRef() zone.Ref { return zone.Ref{Org: o.Org, Domain: o.ID, Name: o.Name} }
 
-// findOwner looks a domain up, with what decides whether it has a zone.
-func findOwner(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneOwner, error) {
-	o, err := db.One[zoneOwner](ctx, tx, `
+// findZoneOwner looks a domain up, with what decides whether it has a zone.
+func findZoneOwner(ctx context.Context, tx *db.Tx, org, domain id.ID) (zoneOwner, error) {
+	o, err := db.QueryOne[zoneOwner](ctx, tx, `
 		SELECT organization_id, id, name, kind, status, parent_domain_id,
 			EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id = domains.id) AS held,
 			EXISTS (SELECT 1 FROM domain_holds h WHERE h.name = domains.name AND h.domain_id <> domains.id) AS lost
 		FROM domains
 		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, org, domain)
-	return o, db.Missing(err, "domain")
+	return o, db.AsNotFound(err, "domain")
 }
 
-// mustHaveZone refuses a domain without a zone of its own.
-func (o *zoneOwner) mustHaveZone() error {
+// checkHasZone refuses a domain without a zone of its own.
+func (o *zoneOwner) checkHasZone() error {
 	switch {
 	case o.Kind == KindSubdomain:
 		f := zone.Missing.Say("The records of %s are in the zone of the domain above it. Use that domain's id.", o.Name)
@@ -60,35 +60,35 @@ func (o *zoneOwner) mustHaveZone() error {
 
 // findZone is zone.Config.Find.
 func findZone(ctx context.Context, tx *db.Tx, org, domain id.ID) (zone.Ref, error) {
-	o, err := findOwner(ctx, tx, org, domain)
+	o, err := findZoneOwner(ctx, tx, org, domain)
 	if err == nil {
-		err = o.mustHaveZone()
+		err = o.checkHasZone()
 	}
-	return o.zone(), err
+	return o.zoneRef(), err
 }
 
 // lockZone is zone.Config.Lock. While a domain is being registered it has no
 // row yet, and only its registration writes.
 func lockZone(ctx context.Context, tx *db.Tx, at zone.Ref) error {
 	err := db.Lock(ctx, tx, "domains", at.Org, at.Domain)
-	if err != nil && (!errors.Is(err, db.ErrNone) || !at.Registering) {
-		return db.Missing(err, "domain")
+	if err != nil && (!errors.Is(err, db.ErrNoRow) || !at.Registering) {
+		return db.AsNotFound(err, "domain")
 	}
 	// What a former holder began must not end in the zone of the current one.
-	h, err := holdOn(ctx, tx, at.Name)
+	h, err := findHold(ctx, tx, at.Name)
 	if err == nil && h != nil && h.Domain != at.Domain {
 		err = fault.NotFound.Say("Somebody else has %s now.", at.Name)
 	}
 	return err
 }
 
-// openZone creates the zone of a domain that has its name. It empties one that a former holder
+// setUpZone creates the zone of a domain that has its name. It empties one that a former holder
 // left, and adds the proof: once the zone is delegated to our name servers, the proof must be
 // in it.
-func (d *Domains) openZone(ctx context.Context, v *Domain) error {
-	var h *holdRow
+func (d *Domains) setUpZone(ctx context.Context, v *Domain) error {
+	var h *nameHold
 	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		h, err = holdOn(ctx, tx, v.Name)
+		h, err = findHold(ctx, tx, v.Name)
 		return err
 	})
 	if err != nil || h == nil || h.Domain != v.ID {
@@ -100,7 +100,7 @@ func (d *Domains) openZone(ctx context.Context, v *Domain) error {
 	if h.ZoneReady {
 		err = d.cfg.DNS.CreateZone(ctx, v.Name)
 	} else {
-		err = d.emptyZoneFor(ctx, v.Name, v.ID)
+		err = d.emptyZoneForHolder(ctx, v.Name, v.ID)
 	}
 	if err != nil || v.VerificationValue == nil {
 		return err
@@ -114,12 +114,12 @@ func (d *Domains) openZone(ctx context.Context, v *Domain) error {
 	return d.cfg.DNS.Add(ctx, v.Name, proof)
 }
 
-// emptyZoneFor empties the zone of a name for the domain that has it now. It first waits for
+// emptyZoneForHolder empties the zone of a name for the domain that has it now. It first waits for
 // the open writes of former holders; the hold keeps them from beginning new ones.
-func (d *Domains) emptyZoneFor(ctx context.Context, name string, domain id.ID) error {
+func (d *Domains) emptyZoneForHolder(ctx context.Context, name string, domain id.ID) error {
 	var former []zone.Ref
 	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := db.All[domainArgs](ctx, tx, `
+		rows, err := db.QueryAll[domainArgs](ctx, tx, `
 			SELECT organization_id, id FROM domains WHERE name = $1 AND id <> $2`, name, domain)
 		former = nil
 		for _, r := range rows {
@@ -140,13 +140,13 @@ func (d *Domains) emptyZoneFor(ctx context.Context, name string, domain id.ID) e
 // delegations, a name below another organization's domain gets one only if that domain's zone
 // delegates it with an NS record.
 func (d *Domains) mayHaveZone(ctx context.Context, org id.ID, name string) (bool, error) {
-	above := parents(name)
-	if d.cfg.Delegates || len(above) == 0 {
+	above := parentNames(name)
+	if d.cfg.HonorsDelegation || len(above) == 0 {
 		return true, nil
 	}
 	var holders map[string]id.ID
 	err := d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		holders, err = Holders(ctx, tx, above)
+		holders, err = ActiveHolders(ctx, tx, above)
 		return err
 	})
 	if err != nil {
@@ -157,7 +157,7 @@ func (d *Domains) mayHaveZone(ctx context.Context, org id.ID, name string) (bool
 			continue
 		}
 		records, err := d.cfg.DNS.Records(ctx, parent)
-		if zone.StatusOf(err) == 404 {
+		if zone.ProviderStatus(err) == 404 {
 			continue
 		}
 		if err != nil {
@@ -178,21 +178,21 @@ type zoneArgs struct {
 	Zone string `json:"zone"`
 }
 
-// enqueueZone enqueues a job about the zone of a name.
-func (d *Domains) enqueueZone(ctx context.Context, tx *db.Tx, kind string, org id.ID, name string) error {
-	_, err := d.cfg.Jobs.Enqueue(ctx, tx, kind, zoneArgs{name}, job.For(org))
+// enqueueZoneJob enqueues a job about the zone of a name.
+func (d *Domains) enqueueZoneJob(ctx context.Context, tx *db.Tx, kind string, org id.ID, name string) error {
+	_, err := d.cfg.Jobs.Enqueue(ctx, tx, kind, zoneArgs{name}, job.ForOrganization(org))
 	return err
 }
 
-// zoneHolder finds who has a name, if the name may have a zone. The domain is nil while it is
+// findZoneHolder finds who has a name, if the name may have a zone. The domain is nil while it is
 // being registered.
-func (d *Domains) zoneHolder(ctx context.Context, name string) (h *holdRow, v *Domain, err error) {
+func (d *Domains) findZoneHolder(ctx context.Context, name string) (h *nameHold, v *Domain, err error) {
 	err = d.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if h, err = holdOn(ctx, tx, name); err != nil || h == nil {
+		if h, err = findHold(ctx, tx, name); err != nil || h == nil {
 			return err
 		}
 		v, err = domains.Get(ctx, tx, h.Org, h.Domain)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			v, err = nil, nil
 		}
 		return err
@@ -210,7 +210,7 @@ func (d *Domains) zoneHolder(ctx context.Context, name string) (h *holdRow, v *D
 // again. Whoever takes the name while the zone is being removed would lose the new zone, so it
 // is restored at the end, also by a retry whose first run removed it.
 func (d *Domains) dropZone(ctx context.Context, j job.Job, a zoneArgs) (job.Outcome, error) {
-	h, _, err := d.zoneHolder(ctx, a.Zone)
+	h, _, err := d.findZoneHolder(ctx, a.Zone)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (d *Domains) dropZone(ctx context.Context, j job.Job, a zoneArgs) (job.Outc
 		if err := d.cfg.DNS.DeleteZone(ctx, a.Zone); err != nil {
 			return nil, err
 		}
-		d.pause("zone-dropped")
+		d.pauseAt("zone-dropped")
 	}
 	return d.restoreZone(ctx, j, a)
 }
@@ -226,7 +226,7 @@ func (d *Domains) dropZone(ctx context.Context, j job.Job, a zoneArgs) (job.Outc
 // restoreZone is the job that creates the zone of a name that somebody has, if it does not
 // exist. A domain that is being verified creates its zone itself.
 func (d *Domains) restoreZone(ctx context.Context, _ job.Job, a zoneArgs) (job.Outcome, error) {
-	h, v, err := d.zoneHolder(ctx, a.Zone)
+	h, v, err := d.findZoneHolder(ctx, a.Zone)
 	switch {
 	case err != nil || h == nil:
 		return nil, err
@@ -235,13 +235,13 @@ func (d *Domains) restoreZone(ctx context.Context, _ job.Job, a zoneArgs) (job.O
 	case v.Kind == KindSubdomain || !h.ZoneReady:
 		return nil, nil
 	}
-	return nil, d.openZone(ctx, v)
+	return nil, d.setUpZone(ctx, v)
 }
 
 // dropZonesBelow removes the zones that other organizations have below a newly verified name.
 // It does so only where the DNS server would let them answer in place of the name's own zone.
 func (d *Domains) dropZonesBelow(ctx context.Context, tx *db.Tx, org id.ID, name string) error {
-	if d.cfg.Delegates {
+	if d.cfg.HonorsDelegation {
 		return nil
 	}
 	rows, err := domainsBelow(ctx, tx, org, name)
@@ -253,10 +253,10 @@ func (d *Domains) dropZonesBelow(ctx context.Context, tx *db.Tx, org id.ID, name
 		if err != nil {
 			return err
 		}
-		if err := d.enqueueZone(ctx, tx, dropZoneJob, r.Organization, v.Name); err != nil {
+		if err := d.enqueueZoneJob(ctx, tx, dropZoneJob, r.Organization, v.Name); err != nil {
 			return err
 		}
-		if err := d.notify(ctx, tx, r.Organization, zoneRemoved(v, name, d.cfg.Clock.Now())); err != nil {
+		if err := d.notifyOwners(ctx, tx, r.Organization, zoneRemovedNotice(v, name, d.cfg.Clock.Now())); err != nil {
 			return err
 		}
 	}

@@ -36,9 +36,9 @@ type Event struct {
 	Seq int64 `json:"-" db:"seq"`
 }
 
-// columns selects an Event. An event never changes and is never deleted by callers, so the fields that
+// eventColumns selects an Event. An event never changes and is never deleted by callers, so the fields that
 // every resource has are filled in here.
-const columns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, external, type,
+const eventColumns = `id, created_at, created_at AS updated_at, NULL AS deleted_at, organization_id, external, type,
 	resource_type, resource_id,
 	actor_kind, actor_id, door, request_id, data, previous, proposal_id, approved_by, seq`
 
@@ -64,7 +64,7 @@ func Operations() []*op.Op {
 }
 
 type eventList struct {
-	op.Walk
+	op.CursorPage
 	Type         *string     `query:"type" doc:"exactly this type"`
 	ResourceType *string     `query:"resourceType" doc:"a type without its verb, for example contact.phone_number"`
 	ResourceID   *id.ID      `query:"resourceId"`
@@ -74,17 +74,17 @@ type eventList struct {
 }
 
 func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "resource_id", in.ResourceID)
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "resource_id", in.ResourceID)
 	if in.Type != nil {
 		// The index begins with the resource's type, so both are compared.
 		w.Filter("(resource_type = ? AND type = ?)", event.ResourceType(*in.Type), *in.Type)
 	}
 	if in.ResourceType != nil {
-		w.Among(db.Named{Where: "resource_type = ?", Args: []any{*in.ResourceType}})
+		w.AmongRows(db.IndexedRows{Where: "resource_type = ?", Args: []any{*in.ResourceType}})
 	}
 	if in.ActorID != nil {
-		w.Among(db.Named{Where: "actor_id = ?", Args: []any{*in.ActorID}})
+		w.AmongRows(db.IndexedRows{Where: "actor_id = ?", Args: []any{*in.ActorID}})
 	}
 	if in.Until != nil {
 		w.And("created_at < ?", *in.Until)
@@ -92,8 +92,8 @@ func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event],
 	if in.Since != nil {
 		w.And("created_at >= ?", *in.Since)
 	}
-	return op.Log(ctx, c, event.Table, columns, in.Walk, w, func(v *Event) db.Place {
-		return db.Place{Value: int64(v.CreatedAt), Seq: v.Seq}
+	return op.BrowseLog(ctx, c, event.Table, eventColumns, in.CursorPage, w, func(v *Event) db.Cursor {
+		return db.Cursor{Value: int64(v.CreatedAt), Seq: v.Seq}
 	})
 }
 
@@ -102,7 +102,7 @@ type eventRef struct {
 }
 
 func getEvent(ctx context.Context, c *op.Call, in eventRef) (*Event, error) {
-	v, err := db.One[Event](ctx, c.Tx, "SELECT "+columns+" FROM "+event.Table+" WHERE organization_id = $1 AND id = $2",
-		c.Org, in.ID)
-	return &v, db.Missing(err, "event")
+	v, err := db.QueryOne[Event](ctx, c.Tx,
+		"SELECT "+eventColumns+" FROM "+event.Table+" WHERE organization_id = $1 AND id = $2", c.Org, in.ID)
+	return &v, db.AsNotFound(err, "event")
 }

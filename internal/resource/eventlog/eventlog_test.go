@@ -79,11 +79,11 @@ func TestEventPermission(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	contacts, _ := a.NewKey(t, a.Tenant, "contacts:read")
 	hooks, _ := a.NewKey(t, a.Tenant, "webhooks:read")
-	a.Send(t, contacts, http.MethodGet, "/v1/events", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-	a.Send(t, hooks, http.MethodGet, "/v1/events", "").OK(t, 200)
-	a.Send(t, a.Key, http.MethodPost, "/v1/events", "{}").Refused(t, 405, "METHOD_NOT_ALLOWED")
-	a.Send(t, a.Key, http.MethodGet, "/v1/events?since=yesterday", "").Refused(t, 400, "INVALID_INPUT")
-	a.Send(t, a.Key, http.MethodGet, "/v1/events/nope", "").Refused(t, 400, "INVALID_INPUT")
+	a.SendREST(t, contacts, http.MethodGet, "/v1/events", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, hooks, http.MethodGet, "/v1/events", "").OK(t, 200)
+	a.SendREST(t, a.Key, http.MethodPost, "/v1/events", "{}").Refused(t, 405, "METHOD_NOT_ALLOWED")
+	a.SendREST(t, a.Key, http.MethodGet, "/v1/events?since=yesterday", "").Refused(t, 400, "INVALID_INPUT")
+	a.SendREST(t, a.Key, http.MethodGet, "/v1/events/nope", "").Refused(t, 400, "INVALID_INPUT")
 }
 
 // A walk with a cursor finds every event once, also those that came at the same
@@ -98,7 +98,7 @@ func TestEventWalk(t *testing.T) {
 			cursor := "first"
 			for i := 0; cursor != ""; {
 				page := call(t, "events.list", fmt.Sprintf(
-					`{"limit": 10, "sortOrder": %q, "type": "contact.created", "cursor": %q}`, order, cursor)).Parse(t)
+					`{"limit": 10, "sortOrder": %q, "type": "contact.created", "cursor": %q}`, order, cursor)).ParseJSON(t)
 				for n := range page.At("data").Len() {
 					whole.Same(fmt.Sprintf("%d.id", i), page.Text(fmt.Sprintf("data.%d.id", n)))
 					i++

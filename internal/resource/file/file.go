@@ -38,9 +38,9 @@ type File struct {
 }
 
 var files = db.NewTable[File]("files", db.Life{
-	Noun:      "file",
-	Strangers: []string{"name"},
-	Refs:      []db.Ref{db.To("folder_id", "folders", db.Keeps)},
+	Noun:         "file",
+	ExternalText: []string{"name"},
+	Refs:         []db.Ref{db.RefTo("folder_id", "folders", db.Keeps)},
 	// The bytes cannot be deleted inside a transaction. This leaves them to the sweep, which deletes them after the
 	// commit.
 	BeforePurge: `
@@ -49,15 +49,15 @@ var files = db.NewTable[File]("files", db.Life{
 		WHERE seq IN (ROWS)
 		ON CONFLICT DO NOTHING`,
 	// deleted_at = 1 is 1970: so long ago that the next purge removes the row, and with it the bytes.
-	Erase:      db.Blank("name = 'erased', search = '', deleted_at = 1"),
-	Bytes:      "size_bytes",
-	Unexported: []string{"blob_key"},
+	Erase:         db.BlankColumns("name = 'erased', search = '', deleted_at = 1"),
+	StorageColumn: "size_bytes",
+	Unexported:    []string{"blob_key"},
 })
 
-// words are the text that a search finds a file by.
-func (f *File) words() string { return db.SearchText(&f.Name) }
+// searchWords are the text that a search finds a file by.
+func (f *File) searchWords() string { return db.SearchText(&f.Name) }
 
-const fileRef = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
+const exampleID = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
 
 // Operations lists everything that can be done with files.
 func (s *Store) Operations() []*op.Op {
@@ -65,10 +65,10 @@ func (s *Store) Operations() []*op.Op {
 		op.ListRows(op.Spec{
 			Name:    "files.list",
 			Example: `{"query": "invoice", "limit": 20}`,
-		}, files, func(in *fileList, w *db.Where) { db.EqualOrNone(w, "folder_id", in.FolderID) }),
+		}, files, func(in *fileList, w *db.Where) { db.FilterEqualOrNone(w, "folder_id", in.FolderID) }),
 		op.Bytes(op.Spec{
 			Name:    "files.upload",
-			Doors:   op.REST | op.Console,
+			Doors:   op.RESTDoor | op.ConsoleDoor,
 			Route:   "POST /v1/files",
 			Summary: "Upload a file.",
 			Description: "The body is a form with the part file, and optionally name and folderId, in any order. The " +
@@ -85,26 +85,26 @@ func (s *Store) Operations() []*op.Op {
 			Summary:     "Rename a file or move it to another folder.",
 			Events:      []string{"file.updated"},
 			Description: "A null folderId takes it out of its folder.",
-			Example:     `{` + fileRef + `, "name": "letter-signed.pdf"}`,
+			Example:     `{` + exampleID + `, "name": "letter-signed.pdf"}`,
 		}, updateFile),
 		op.DeleteRow(op.Spec{
 			Name:        "files.delete",
 			Description: "Its access links stop working at once.",
 		}, files),
-		op.Restore("files", "files", files, nil),
+		op.RestoreRow("files", "files", files, nil),
 		op.Bytes(op.Spec{
 			Name:    "files.download",
-			Doors:   op.REST | op.Console,
+			Doors:   op.RESTDoor | op.ConsoleDoor,
 			Route:   "GET /v1/files/{id}/content",
 			Summary: "Get the bytes of a file.",
 			Description: "Answers with the file's own content type, always as an attachment. Supports Range, and " +
 				"If-None-Match with the ETag.",
-			Example: `{` + fileRef + `}`,
+			Example: `{` + exampleID + `}`,
 		}, s.downloadFile),
 	}, s.linkOperations()...), folderOperations()...)
 }
 
-type ref struct {
+type fileRef struct {
 	ID id.ID `path:"id" doc:"the file"`
 }
 
@@ -121,9 +121,9 @@ func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (*File, error) {
 }
 
 type fileUpdate struct {
-	ref
-	Name     op.Maybe[string] `json:"name" min:"1"`
-	FolderID op.Opt[id.ID]    `json:"folderId" ref:"files"`
+	fileRef
+	Name     op.Optional[string] `json:"name" min:"1"`
+	FolderID op.Nullable[id.ID]  `json:"folderId" ref:"files"`
 }
 
 func (in *fileUpdate) Prepare(context.Context, *op.Call) (err error) {
@@ -150,9 +150,9 @@ func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
 		}
 	}
 	v.UpdatedAt = c.Now
-	if words := v.words(); words != v.Search {
+	if words := v.searchWords(); words != v.Search {
 		v.Search = words
-		db.Index(c.Tx, files.Name(), v.Seq, v.Search)
+		db.UpdateSearchIndex(c.Tx, files.Name(), v.Seq, v.Search)
 	}
 	if err := files.Save(ctx, c.Tx, v); err != nil {
 		return nil, err

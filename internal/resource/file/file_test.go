@@ -20,7 +20,7 @@ func file(name, text string) part { return part{Name: "file", FileName: name, Te
 
 func upload(t testing.TB, a *apptest.App, parts ...part) apptest.Result {
 	t.Helper()
-	return a.Upload(t, a.Key, "/v1/files", parts...)
+	return a.UploadForm(t, a.Key, "/v1/files", parts...)
 }
 
 // One file from upload to deletion: the bytes by REST, everything else through
@@ -95,7 +95,7 @@ func TestFiles(t *testing.T) {
 		call(t, "files.get", fmt.Sprintf(`{"id": %q}`, row)).Refused(t, 404, "NOT_FOUND")
 		call(t, "files.delete", fmt.Sprintf(`{"id": %q}`, row)).Refused(t, 404, "NOT_FOUND")
 		call(t, "files.update", fmt.Sprintf(`{"id": %q, "name": "x"}`, row)).Refused(t, 404, "NOT_FOUND")
-		a.Send(t, a.Key, "GET", "/v1/files/"+row+"/content", "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, a.Key, "GET", "/v1/files/"+row+"/content", "").Refused(t, 404, "NOT_FOUND")
 		if names(`{}`) != "prices.csv" || names(`{"query": "answer"}`) != "" {
 			t.Error("a deleted file is listed")
 		}
@@ -109,14 +109,14 @@ func TestFiles(t *testing.T) {
 // The bytes come back unchanged, whole and in part, and as nothing that a
 // browser would run.
 func TestContent(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		const text = "<html><script>alert(1)</script></html>"
 		v := upload(t, a, file("page.html", text)).OK(t, 201)
 		v.Same("contentType", "text/html; charset=utf-8")
 		path := "/v1/files/" + v.Text("id") + "/content"
 		get := func(method string, status int, headers ...string) apptest.Result {
 			t.Helper()
-			r := a.Send(t, a.Key, method, path, "", headers...)
+			r := a.SendREST(t, a.Key, method, path, "", headers...)
 			if r.Status != status {
 				t.Fatalf("%s %v: %d %s", method, headers, r.Status, r.Body)
 			}
@@ -164,15 +164,15 @@ func TestContent(t *testing.T) {
 			t.Errorf("HEAD: %q, %v", r.Body, r.Header)
 		}
 		other := a.NewTenant(t, "free")
-		a.Send(t, other.Key, "GET", path, "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, other.Key, "GET", path, "").Refused(t, 404, "NOT_FOUND")
 		read, _ := a.NewKey(t, a.Tenant, "files:read")
 		write, _ := a.NewKey(t, a.Tenant, "files:write")
-		a.Send(t, write, "GET", path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Upload(t, read, "/v1/files", file("x", "y")).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Send(t, a.Key, "GET", "/v1/files/nope/content", "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, write, "GET", path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.UploadForm(t, read, "/v1/files", file("x", "y")).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, a.Key, "GET", "/v1/files/nope/content", "").Refused(t, 400, "INVALID_INPUT")
 		if e := upload(t, a, file("empty", "")).OK(t, 201); e.Number("sizeBytes") != 0 {
 			t.Errorf("an empty file: %s", e)
-		} else if r := a.Send(t, a.Key, "GET", "/v1/files/"+e.Text("id")+"/content", ""); r.Status != 200 ||
+		} else if r := a.SendREST(t, a.Key, "GET", "/v1/files/"+e.Text("id")+"/content", ""); r.Status != 200 ||
 			len(r.Body) != 0 {
 			t.Errorf("its bytes: %d %q", r.Status, r.Body)
 		}
@@ -181,9 +181,9 @@ func TestContent(t *testing.T) {
 
 // Malformed forms are refused and leave nothing behind.
 func TestUploadRefusals(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		other := a.NewTenant(t, "free")
-		foreign := a.Send(t, other.Key, "POST", "/v1/folders", `{"name": "Theirs"}`).OK(t, 201).Text("id")
+		foreign := a.SendREST(t, other.Key, "POST", "/v1/folders", `{"name": "Theirs"}`).OK(t, 201).Text("id")
 		ours := file("a.txt", "text")
 		upload(t, a, part{Name: "name", Text: "x"}).Issues(t, "file")
 		upload(t, a).Issues(t, "file")
@@ -199,16 +199,16 @@ func TestUploadRefusals(t *testing.T) {
 				t.Errorf("an unknown part is not named: %s", e)
 			}
 		}
-		a.Send(t, a.Key, "POST", "/v1/files", `{"name": "x"}`).Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "POST", "/v1/files", "x", "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "POST", "/v1/files", "x", "Content-Type",
+		a.SendREST(t, a.Key, "POST", "/v1/files", `{"name": "x"}`).Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "POST", "/v1/files", "x", "Content-Type", "text/plain").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "POST", "/v1/files", "x", "Content-Type",
 			"multipart/form-data").Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "POST", "/v1/files", "no form at all", "Content-Type",
+		a.SendREST(t, a.Key, "POST", "/v1/files", "no form at all", "Content-Type",
 			"multipart/form-data; boundary=x").Issues(t, "file")
-		a.Send(t, a.Key, "POST", "/v1/files", "--x\r\nno header\r\n\r\n", "Content-Type",
+		a.SendREST(t, a.Key, "POST", "/v1/files", "--x\r\nno header\r\n\r\n", "Content-Type",
 			"multipart/form-data; boundary=x").Refused(t, 400, "INVALID_INPUT")
-		body, kind := apptest.Form(t, ours)
-		a.Send(t, a.Key, "POST", "/v1/files", body[:len(body)-20], "Content-Type",
+		body, kind := apptest.BuildForm(t, ours)
+		a.SendREST(t, a.Key, "POST", "/v1/files", body[:len(body)-20], "Content-Type",
 			kind).Refused(t, 400, "INVALID_INPUT")
 
 		large := strings.Repeat("x", int(a.Settings.Files.MaxBytes)+1)
@@ -255,11 +255,11 @@ func TestNames(t *testing.T) {
 		body := fmt.Sprintf("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"%s\"\r\nContent-Type: "+
 			"text/html\r\n\r\n\x89PNG\r\n\x1a\nbytes\r\n--x--\r\n",
 			strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(sent))
-		r := a.Send(t, a.Key, http.MethodPost, "/v1/files", body, "Content-Type", "multipart/form-data; boundary=x")
+		r := a.SendREST(t, a.Key, http.MethodPost, "/v1/files", body, "Content-Type", "multipart/form-data; boundary=x")
 		v := r.OK(t, 201)
 		v.Same("name", want)
 		v.Same("contentType", "image/png")
-		c := a.Send(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content", "")
+		c := a.SendREST(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content", "")
 		if c.Status != 200 || !strings.HasPrefix(c.Header.Get("Content-Disposition"), "attachment; filename") {
 			t.Errorf("%q: %d %v", sent, c.Status, c.Header)
 		}
@@ -270,7 +270,7 @@ func TestNames(t *testing.T) {
 func TestLogo(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		other := a.NewTenant(t, "free")
-		foreign := a.Upload(t, other.Key, "/v1/files", file("logo.png", "x")).OK(t, 201).Text("id")
+		foreign := a.UploadForm(t, other.Key, "/v1/files", file("logo.png", "x")).OK(t, 201).Text("id")
 		logo := upload(t, a, file("logo.png", "x")).OK(t, 201).Text("id")
 		set := func(file string) apptest.Result {
 			return call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "logoFileId": %q}`, a.Business, file))
@@ -292,7 +292,7 @@ func TestLogo(t *testing.T) {
 func count(t testing.TB, a *apptest.App, table string) (n int) {
 	t.Helper()
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table)
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table)
 		return err
 	})
 	if err != nil {

@@ -22,22 +22,22 @@ type folderFields struct {
 }
 
 var folders = db.NewTable[Folder]("folders", db.Life{
-	Noun:      "folder",
-	Strangers: db.NobodyOutside,
-	Refs:      []db.Ref{db.To("parent_folder_id", "folders", db.Keeps)}, // only an empty folder can be deleted
+	Noun:         "folder",
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("parent_folder_id", "folders", db.Keeps)}, // only an empty folder can be deleted
 })
 
 // The refusals of folders.
 var (
-	Cycle    = fault.Define("FOLDER_CYCLE", 409, "A folder cannot be moved into itself or a folder below it.")
-	NotEmpty = fault.Define("FOLDER_NOT_EMPTY", 409, "The folder is not empty. Move or delete its contents first.")
+	Cycle    = fault.DefineKind("FOLDER_CYCLE", 409, "A folder cannot be moved into itself or a folder below it.")
+	NotEmpty = fault.DefineKind("FOLDER_NOT_EMPTY", 409, "The folder is not empty. Move or delete its contents first.")
 )
 
 func folderOperations() []*op.Op {
 	const ref = `"id": "b1f0a8d2-3c64-4e7b-9a15-60d7c2e84f93"`
 	return []*op.Op{
 		op.ListRows(op.Spec{Name: "folders.list", Resource: "files"}, folders,
-			func(in *folderList, w *db.Where) { db.EqualOrNone(w, "parent_folder_id", in.ParentFolderID) }),
+			func(in *folderList, w *db.Where) { db.FilterEqualOrNone(w, "parent_folder_id", in.ParentFolderID) }),
 		op.Write(op.Spec{
 			Name:     "folders.create",
 			Route:    "POST /v1/folders",
@@ -66,7 +66,7 @@ func folderOperations() []*op.Op {
 			Events:   []string{"folder.deleted"},
 			Example:  `{` + ref + `}`,
 		}, deleteFolder),
-		op.Restore("folders", "files", folders, nil),
+		op.RestoreRow("folders", "files", folders, nil),
 	}
 }
 
@@ -103,7 +103,7 @@ func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, er
 	// by the lock of the organization.
 	if in.Has("parentFolderId") {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-			return nil, db.Missing(err, "folder")
+			return nil, db.AsNotFound(err, "folder")
 		}
 	}
 	v, err := folders.Lock(ctx, c.Tx, c.Org, in.ID)
@@ -118,7 +118,7 @@ func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, er
 		if err := lockFolder(ctx, c, "parentFolderId", to); err != nil {
 			return nil, err
 		}
-		below, err := within(ctx, c, *to, v.ID)
+		below, err := isWithinFolder(ctx, c, *to, v.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -133,9 +133,9 @@ func updateFolder(ctx context.Context, c *op.Call, in folderUpdate) (*Folder, er
 	return v, c.Emit("folder.updated", v.ID, v)
 }
 
-// within reports whether folder is other or lies anywhere below it.
-func within(ctx context.Context, c *op.Call, folder, other id.ID) (bool, error) {
-	n, err := db.One[int](ctx, c.Tx, `
+// isWithinFolder reports whether folder is other or lies anywhere below it.
+func isWithinFolder(ctx context.Context, c *op.Call, folder, other id.ID) (bool, error) {
+	n, err := db.QueryOne[int](ctx, c.Tx, `
 		WITH RECURSIVE above (id, parent_folder_id) AS (
 			SELECT id, parent_folder_id FROM folders WHERE organization_id = $1 AND id = $2
 			UNION
@@ -158,7 +158,7 @@ func deleteFolder(ctx context.Context, c *op.Call, in folderRef) (op.Nothing, er
 		FROM files
 		WHERE organization_id = $1 AND folder_id = $2 AND deleted_at IS NULL LIMIT 1`,
 		"SELECT 1 FROM folders WHERE organization_id = $1 AND parent_folder_id = $2 AND deleted_at IS NULL LIMIT 1"} {
-		found, err := db.All[int](ctx, c.Tx, inside, c.Org, in.ID)
+		found, err := db.QueryAll[int](ctx, c.Tx, inside, c.Org, in.ID)
 		if err != nil {
 			return op.Nothing{}, err
 		}
@@ -166,7 +166,7 @@ func deleteFolder(ctx context.Context, c *op.Call, in folderRef) (op.Nothing, er
 			return op.Nothing{}, NotEmpty.New()
 		}
 	}
-	v, err := folders.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	v, err := folders.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
@@ -180,8 +180,8 @@ func lockFolder(ctx context.Context, c *op.Call, field string, folder *id.ID) er
 		return nil
 	}
 	_, err := folders.Lock(ctx, c.Tx, c.Org, *folder)
-	if fault.Has(err, fault.NotFound) {
-		return op.Unseen(field)
+	if fault.IsKind(err, fault.NotFound) {
+		return op.NoSuchReference(field)
 	}
 	return err
 }

@@ -89,15 +89,15 @@ func TestFolders(t *testing.T) {
 
 // Two moves, each valid alone, do not create a cycle together.
 func TestFolderRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		for range 20 {
 			var pair [2]string
 			for i := range pair {
-				pair[i] = a.Send(t, a.Key, "POST", "/v1/folders", `{"name": "x"}`).OK(t, 201).Text("id")
+				pair[i] = a.SendREST(t, a.Key, "POST", "/v1/folders", `{"name": "x"}`).OK(t, 201).Text("id")
 			}
 			var moved atomic.Int32
-			apptest.AtOnce(2, func(i int) {
-				switch r := a.Send(t, a.Key, "PATCH", "/v1/folders/"+pair[i],
+			apptest.RunAtOnce(2, func(i int) {
+				switch r := a.SendREST(t, a.Key, "PATCH", "/v1/folders/"+pair[i],
 					fmt.Sprintf(`{"parentFolderId": %q}`, pair[1-i])); {
 				case r.Status == 200:
 					moved.Add(1)
@@ -114,25 +114,25 @@ func TestFolderRace(t *testing.T) {
 
 // A file enters a folder before it is deleted, or not at all.
 func TestFolderDeleteRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		loose := upload(t, a, file("loose.txt", "x")).OK(t, 201).Text("id")
 		for range 10 {
-			folder := a.Send(t, a.Key, "POST", "/v1/folders", `{"name": "x"}`).OK(t, 201).Text("id")
+			folder := a.SendREST(t, a.Key, "POST", "/v1/folders", `{"name": "x"}`).OK(t, 201).Text("id")
 			var entered, deleted atomic.Int32
-			apptest.AtOnce(4, func(i int) {
+			apptest.RunAtOnce(4, func(i int) {
 				var r apptest.Result
 				switch i {
 				case 0:
-					if a.Send(t, a.Key, "DELETE", "/v1/folders/"+folder, "").Status == 204 {
+					if a.SendREST(t, a.Key, "DELETE", "/v1/folders/"+folder, "").Status == 204 {
 						deleted.Add(1)
 					}
 					return
 				case 1:
 					r = upload(t, a, file("a.txt", "x"), part{Name: "folderId", Text: folder})
 				case 2:
-					r = a.Send(t, a.Key, "PATCH", "/v1/files/"+loose, fmt.Sprintf(`{"folderId": %q}`, folder))
+					r = a.SendREST(t, a.Key, "PATCH", "/v1/files/"+loose, fmt.Sprintf(`{"folderId": %q}`, folder))
 				case 3:
-					r = a.Send(t, a.Key, "POST", "/v1/folders",
+					r = a.SendREST(t, a.Key, "POST", "/v1/folders",
 						fmt.Sprintf(`{"name": "y", "parentFolderId": %q}`, folder))
 				}
 				if r.Status < 300 {
@@ -147,7 +147,7 @@ func TestFolderDeleteRace(t *testing.T) {
 			if entered.Load() == 0 && deleted.Load() == 0 {
 				t.Fatal("everybody was refused")
 			}
-			a.Send(t, a.Key, "PATCH", "/v1/files/"+loose, `{"folderId": null}`).OK(t, 200)
+			a.SendREST(t, a.Key, "PATCH", "/v1/files/"+loose, `{"folderId": null}`).OK(t, 200)
 		}
 	})
 }

@@ -26,10 +26,10 @@ type AccessLink struct {
 	Hash []byte `json:"-" db:"hash"`
 }
 
-var links = op.NewNested[AccessLink]("file_access_links", db.Life{
-	Noun:      "access link",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("file_id", "files", db.EndsAtPurge),
+var accessLinks = op.NewNested[AccessLink]("file_access_links", db.Life{
+	Noun:         "access link",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("file_id", "files", db.EndsAtPurge),
 })
 
 // LinkPrefix starts the token of every access link.
@@ -37,7 +37,7 @@ const LinkPrefix = "fl_"
 
 func (s *Store) linkOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "files.access_links.list"}, links),
+		op.ListChildren(op.Spec{Name: "files.access_links.list"}, accessLinks),
 		op.Write(op.Spec{
 			Name:    "files.access_links.create",
 			Outward: true,
@@ -48,10 +48,10 @@ func (s *Store) linkOperations() []*op.Op {
 			Events:  []string{"file.access_link.created"},
 			Secret:  true,
 			Reads:   true,
-			Example: `{` + fileRef + `, "maxDownloads": 5}`,
+			Example: `{` + exampleID + `, "maxDownloads": 5}`,
 		}, s.createLink),
-		op.GetChild(op.Spec{Name: "files.access_links.get"}, links),
-		op.DeleteChild(op.Spec{Name: "files.access_links.delete"}, links),
+		op.GetChild(op.Spec{Name: "files.access_links.get"}, accessLinks),
+		op.DeleteChild(op.Spec{Name: "files.access_links.delete"}, accessLinks),
 		op.Bytes(op.Spec{
 			Name:     "files.access_links.download",
 			Route:    "GET /f/{token}",
@@ -82,14 +82,14 @@ func (in *linkCreate) Prepare(_ context.Context, c *op.Call) error {
 // createLink makes a link. The URL is shown only in this answer: the row keeps a hash
 // of its token.
 func (s *Store) createLink(ctx context.Context, c *op.Call, in linkCreate) (*AccessLink, error) {
-	if err := links.Lock(ctx, c, in.ID); err != nil {
+	if err := accessLinks.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
 	token := secret.NewToken(LinkPrefix)
-	hash := secret.Hash(token)
+	hash := secret.HashToken(token)
 	v := AccessLink{Record: c.NewRecord(), FileID: in.ID, ExpiresAt: in.ExpiresAt, MaxDownloads: in.MaxDownloads,
 		Hash: hash[:]}
-	if err := links.Rows.Insert(ctx, c.Tx, &v); err != nil {
+	if err := accessLinks.Rows.Insert(ctx, c.Tx, &v); err != nil {
 		return nil, err
 	}
 	shown := v
@@ -102,49 +102,50 @@ type linkToken struct {
 	Token string `path:"token" doc:"the link's secret"`
 }
 
-// open is the SQL condition for a link to give its file: neither link nor file is
+// openLinkCondition is the SQL condition for a link to give its file: neither link nor file is
 // deleted, the organization is not disabled, the link has not expired, and
 // downloads are left.
-var open = ` hash = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+var openLinkCondition = ` hash = $1 AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
 	AND (max_downloads IS NULL OR download_count < max_downloads)
 	AND EXISTS (SELECT 1 FROM files f WHERE f.id = file_access_links.file_id AND f.deleted_at IS NULL)
-	AND ` + account.ActiveOrganization("file_access_links.organization_id")
+	AND ` + account.ActiveOrganizationSQL("file_access_links.organization_id")
 
 // downloadByLink counts before it sends anything: of many concurrent requests,
 // no more than the link allows get the file.
 func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, stream *op.Stream) (*op.Content, error) {
-	if !secret.WellFormed(LinkPrefix, in.Token) {
-		return nil, noLink()
+	if !secret.IsWellFormed(LinkPrefix, in.Token) {
+		return nil, noLinkFault()
 	}
-	hash := secret.Hash(in.Token)
+	hash := secret.HashToken(in.Token)
 	var file *File
 	find := func(ctx context.Context, tx *db.Tx, text string) (*AccessLink, error) {
-		link, err := db.One[AccessLink](ctx, tx, text, hash[:], c.Now)
-		if errors.Is(err, db.ErrNone) {
-			return nil, noLink()
+		link, err := db.QueryOne[AccessLink](ctx, tx, text, hash[:], c.Now)
+		if errors.Is(err, db.ErrNoRow) {
+			return nil, noLinkFault()
 		}
 		if err != nil {
 			return nil, err
 		}
 		c.Org = link.OrganizationID
 		file, err = files.Get(ctx, tx, link.OrganizationID, link.FileID)
-		if fault.Has(err, fault.NotFound) {
-			err = noLink() // deleted in the meantime
+		if fault.IsKind(err, fault.NotFound) {
+			err = noLinkFault() // deleted in the meantime
 		}
 		return &link, err
 	}
 	var err error
 	if stream.Head {
 		err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := find(ctx, tx, "SELECT "+links.Rows.Columns()+" FROM file_access_links WHERE"+open)
+			_, err := find(ctx, tx,
+				"SELECT "+accessLinks.Rows.Columns()+" FROM file_access_links WHERE"+openLinkCondition)
 			return err
 		})
 	} else {
 		err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			link, err := find(ctx, tx,
-				"UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 WHERE"+open+
+				"UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 WHERE"+openLinkCondition+
 					" RETURNING "+
-					links.Rows.Columns())
+					accessLinks.Rows.Columns())
 			if err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, st
 	if err != nil {
 		return nil, err
 	}
-	return answer(file, s.content(ctx, file)), nil
+	return downloadContent(file, s.openContent(ctx, file)), nil
 }
 
-func noLink() error { return fault.NotFound.Say("There is no such link.") }
+func noLinkFault() error { return fault.NotFound.Say("There is no such link.") }

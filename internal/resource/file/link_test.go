@@ -21,7 +21,7 @@ func fetch(t testing.TB, a *apptest.App, method, address string, headers ...stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.Send(t, "", method, u.Path, "", headers...)
+	return a.SendREST(t, "", method, u.Path, "", headers...)
 }
 
 func TestAccessLinks(t *testing.T) {
@@ -108,9 +108,9 @@ func TestAccessLinks(t *testing.T) {
 		if fetch(t, a, "GET", open.Text("url")).Status != 200 {
 			t.Error("an open link does not work")
 		}
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
+		a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "disabled"}`)
 		same(open.Text("url"), "a disabled account")
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"status": "active"}`)
+		a.AsOperator(t, "organizations.update", "organization", a.Org, `{"status": "active"}`)
 		call(t, "files.delete", fmt.Sprintf(`{"id": %q}`, row)).OK(t, 204)
 		same(open.Text("url"), "a deleted file")
 		call(t, "files.access_links.list", fmt.Sprintf(`{"id": %q}`, row)).Refused(t, 404, "NOT_FOUND")
@@ -128,7 +128,7 @@ func TestAccessLinks(t *testing.T) {
 				t.Error("a token is in the log")
 			}
 			err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) error {
-				rows, err := db.All[int](ctx, tx, "SELECT 1 FROM events WHERE CAST(data AS TEXT) LIKE $1",
+				rows, err := db.QueryAll[int](ctx, tx, "SELECT 1 FROM events WHERE CAST(data AS TEXT) LIKE $1",
 					"%"+token+"%")
 				if len(rows) > 0 {
 					t.Error("a token is in the events")
@@ -144,10 +144,11 @@ func TestAccessLinks(t *testing.T) {
 
 // The answer to a retry shows the address again, from its sealed copy.
 func TestAccessLinkReplay(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		row := upload(t, a, file("a.txt", "x")).OK(t, 201).Text("id")
 		send := func() apptest.Result {
-			return a.Send(t, a.Key, http.MethodPost, "/v1/files/"+row+"/access-links", `{}`, "Idempotency-Key", "once")
+			return a.SendREST(t, a.Key, http.MethodPost, "/v1/files/"+row+"/access-links", `{}`, "Idempotency-Key",
+				"once")
 		}
 		first, second := send(), send()
 		if first.OK(t, 201).Text("url") == "" || string(first.Body) != string(second.Body) ||
@@ -162,12 +163,12 @@ func TestAccessLinkReplay(t *testing.T) {
 
 // Of fifty concurrent requests, only as many as the link allows get the file.
 func TestAccessLinkRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		row := upload(t, a, file("a.txt", "some bytes")).OK(t, 201).Text("id")
-		address := a.Send(t, a.Key, "POST", "/v1/files/"+row+"/access-links",
+		address := a.SendREST(t, a.Key, "POST", "/v1/files/"+row+"/access-links",
 			`{"maxDownloads": 5}`).OK(t, 201).Text("url")
 		var got, refused atomic.Int32
-		apptest.AtOnce(50, func(int) {
+		apptest.RunAtOnce(50, func(int) {
 			switch r := fetch(t, a, "GET", address); {
 			case r.Status == 200 && string(r.Body) == "some bytes":
 				got.Add(1)
@@ -185,13 +186,13 @@ func TestAccessLinkRace(t *testing.T) {
 
 // Each address has its own rate limit, and a trusted proxy names the address.
 func TestPublicLimit(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.RateLimit.Public = 3
 		s.TrustedProxies = []string{"127.0.0.0/8"}
 		a := apptest.StartWith(t, s)
 		row := upload(t, a, file("a.txt", "x")).OK(t, 201).Text("id")
-		address := a.Send(t, a.Key, "POST", "/v1/files/"+row+"/access-links", `{}`).OK(t, 201).Text("url")
+		address := a.SendREST(t, a.Key, "POST", "/v1/files/"+row+"/access-links", `{}`).OK(t, 201).Text("url")
 		for i := range 3 {
 			if r := fetch(t, a, "GET", address, "X-Forwarded-For", "192.0.2.1"); r.Status != 200 {
 				t.Fatalf("request %d: %d", i, r.Status)
@@ -206,8 +207,8 @@ func TestPublicLimit(t *testing.T) {
 		if r := fetch(t, a, "GET", address, "X-Forwarded-For", "192.0.2.2"); r.Status != 200 {
 			t.Errorf("another address: %d", r.Status)
 		}
-		a.Send(t, "", "GET", "/f/a/b", "", "X-Forwarded-For", "192.0.2.3").Refused(t, 404, "NOT_FOUND")
-		if r := a.Send(t, "", "POST", "/f/x", "{}", "X-Forwarded-For", "192.0.2.3"); r.Status != 405 ||
+		a.SendREST(t, "", "GET", "/f/a/b", "", "X-Forwarded-For", "192.0.2.3").Refused(t, 404, "NOT_FOUND")
+		if r := a.SendREST(t, "", "POST", "/f/x", "{}", "X-Forwarded-For", "192.0.2.3"); r.Status != 405 ||
 			r.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("POST: %d %v", r.Status, r.Header)
 		}

@@ -10,7 +10,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-const maxName = 255 // characters
+const maxNameRunes = 255 // characters
 
 // unnamed is the name of a file that came without a usable one.
 const unnamed = "unnamed"
@@ -21,7 +21,7 @@ func CleanName(field, name string) (string, error) {
 	if strings.ContainsFunc(name, isInvisible) {
 		return "", fault.Field(field, "Control characters are not allowed in a file name")
 	}
-	name = base(name)
+	name = baseName(name)
 	if name == "" {
 		return "", fault.Field(field, "Not a file name; write it like letter.pdf")
 	}
@@ -31,7 +31,7 @@ func CleanName(field, name string) (string, error) {
 // SafeName turns whatever a program sent into a name: without its path or
 // invisible characters, and not too long.
 func SafeName(name string) string {
-	name = base(strings.Map(func(r rune) rune {
+	name = baseName(strings.Map(func(r rune) rune {
 		if isInvisible(r) {
 			return -1
 		}
@@ -40,18 +40,18 @@ func SafeName(name string) string {
 	if name == "" {
 		return unnamed
 	}
-	if n := utf8.RuneCountInString(name); n > maxName {
+	if n := utf8.RuneCountInString(name); n > maxNameRunes {
 		ending := []rune(path.Ext(name))
 		if len(ending) > 20 {
 			ending = nil
 		}
-		name = string([]rune(name)[:maxName-len(ending)]) + string(ending)
+		name = string([]rune(name)[:maxNameRunes-len(ending)]) + string(ending)
 	}
 	return name
 }
 
-// base is the part after the last slash of either kind.
-func base(name string) string {
+// baseName is the part after the last slash of either kind.
+func baseName(name string) string {
 	name = strings.TrimSpace(name[strings.LastIndexAny(name, `/\`)+1:])
 	if name == "." || name == ".." {
 		return ""
@@ -78,13 +78,13 @@ var lookAlikes = map[string]map[string]string{
 	},
 }
 
-// contentType detects the type from the first bytes. What a client says about
+// detectContentType detects the type from the first bytes. What a client says about
 // it is ignored.
-func contentType(head []byte, name string) string {
-	return refineType(http.DetectContentType(head), name)
+func detectContentType(head []byte, name string) string {
+	return refineContentType(http.DetectContentType(head), name)
 }
 
-func refineType(t, name string) string {
+func refineContentType(t, name string) string {
 	if f := lookAlikes[t][strings.ToLower(path.Ext(name))]; f != "" {
 		return f
 	}

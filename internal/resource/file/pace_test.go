@@ -36,7 +36,7 @@ func TestPace(t *testing.T) {
 		t.Cleanup(func() { conn.Close() })
 		return conn.(*net.TCPConn)
 	}
-	body, kind := apptest.Form(t, file("slow.bin", strings.Repeat("x", 1<<20)))
+	body, kind := apptest.BuildForm(t, file("slow.bin", strings.Repeat("x", 1<<20)))
 	begin := func(conn net.Conn) {
 		fmt.Fprintf(conn,
 			"POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: "+

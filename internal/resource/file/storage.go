@@ -14,17 +14,17 @@ import (
 )
 
 // LimitReached refuses bytes that exceed the plan's storage.
-var LimitReached = fault.Define("STORAGE_LIMIT_REACHED", 413,
+var LimitReached = fault.DefineKind("STORAGE_LIMIT_REACHED", 413,
 	"The organization has used all the storage of its plan.")
 
 // How long a measurement stays valid. Tests may set these to zero.
 var (
-	measureEvery = time.Minute        // while there is room
-	measureAgain = 5 * time.Second    // before a refusal
-	measureShare = time.Duration(100) // a factor: at least this many times as long as measuring took
+	measureEvery         = time.Minute        // while there is room
+	measureBeforeRefusal = 5 * time.Second    // before a refusal
+	measureCostFactor    = time.Duration(100) // a factor: at least this many times as long as measuring took
 )
 
-const measureTime = 30 * time.Second
+const measureTimeout = 30 * time.Second
 
 // storage tracks how much each organization stores and enforces its plan. It
 // asks the database now and then, and counts in memory what this process adds in
@@ -32,9 +32,9 @@ const measureTime = 30 * time.Second
 // exceed the limit together. What other processes add is seen at the next
 // measurement.
 type storage struct {
-	db     *db.DB
-	limits map[string]int64   // by plan
-	asks   singleflight.Group // one measurement at a time for each organization
+	db        *db.DB
+	limits    map[string]int64   // by plan
+	measuring singleflight.Group // one measurement at a time for each organization
 
 	mu   sync.Mutex
 	orgs map[id.ID]*usage
@@ -42,17 +42,17 @@ type storage struct {
 
 // usage is what one organization stores, in bytes.
 type usage struct {
-	limit    int64
-	stored   int64     // at the last measurement
-	settled  int64     // committed since then
-	open     int64     // reserved by uploads under way
-	measured time.Time // zero if never
-	took     time.Duration
+	limit     int64
+	stored    int64     // at the last measurement
+	committed int64     // committed since then
+	reserved  int64     // reserved by uploads under way
+	measured  time.Time // zero if never
+	took      time.Duration
 }
 
-// usageOf returns the entry of an organization, new if there is none. The caller
+// usageEntry returns the entry of an organization, new if there is none. The caller
 // holds mu.
-func (s *storage) usageOf(org id.ID) *usage {
+func (s *storage) usageEntry(org id.ID) *usage {
 	u := s.orgs[org]
 	if u == nil {
 		u = &usage{}
@@ -65,30 +65,30 @@ func (s *storage) usageOf(org id.ID) *usage {
 func (s *storage) isStale(org id.ID, age time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.usageOf(org)
-	return u.measured.IsZero() || time.Since(u.measured) >= max(age, measureShare*u.took)
+	u := s.usageEntry(org)
+	return u.measured.IsZero() || time.Since(u.measured) >= max(age, measureCostFactor*u.took)
 }
 
-// measure reads limit and usage from the database, in one snapshot. Deleted rows
+// measureUsage reads limit and usage from the database, in one snapshot. Deleted rows
 // count until they are purged, because their bytes are still there.
-func (s *storage) measure(ctx context.Context, org id.ID) error {
-	_, err, _ := s.asks.Do(string(org), func() (any, error) {
+func (s *storage) measureUsage(ctx context.Context, org id.ID) error {
+	_, err, _ := s.measuring.Do(string(org), func() (any, error) {
 		s.mu.Lock()
-		known := s.usageOf(org).settled // committed before the snapshot, so it will be included in stored
+		known := s.usageEntry(org).committed // committed before the snapshot, so it will be included in stored
 		s.mu.Unlock()
 		// The first caller may hang up; the others still wait for the answer.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), measureTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), measureTimeout)
 		defer cancel()
 		begin := time.Now() //nolint:forbidigo // a duration, not a time
 		var plan string
 		var stored int64
 		err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			o, err := account.OrganizationOf(ctx, tx, org)
+			o, err := account.LoadOrganization(ctx, tx, org)
 			if err != nil {
 				return err
 			}
 			plan = o.Plan
-			stored, err = db.One[int64](ctx, tx, "SELECT "+db.StoredBytes("$1"), org)
+			stored, err = db.QueryOne[int64](ctx, tx, "SELECT "+db.StoredBytes("$1"), org)
 			return err
 		})
 		if err != nil {
@@ -96,8 +96,8 @@ func (s *storage) measure(ctx context.Context, org id.ID) error {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		u := s.usageOf(org)
-		u.limit, u.stored, u.settled = s.limits[plan], stored, u.settled-known
+		u := s.usageEntry(org)
+		u.limit, u.stored, u.committed = s.limits[plan], stored, u.committed-known
 		u.measured, u.took = time.Now(), time.Since(begin) //nolint:forbidigo // as above
 		return nil, nil
 	})
@@ -108,86 +108,86 @@ func (s *storage) measure(ctx context.Context, org id.ID) error {
 func (s *storage) tryReserve(org id.ID, n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.usageOf(org)
+	u := s.usageEntry(org)
 	// Before the first measurement everything is accepted, and still counted:
 	// release and settle subtract it again.
-	if !u.measured.IsZero() && u.stored+u.settled+u.open+n > u.limit {
+	if !u.measured.IsZero() && u.stored+u.committed+u.reserved+n > u.limit {
 		return LimitReached.Say("The organization's files and mail take %d bytes; its plan allows %d. "+
-			"Deleted items count until they are purged.", u.stored+u.settled, u.limit)
+			"Deleted items count until they are purged.", u.stored+u.committed, u.limit)
 	}
-	u.open += n
+	u.reserved += n
 	return nil
 }
 
-// reserve is tryReserve outside transactions: it measures again when the last
+// reserveMeasured is tryReserve outside transactions: it measures again when the last
 // measurement is old, and before it refuses.
-func (s *storage) reserve(ctx context.Context, org id.ID, n int64) error {
-	for _, age := range []time.Duration{measureEvery, measureAgain} {
+func (s *storage) reserveMeasured(ctx context.Context, org id.ID, n int64) error {
+	for _, age := range []time.Duration{measureEvery, measureBeforeRefusal} {
 		if s.isStale(org, age) {
-			if err := s.measure(ctx, org); err != nil {
+			if err := s.measureUsage(ctx, org); err != nil {
 				return err
 			}
 		}
-		if err := s.tryReserve(org, n); err == nil || age == measureAgain {
+		if err := s.tryReserve(org, n); err == nil || age == measureBeforeRefusal {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle counts reserved bytes as stored.
-func (s *storage) settle(org id.ID, n int64) {
+// settleReserved counts reserved bytes as stored.
+func (s *storage) settleReserved(org id.ID, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.usageOf(org)
-	u.open, u.settled = u.open-n, u.settled+n
+	u := s.usageEntry(org)
+	u.reserved, u.committed = u.reserved-n, u.committed+n
 }
 
-// release gives reserved bytes back.
-func (s *storage) release(org id.ID, n int64) {
+// releaseReserved gives reserved bytes back.
+func (s *storage) releaseReserved(org id.ID, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.usageOf(org).open -= n
+	s.usageEntry(org).reserved -= n
 }
 
-// Room refuses when the organization has no room for a single byte. It reads
+// CheckRoom refuses when the organization has no room for a single byte. It reads
 // the database, so it is called outside transactions.
-func (s *Store) Room(ctx context.Context, org id.ID) error {
-	err := s.storage.reserve(ctx, org, 1)
+func (s *Store) CheckRoom(ctx context.Context, org id.ID) error {
+	err := s.storage.reserveMeasured(ctx, org, 1)
 	if err == nil {
-		s.storage.release(org, 1)
+		s.storage.releaseReserved(org, 1)
 	}
 	return err
 }
 
-// Charge counts bytes that the caller's transaction stores outside files, in
+// ChargeBytes counts bytes that the caller's transaction stores outside files, in
 // tables whose Life names a column of bytes. Measuring inside a transaction would
 // keep others waiting, so the last measurement decides. If that is old, it is
 // refreshed in the background for the next call.
-func (s *Store) Charge(tx *db.Tx, org id.ID, n int64) error {
+func (s *Store) ChargeBytes(tx *db.Tx, org id.ID, n int64) error {
 	err := s.storage.tryReserve(org, n)
 	age := measureEvery
 	if err != nil {
-		age = measureAgain
+		age = measureBeforeRefusal
 	}
 	if s.storage.isStale(org, age) {
-		go s.remeasure(org) // even if the transaction rolls back, as it does when there is no room
+		go s.measureInBackground(org) // even if the transaction rolls back, as it does when there is no room
 	}
 	if err != nil {
 		return err
 	}
-	s.storage.release(org, n)
+	s.storage.releaseReserved(org, n)
 	tx.OnCommit(func() {
 		s.storage.mu.Lock()
 		defer s.storage.mu.Unlock()
-		s.storage.usageOf(org).settled += n
+		s.storage.usageEntry(org).committed += n
 	})
 	return nil
 }
 
-func (s *Store) remeasure(org id.ID) {
+func (s *Store) measureInBackground(org id.ID) {
 	ctx := context.Background() // outside the transaction
-	if err := s.storage.measure(ctx, org); err != nil {
+	if err := s.storage.measureUsage(ctx, org); err != nil {
 		s.log.WarnContext(ctx, "storage could not be measured", "organization", org, "err", err)
 	}
 }

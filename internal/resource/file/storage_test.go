@@ -15,7 +15,7 @@ import (
 
 // eachSmall runs fn on a service whose free plan allows 100,000 bytes.
 func eachSmall(t *testing.T, fn func(t *testing.T, a *apptest.App, v apptest.Tenant)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.StorageLimit.Free, s.RateLimit.Free = 100_000, 60_000_000
 		a := apptest.StartWith(t, s)
@@ -27,7 +27,7 @@ func eachSmall(t *testing.T, fn func(t *testing.T, a *apptest.App, v apptest.Ten
 func TestAttackStorage(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		send := func(n int) apptest.Result {
-			return a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", n)))
+			return a.UploadForm(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", n)))
 		}
 		first := send(60_000).OK(t, 201).Text("id")
 		send(60_000).Refused(t, 413, "STORAGE_LIMIT_REACHED")
@@ -35,29 +35,29 @@ func TestAttackStorage(t *testing.T) {
 		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		message := `{"to": "ada@example.com", "subject": "x", "text": "` + strings.Repeat("x", 1000) +
 			`", "draft": true}`
-		a.Send(t, v.Key, "POST", "/v1/messages", message).Refused(t, 413, "STORAGE_LIMIT_REACHED")
+		a.SendREST(t, v.Key, "POST", "/v1/messages", message).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		if n := count(t, a, "stray_blobs"); n != 0 {
 			t.Errorf("%d refused uploads left bytes", n)
 		}
 		upload(t, a, file("x.txt", "others have room")).OK(t, 201)
 
 		// A deleted file counts until it is purged.
-		a.Send(t, v.Key, "DELETE", "/v1/files/"+first, "").OK(t, 204)
+		a.SendREST(t, v.Key, "DELETE", "/v1/files/"+first, "").OK(t, 204)
 		store.MeasureAlways(t)
 		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.Purge(ctx, tx, a.Clock.Now(), 10)
+			_, err := db.PurgeDeleted(ctx, tx, a.Clock.Now(), 10)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		send(50_000).OK(t, 201)
-		a.Send(t, v.Key, "POST", "/v1/messages", message).OK(t, 201)
+		a.SendREST(t, v.Key, "POST", "/v1/messages", message).OK(t, 201)
 
 		// A larger plan has room at once.
 		send(50_000).Refused(t, 413, "STORAGE_LIMIT_REACHED")
-		a.Operate(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
+		a.AsOperator(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
 		send(50_000).OK(t, 201)
 	})
 }
@@ -66,8 +66,8 @@ func TestAttackStorage(t *testing.T) {
 func TestAttackStorageAtOnce(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		var stored atomic.Int64
-		apptest.AtOnce(12, func(int) {
-			r := a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 30_000)))
+		apptest.RunAtOnce(12, func(int) {
+			r := a.UploadForm(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 30_000)))
 			switch {
 			case r.Status == 201:
 				stored.Add(30_000)
@@ -85,10 +85,10 @@ func TestAttackStorageAtOnce(t *testing.T) {
 func TestStorageAfterFailures(t *testing.T) {
 	eachSmall(t, func(t *testing.T, a *apptest.App, v apptest.Tenant) {
 		for range 5 {
-			a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000)),
+			a.UploadForm(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000)),
 				part{Name: "folderId", Text: string(v.Org)}).Issues(t, "folderId")
 		}
-		a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000))).OK(t, 201)
+		a.UploadForm(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 60_000))).OK(t, 201)
 	})
 }
 
@@ -99,10 +99,10 @@ func TestAttackStorageBeforeMeasuring(t *testing.T) {
 		unwanted := `{"to": "ada@example.com", "subject": "x", "purpose": "marketing", "text": "` +
 			strings.Repeat("x", 90_000) + `"}`
 		for range 3 {
-			a.Send(t, v.Key, "POST", "/v1/messages", unwanted).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
+			a.SendREST(t, v.Key, "POST", "/v1/messages", unwanted).Refused(t, 422, "EMAIL_OPT_IN_REQUIRED")
 		}
 		send := func() apptest.Result {
-			return a.Upload(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 90_000)))
+			return a.UploadForm(t, v.Key, "/v1/files", file("x.txt", strings.Repeat("x", 90_000)))
 		}
 		send().OK(t, 201)
 		send().Refused(t, 413, "STORAGE_LIMIT_REACHED")
@@ -115,7 +115,7 @@ func TestAttackStorageOfMessagesAlone(t *testing.T) {
 		store.MeasureAlways(t)
 		message := `{"to": "ada@example.com", "subject": "x", "draft": true, "text": "` +
 			strings.Repeat("x", 90_000) + `"}`
-		send := func() apptest.Result { return a.Send(t, v.Key, "POST", "/v1/messages", message) }
+		send := func() apptest.Result { return a.SendREST(t, v.Key, "POST", "/v1/messages", message) }
 		until := func(status int) {
 			for range 3000 {
 				if send().Status == status {
@@ -127,7 +127,7 @@ func TestAttackStorageOfMessagesAlone(t *testing.T) {
 		}
 		until(201)
 		until(413)
-		a.Operate(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
+		a.AsOperator(t, "organizations.update", "organization", v.Org, `{"plan": "starter"}`)
 		until(201)
 	})
 }

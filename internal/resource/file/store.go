@@ -94,7 +94,7 @@ type Store struct {
 
 // New makes a Store. It panics when a required field is missing.
 func New(c Config) *Store {
-	config.Require(c, "DB", "Clock", "Log", "Jobs", "Blobs", "MaxBytes", "BaseURL")
+	config.RequireFields(c, "DB", "Clock", "Log", "Jobs", "Blobs", "MaxBytes", "BaseURL")
 	return &Store{
 		db:      c.DB,
 		clock:   c.Clock,
@@ -106,12 +106,12 @@ func New(c Config) *Store {
 	}
 }
 
-// uploadTime is how long an upload may show no progress before its bytes are
+// uploadClaimTime is how long an upload may show no progress before its bytes are
 // treated as abandoned.
-const uploadTime = 24 * time.Hour
+const uploadClaimTime = 24 * time.Hour
 
-// aliveEvery is how often an upload that makes progress renews its claim.
-var aliveEvery = time.Hour
+// renewClaimEvery is how often an upload that makes progress renews its claim.
+var renewClaimEvery = time.Hour
 
 // Saved is bytes that are stored but not yet a file.
 type Saved struct {
@@ -120,33 +120,33 @@ type Saved struct {
 	SizeBytes   int64
 	SHA256      string
 
-	store *Store
-	org   id.ID
-	key   string
-	held  atomic.Int64 // bytes reserved for the upload
+	store         *Store
+	org           id.ID
+	key           string
+	reservedBytes atomic.Int64 // bytes reserved for the upload
 }
 
 // Save stores at most Config.MaxBytes under a name, without its path, if the
 // organization has room for them. An error from the reader is returned as it is
 // and leaves nothing behind.
 func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (*Saved, error) {
-	v := &Saved{Name: SafeName(name), store: s, org: org, key: newKey()}
-	if err := s.Room(ctx, org); err != nil {
+	v := &Saved{Name: SafeName(name), store: s, org: org, key: newBlobKey()}
+	if err := s.CheckRoom(ctx, org); err != nil {
 		return nil, err
 	}
 	err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO stray_blobs (organization_id, blob_key, remove_at, claimed)
 			VALUES ($1, $2, $3, FALSE)`,
-			org, v.key, s.clock.Now().Add(uploadTime))
+			org, v.key, s.clock.Now().Add(uploadClaimTime))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	m := &meter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, shown: s.clock.Now(),
-		keepAlive: func() error { return v.keepAlive(ctx) },
-		reserve:   func(n int64) error { return v.reserve(ctx, n) }}
+	m := &uploadMeter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, renewedAt: s.clock.Now(),
+		renewClaim: func() error { return v.renewClaim(ctx) },
+		reserve:    func(n int64) error { return v.reserveBytes(ctx, n) }}
 	err = s.blobs.Put(ctx, v.key, m)
 	if m.err != nil {
 		err = m.err
@@ -158,20 +158,20 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 		return nil, err
 	}
 	v.SizeBytes, v.SHA256 = m.n, hex.EncodeToString(m.sum.Sum(nil))
-	v.ContentType = contentType(m.head.Bytes(), v.Name)
+	v.ContentType = detectContentType(m.head.Bytes(), v.Name)
 	return v, nil
 }
 
-// keepAlive postpones the removal of an unfinished upload's bytes. It fails if
+// renewClaim postpones the removal of an unfinished upload's bytes. It fails if
 // the sweep has claimed them already.
-func (v *Saved) keepAlive(ctx context.Context) error {
+func (v *Saved) renewClaim(ctx context.Context) error {
 	n := int64(0)
 	err := v.store.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		n, err = db.Exec(ctx, tx, `
 			UPDATE stray_blobs
 			SET remove_at = $3
 			WHERE organization_id = $1 AND blob_key = $2 AND NOT claimed`,
-			v.org, v.key, v.store.clock.Now().Add(uploadTime))
+			v.org, v.key, v.store.clock.Now().Add(uploadClaimTime))
 		return err
 	})
 	if err != nil {
@@ -179,28 +179,28 @@ func (v *Saved) keepAlive(ctx context.Context) error {
 		return nil // the claim lasts for a day, so later attempts may still renew it
 	}
 	if n == 0 {
-		return tookTooLong()
+		return uploadStalledFault()
 	}
 	return nil
 }
 
-// reserve counts bytes of the upload, if there is room for them.
-func (v *Saved) reserve(ctx context.Context, n int64) error {
-	err := v.store.storage.reserve(ctx, v.org, n)
+// reserveBytes counts bytes of the upload, if there is room for them.
+func (v *Saved) reserveBytes(ctx context.Context, n int64) error {
+	err := v.store.storage.reserveMeasured(ctx, v.org, n)
 	if err == nil {
-		v.held.Add(n)
+		v.reservedBytes.Add(n)
 	}
 	return err
 }
 
-func tookTooLong() error {
+func uploadStalledFault() error {
 	return fault.Unavailable.Because(errors.New("file: the upload stalled for so long that its bytes were treated as " +
 		"abandoned"))
 }
 
-// newKey makes a key that cannot be guessed. Its first two digits spread the
+// newBlobKey makes a key that cannot be guessed. Its first two digits spread the
 // blobs over 256 folders.
-func newKey() string {
+func newBlobKey() string {
 	h := sha256.Sum256([]byte(id.New() + id.New()))
 	s := hex.EncodeToString(h[:])
 	return s[:2] + "/" + s[2:]
@@ -217,17 +217,17 @@ func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *i
 		return nil, err
 	}
 	if n == 0 {
-		return nil, tookTooLong()
+		return nil, uploadStalledFault()
 	}
 	f := &File{Name: v.Name, ContentType: v.ContentType, SizeBytes: v.SizeBytes, SHA256: v.SHA256, FolderID: folder,
 		Key: v.key}
 	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, v.org
-	f.Search = f.words()
+	f.Search = f.searchWords()
 	if err := files.Insert(ctx, tx, f); err != nil {
 		return nil, err
 	}
-	db.Index(tx, files.Name(), f.Seq, f.Search)
-	tx.OnCommit(func() { v.store.storage.settle(v.org, v.held.Swap(0)) })
+	db.UpdateSearchIndex(tx, files.Name(), f.Seq, f.Search)
+	tx.OnCommit(func() { v.store.storage.settleReserved(v.org, v.reservedBytes.Swap(0)) })
 	return f, nil
 }
 
@@ -240,13 +240,13 @@ func (v *Saved) Open(ctx context.Context) (io.ReadCloser, error) {
 // that will be rolled back: it shows what an operation would do.
 func InsertRehearsed(ctx context.Context, tx *db.Tx, org id.ID, name, contentType string, now clock.Time) (
 	*File, error) {
-	f := &File{Name: name, ContentType: contentType, Key: newKey()}
+	f := &File{Name: name, ContentType: contentType, Key: newBlobKey()}
 	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, org
-	f.Search = f.words()
+	f.Search = f.searchWords()
 	return f, files.Insert(ctx, tx, f)
 }
 
-const discardTime = 30 * time.Second
+const discardTimeout = 30 * time.Second
 
 // Discard removes the bytes unless they became a file. It asks the database,
 // because the caller may not know whether its commit succeeded. Whatever fails
@@ -255,10 +255,10 @@ func (v *Saved) Discard(ctx context.Context) {
 	if v == nil {
 		return
 	}
-	v.store.storage.release(v.org, v.held.Swap(0))
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
+	v.store.storage.releaseReserved(v.org, v.reservedBytes.Swap(0))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
-	keys, err := v.store.claim(ctx, "blob_key = $1", v.key)
+	keys, err := v.store.claimStrays(ctx, "blob_key = $1", v.key)
 	if err == nil {
 		_, err = v.store.removeStrays(ctx, keys)
 	}
@@ -277,16 +277,16 @@ func (s *Store) Open(ctx context.Context, org, file id.ID) (f *File, content io.
 	if err != nil {
 		return nil, nil, err
 	}
-	return f, s.content(ctx, f), nil
+	return f, s.openContent(ctx, f), nil
 }
 
-func (s *Store) content(ctx context.Context, f *File) io.ReadSeekCloser {
-	return &content{ctx: ctx, blobs: s.blobs, key: f.Key, size: f.SizeBytes}
+func (s *Store) openContent(ctx context.Context, f *File) io.ReadSeekCloser {
+	return &blobContent{ctx: ctx, blobs: s.blobs, key: f.Key, size: f.SizeBytes}
 }
 
-// content reads a blob from any position. The size is known from the row, so
+// blobContent reads a blob from any position. The size is known from the row, so
 // seeking opens nothing; only a read does.
-type content struct {
+type blobContent struct {
 	ctx   context.Context // io.Reader has no context parameter
 	blobs Blobs
 	key   string
@@ -295,7 +295,7 @@ type content struct {
 	open  io.ReadCloser // positioned at at, or nil
 }
 
-func (c *content) Read(p []byte) (int, error) {
+func (c *blobContent) Read(p []byte) (int, error) {
 	if c.at >= c.size {
 		return 0, io.EOF
 	}
@@ -314,7 +314,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *content) Seek(offset int64, whence int) (int64, error) {
+func (c *blobContent) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += c.at
@@ -331,7 +331,7 @@ func (c *content) Seek(offset int64, whence int) (int64, error) {
 	return offset, c.Close()
 }
 
-func (c *content) Close() error {
+func (c *blobContent) Close() error {
 	if c.open == nil {
 		return nil
 	}
@@ -340,12 +340,12 @@ func (c *content) Close() error {
 	return r.Close()
 }
 
-const sniffed = 512 // as much as http.DetectContentType reads
+const sniffedBytes = 512 // as much as http.DetectContentType reads
 
-// meter passes the bytes of an upload through and measures them: size, hash and
+// uploadMeter passes the bytes of an upload through and measures them: size, hash and
 // beginning. It also reserves storage for them, and keeps the upload's claim
 // alive.
-type meter struct {
+type uploadMeter struct {
 	r    io.Reader
 	sum  hash.Hash
 	head bytes.Buffer
@@ -353,19 +353,19 @@ type meter struct {
 	max  int64
 	err  error // the reader's error, which a store may wrap beyond recognition
 
-	clock     *clock.Clock
-	keepAlive func() error
-	shown     clock.Time // when the claim was last renewed
-	reserve   func(n int64) error
+	clock      *clock.Clock
+	renewClaim func() error
+	renewedAt  clock.Time // when the claim was last renewed
+	reserve    func(n int64) error
 }
 
 // Read passes bytes on once they are counted and reserved. On a refusal it passes
 // none.
-func (m *meter) Read(p []byte) (int, error) {
+func (m *uploadMeter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
-	if now := m.clock.Now(); err == nil && now.Sub(m.shown) >= aliveEvery {
-		m.shown = now
-		if err = m.keepAlive(); err != nil {
+	if now := m.clock.Now(); err == nil && now.Sub(m.renewedAt) >= renewClaimEvery {
+		m.renewedAt = now
+		if err = m.renewClaim(); err != nil {
 			n = 0
 		}
 	}
@@ -379,7 +379,7 @@ func (m *meter) Read(p []byte) (int, error) {
 		}
 	}
 	m.sum.Write(p[:n])
-	if room := sniffed - m.head.Len(); room > 0 {
+	if room := sniffedBytes - m.head.Len(); room > 0 {
 		m.head.Write(p[:min(n, room)])
 	}
 	if err != nil && !errors.Is(err, io.EOF) {

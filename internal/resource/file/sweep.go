@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	sweepBatch = 100
-	sweepAgain = time.Hour // after a store fails to delete
+	sweepBatch      = 100
+	sweepRetryDelay = time.Hour // after a store fails to delete
 )
 
 var _ = db.Declare("stray_blobs", db.Life{})
@@ -20,17 +20,17 @@ var _ = db.Declare("stray_blobs", db.Life{})
 // Handle registers the job that removes bytes without a file.
 func (s *Store) Handle() {
 	job.HandleFlow(s.jobs, "files.sweep", func(ctx context.Context, _ job.Job, _ struct{}) (job.Outcome, error) {
-		more, err := s.sweep(ctx)
+		more, err := s.sweepStrays(ctx)
 		if err == nil && more {
-			err = job.Later(0)
+			err = job.RunAgainAfter(0)
 		}
 		return nil, err
 	}, job.Every(10*time.Minute))
 }
 
-// sweep removes one batch of stray blobs that are due.
-func (s *Store) sweep(ctx context.Context) (more bool, err error) {
-	keys, err := s.claim(ctx,
+// sweepStrays removes one batch of stray blobs that are due.
+func (s *Store) sweepStrays(ctx context.Context) (more bool, err error) {
+	keys, err := s.claimStrays(ctx,
 		fmt.Sprintf("seq IN (SELECT seq FROM stray_blobs WHERE remove_at <= $1 ORDER BY remove_at LIMIT %d)",
 			sweepBatch), s.clock.Now())
 	if err != nil || len(keys) == 0 {
@@ -43,14 +43,14 @@ func (s *Store) sweep(ctx context.Context) (more bool, err error) {
 	return len(keys) == sweepBatch, err
 }
 
-// claim marks stray blobs for removal, and returns their keys. Saved.Insert
+// claimStrays marks stray blobs for removal, and returns their keys. Saved.Insert
 // refuses a claimed key, so no upload can still become a file while its bytes
 // are being deleted. Keys that were claimed before, perhaps by a process that
 // died, are claimed again.
-func (s *Store) claim(ctx context.Context, where string, arg any) (keys []string, err error) {
+func (s *Store) claimStrays(ctx context.Context, where string, arg any) (keys []string, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		keys, err = db.All[string](ctx, tx, "UPDATE stray_blobs SET claimed = TRUE WHERE "+where+" RETURNING blob_key",
-			arg)
+		keys, err = db.QueryAll[string](ctx, tx,
+			"UPDATE stray_blobs SET claimed = TRUE WHERE "+where+" RETURNING blob_key", arg)
 		return err
 	})
 	return keys, err
@@ -76,7 +76,7 @@ func (s *Store) removeStrays(ctx context.Context, keys []string) (removed int, e
 		}
 		for _, key := range kept {
 			if _, err := db.Exec(ctx, tx, "UPDATE stray_blobs SET remove_at = $2 WHERE blob_key = $1", key,
-				s.clock.Now().Add(sweepAgain)); err != nil {
+				s.clock.Now().Add(sweepRetryDelay)); err != nil {
 				return err
 			}
 		}

@@ -55,7 +55,7 @@ func halfUpload(t testing.TB, a *apptest.App) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, kind := apptest.Form(t, file("half.bin", strings.Repeat("x", 1<<20)))
+	body, kind := apptest.BuildForm(t, file("half.bin", strings.Repeat("x", 1<<20)))
 	fmt.Fprintf(conn,
 		"POST /v1/files HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: "+
 			"%d\r\n\r\n%s",
@@ -66,12 +66,12 @@ func halfUpload(t testing.TB, a *apptest.App) net.Conn {
 
 // A client that disconnects midway leaves nothing behind.
 func TestBrokenOff(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		conn := halfUpload(t, a)
 		if n := count(t, a, "stray_blobs"); n != 1 {
 			t.Errorf("%d strays while it is under way", n)
 		}
-		if n := len(a.Send(t, a.Key, "GET", "/v1/files", "").OK(t, 200).String()); n != len("[]") {
+		if n := len(a.SendREST(t, a.Key, "GET", "/v1/files", "").OK(t, 200).String()); n != len("[]") {
 			t.Error("a file is seen before its end")
 		}
 		if err := conn.Close(); err != nil {
@@ -115,12 +115,12 @@ func (s *slowly) Read(p []byte) (int, error) {
 // An upload may take longer than a day as long as it makes progress: its bytes
 // are not treated as abandoned.
 func TestSlowUpload(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		resource.AliveEvery(t, 0)
 		removeAt := func() (at clock.Time) {
 			t.Helper()
 			err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				at, err = db.One[clock.Time](ctx, tx, "SELECT remove_at FROM stray_blobs")
+				at, err = db.QueryOne[clock.Time](ctx, tx, "SELECT remove_at FROM stray_blobs")
 				return err
 			})
 			if err != nil {
@@ -161,7 +161,7 @@ func TestSlowUpload(t *testing.T) {
 				t.Fatal(err)
 			}
 		}})
-		if !fault.Has(err, fault.Unavailable) {
+		if !fault.IsKind(err, fault.Unavailable) {
 			t.Errorf("it went on: %v", err)
 		}
 		if n := blobs(t, a); n != 0 {
@@ -173,7 +173,7 @@ func TestSlowUpload(t *testing.T) {
 // Bytes without a file are removed a day later and not before. An upload that
 // would still finish with them is refused.
 func TestSweep(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		ctx := t.Context()
 		kept := upload(t, a, file("kept.txt", "kept")).OK(t, 201).Text("id")
 		saved, err := a.Files.Save(ctx, a.Org, "dead.txt", strings.NewReader("nobody ends this"))
@@ -187,7 +187,8 @@ func TestSweep(t *testing.T) {
 		done := func() int {
 			n := 0
 			err := a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-				n, err = db.One[int](ctx, tx, "SELECT count(*) FROM jobs WHERE kind = 'files.sweep' AND state = 'done'")
+				n, err = db.QueryOne[int](ctx, tx,
+					"SELECT count(*) FROM jobs WHERE kind = 'files.sweep' AND state = 'done'")
 				return err
 			})
 			if err != nil {
@@ -213,10 +214,10 @@ func TestSweep(t *testing.T) {
 			_, err := saved.Insert(ctx, tx, a.Clock.Now(), nil)
 			return err
 		})
-		if !fault.Has(err, fault.Unavailable) {
+		if !fault.IsKind(err, fault.Unavailable) {
 			t.Errorf("an upload ended without its bytes: %v", err)
 		}
-		if r := a.Send(t, a.Key, "GET", "/v1/files/"+kept+"/content", ""); string(r.Body) != "kept" {
+		if r := a.SendREST(t, a.Key, "GET", "/v1/files/"+kept+"/content", ""); string(r.Body) != "kept" {
 			t.Errorf("the other file has %q", r.Body)
 		}
 	})
@@ -225,7 +226,7 @@ func TestSweep(t *testing.T) {
 // Files of other resources are kept in those resources' transactions, or not at
 // all.
 func TestStore(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		ctx := t.Context()
 		refused := errors.New("refused")
 		for _, outcome := range []error{refused, nil} {
@@ -248,7 +249,7 @@ func TestStore(t *testing.T) {
 			saved.Discard(ctx)
 			f, r, err := a.Files.Open(ctx, a.Org, row)
 			if outcome != nil {
-				if !fault.Has(err, fault.NotFound) || blobs(t, a) != 0 || count(t, a, "stray_blobs") != 0 {
+				if !fault.IsKind(err, fault.NotFound) || blobs(t, a) != 0 || count(t, a, "stray_blobs") != 0 {
 					t.Errorf("something is left of what was refused: %v, %d blobs", err, blobs(t, a))
 				}
 				continue
@@ -261,7 +262,7 @@ func TestStore(t *testing.T) {
 				f.ContentType != "text/markdown; charset=utf-8" {
 				t.Errorf("%+v, %q, %v", f, text, err)
 			}
-			if _, _, err := a.Files.Open(ctx, id.New(), row); !fault.Has(err, fault.NotFound) {
+			if _, _, err := a.Files.Open(ctx, id.New(), row); !fault.IsKind(err, fault.NotFound) {
 				t.Errorf("another organization opened it: %v", err)
 			}
 		}
@@ -269,7 +270,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("a reader's own error: %v", err)
 		}
 		if _, err := a.Files.Save(ctx, a.Org, "x",
-			io.LimitReader(zeros{}, a.Settings.Files.MaxBytes+1)); !fault.Has(err, fault.TooLarge) {
+			io.LimitReader(zeros{}, a.Settings.Files.MaxBytes+1)); !fault.IsKind(err, fault.TooLarge) {
 			t.Errorf("too large: %v", err)
 		}
 		if n := blobs(t, a); n != 1 {
@@ -290,18 +291,18 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // A long-deleted file is purged with its links, and then its bytes.
 func TestPurge(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.Retention.Deleted = 30 * 24 * time.Hour
 		a := apptest.StartWith(t, s)
 		ctx := t.Context()
 		gone := upload(t, a, file("gone.txt", "gone")).OK(t, 201).Text("id")
 		recent := upload(t, a, file("recent.txt", "recent")).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "POST", "/v1/files/"+gone+"/access-links", `{}`).OK(t, 201)
-		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
+		a.SendREST(t, a.Key, "POST", "/v1/files/"+gone+"/access-links", `{}`).OK(t, 201)
+		a.SendREST(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
 			fmt.Sprintf(`{"logoFileId": %q}`, gone)).OK(t, 200)
 		for _, row := range []string{gone, recent} {
-			a.Send(t, a.Key, "DELETE", "/v1/files/"+row, "").OK(t, 204)
+			a.SendREST(t, a.Key, "DELETE", "/v1/files/"+row, "").OK(t, 204)
 		}
 		err := a.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "UPDATE files SET deleted_at = $2 WHERE id = $1", gone,
@@ -321,7 +322,7 @@ func TestPurge(t *testing.T) {
 			t.Errorf("%d links, %d strays, %d blobs", count(t, a, "file_access_links"), count(t, a, "stray_blobs"),
 				blobs(t, a))
 		}
-		if !a.Send(t, a.Key, "GET", "/v1/businesses/"+string(a.Business), "").OK(t, 200).At("logoFileId").Null() {
+		if !a.SendREST(t, a.Key, "GET", "/v1/businesses/"+string(a.Business), "").OK(t, 200).At("logoFileId").Null() {
 			t.Error("a business names a file that is no more")
 		}
 		sweep(t, a, "files.sweep")
@@ -331,11 +332,11 @@ func TestPurge(t *testing.T) {
 
 // Concurrent uploads do not mix.
 func TestManyUploads(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		content := bytes.Repeat([]byte("abc"), 100_000)
-		apptest.AtOnce(20, func(i int) {
+		apptest.RunAtOnce(20, func(i int) {
 			v := upload(t, a, file(fmt.Sprintf("%d.bin", i), string(content))).OK(t, 201)
-			if r := a.Send(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content",
+			if r := a.SendREST(t, a.Key, http.MethodGet, "/v1/files/"+v.Text("id")+"/content",
 				""); !bytes.Equal(r.Body, content) {
 				t.Errorf("file %d: %d bytes", i, len(r.Body))
 			}

@@ -14,16 +14,16 @@ type fileUpload struct {
 	FolderID *id.ID    `json:"folderId" ref:"files"`
 }
 
-// formRoom is the size allowed for a form besides the file: its fields and the
+// formOverhead is the size allowed for a form besides the file: its fields and the
 // boundaries between parts.
-const formRoom = 1 << 20
+const formOverhead = 1 << 20
 
 // uploadFile stores the bytes as they arrive and turns them into a file at the
 // end.
 func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, stream *op.Stream) (*File, error) {
 	var saved *Saved
 	defer func() { saved.Discard(ctx) }()
-	err := c.Form(stream, &in, s.config.MaxBytes+formRoom, func(name string, r io.Reader) (err error) {
+	err := c.Form(stream, &in, s.config.MaxBytes+formOverhead, func(name string, r io.Reader) (err error) {
 		saved, err = s.Save(ctx, c.Org, name, r)
 		return err
 	})
@@ -34,7 +34,7 @@ func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, strea
 		if saved.Name, err = CleanName("name", *in.Name); err != nil {
 			return nil, err
 		}
-		saved.ContentType = refineType(saved.ContentType, saved.Name)
+		saved.ContentType = refineContentType(saved.ContentType, saved.Name)
 	}
 	c.Now = s.clock.Now() // the file is created now, not when its first byte arrived
 	f, err := op.Finish(ctx, c, func(ctx context.Context) (*File, error) {
@@ -54,15 +54,15 @@ func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, strea
 	return f, nil
 }
 
-func (s *Store) downloadFile(ctx context.Context, c *op.Call, in ref, _ *op.Stream) (*op.Content, error) {
+func (s *Store) downloadFile(ctx context.Context, c *op.Call, in fileRef, _ *op.Stream) (*op.Content, error) {
 	f, bytes, err := s.Open(ctx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return answer(f, bytes), nil
+	return downloadContent(f, bytes), nil
 }
 
-func answer(f *File, bytes io.ReadSeekCloser) *op.Content {
+func downloadContent(f *File, bytes io.ReadSeekCloser) *op.Content {
 	return &op.Content{Name: f.Name, Type: f.ContentType, ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt.Std(),
 		ReadSeekCloser: bytes}
 }

@@ -28,16 +28,16 @@ func Check(ctx context.Context, c *op.Call, told []any) error {
 	for _, t := range told {
 		why := ""
 		switch t := t.(type) {
-		case op.Announced:
-			why = wayOut(event.Event{Type: t.Type})
+		case op.AnnouncedEvent:
+			why = exitReason(event.Event{Type: t.Type})
 		case event.Event:
-			if c.Announces(t) {
+			if c.HasAnnounced(t) {
 				continue
 			}
-			if why = wayOut(t); why != "" {
+			if why = exitReason(t); why != "" {
 				break
 			}
-			other, err := billsElsewhere(ctx, c, t)
+			other, err := billsUnknownAddress(ctx, c, t)
 			if err != nil {
 				return err
 			}
@@ -45,27 +45,27 @@ func Check(ctx context.Context, c *op.Call, told []any) error {
 				why = "an invoice is addressed to somebody who is not its customer."
 				break
 			}
-			m, err := sending(t)
+			m, err := parseOutgoingMail(t)
 			if err != nil {
 				return err
 			}
 			if m != nil {
-				if why, err = m.leaks(ctx, c, isInvoiceMail(told)); err != nil {
+				if why, err = m.leakReason(ctx, c, mailsInvoice(told)); err != nil {
 					return err
 				}
 			}
 		}
 		if why != "" {
-			return refuse(c.Caller, why)
+			return guardedFault(c.Caller, why)
 		}
 	}
 	return nil
 }
 
-// refuse says why a person must decide, until when, and what the person can do.
-func refuse(c *op.Caller, why string) error {
-	f := op.Guarded.Say("The agent has just read what strangers wrote, so a person must allow this: %s", why)
-	until := c.Reading.At.Add(account.GuardTime)
+// guardedFault says why a person must decide, until when, and what the person can do.
+func guardedFault(c *op.Caller, why string) error {
+	f := op.AgentGuarded.Say("The agent has just read what strangers wrote, so a person must allow this: %s", why)
+	until := c.Reading.At.Add(account.GuardDuration)
 	f.Details = map[string]any{
 		"until": until,
 		"remedy": "A person can do this themselves, approve it where the agent may propose (askMode), or let the " +
@@ -74,10 +74,10 @@ func refuse(c *op.Caller, why string) error {
 	return f
 }
 
-// billsElsewhere reports whether an invoice gets an address that its customer does not have.
+// billsUnknownAddress reports whether an invoice gets an address that its customer does not have.
 // The event alone sends nothing, but reminders and the next person who sends the invoice would
 // use the address.
-func billsElsewhere(ctx context.Context, c *op.Call, e event.Event) (bool, error) {
+func billsUnknownAddress(ctx context.Context, c *op.Call, e event.Event) (bool, error) {
 	if e.Type != "invoice.created" && e.Type != "invoice.updated" {
 		return false, nil
 	}
@@ -88,21 +88,21 @@ func billsElsewhere(ctx context.Context, c *op.Call, e event.Event) (bool, error
 	if err := json.Unmarshal(e.Data, &v); err != nil || v.BillToEmail == nil || v.CustomerID == nil {
 		return false, err
 	}
-	list, err := customer.Addresses(ctx, c.Tx, c.Org, *v.CustomerID)
+	list, err := customer.EmailAddresses(ctx, c.Tx, c.Org, *v.CustomerID)
 	return !slices.ContainsFunc(list, func(a string) bool { return message.SameAddress(a, *v.BillToEmail) }), err
 }
 
-// isInvoiceMail reports whether the transaction mailed an invoice. The files of such a mail
+// mailsInvoice reports whether the transaction mailed an invoice. The files of such a mail
 // are the invoice itself.
-func isInvoiceMail(told []any) bool {
+func mailsInvoice(told []any) bool {
 	return slices.ContainsFunc(told, func(t any) bool {
 		e, ok := t.(event.Event)
 		return ok && e.Type == "invoice.sent"
 	})
 }
 
-// mail is the part of a message's event that matters here.
-type mail struct {
+// mailContent is the part of a message's event that matters here.
+type mailContent struct {
 	Status     string   `json:"status"`
 	To         []string `json:"to"`
 	CC         []string `json:"cc"`
@@ -114,12 +114,12 @@ type mail struct {
 	InvoiceIDs []id.ID  `json:"invoiceIds"`
 }
 
-// sending reads the mail that an event sends; nil for an event that sends none.
-func sending(e event.Event) (*mail, error) {
+// parseOutgoingMail reads the mail that an event sends; nil for an event that sends none.
+func parseOutgoingMail(e event.Event) (*mailContent, error) {
 	if !slices.Contains([]string{"message.created", "message.queued", "message.scheduled"}, e.Type) {
 		return nil, nil
 	}
-	var m mail
+	var m mailContent
 	if err := json.Unmarshal(e.Data, &m); err != nil {
 		return nil, err
 	}
@@ -129,29 +129,29 @@ func sending(e event.Event) (*mail, error) {
 	return &m, nil
 }
 
-// maxAddresses is how many different addresses the text of a mail may contain.
-const maxAddresses = 10
+// maxAddressesInText is how many different addresses the text of a mail may contain.
+const maxAddressesInText = 10
 
-// leaks says why a mail must not leave; empty for one that may. Its recipients must be
+// leakReason says why a mail must not leave; empty for one that may. Its recipients must be
 // addresses that the organization has written to, those of the invoice's customer, or, if the
 // agent read about nobody else, those in the same conversation. It may carry no files but an
 // invoice, and few addresses in its text.
-func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string, error) {
-	own, err := m.ownAddresses(ctx, c)
+func (m *mailContent) leakReason(ctx context.Context, c *op.Call, invoiceMail bool) (string, error) {
+	own, err := m.loadOwnAddresses(ctx, c)
 	if err != nil {
 		return "", err
 	}
 	others := slices.DeleteFunc(slices.Concat(m.To, m.CC, m.BCC), func(a string) bool {
 		return slices.ContainsFunc(own, func(o string) bool { return message.SameAddress(o, a) })
 	})
-	unknown, err := message.NeverWrittenToByHouse(ctx, c.Tx, c.Org, others)
+	unknown, err := message.NeverWrittenToByInsiders(ctx, c.Tx, c.Org, others)
 	if err != nil {
 		return "", err
 	}
 	// Answering within the one conversation that the agent has read tells its people nothing new.
 	r := c.Caller.Reading
 	if r.Thread != "" && m.ThreadID == r.Thread && !r.Others {
-		if unknown, err = message.NotInThread(ctx, c.Tx, c.Org, string(m.ThreadID), unknown); err != nil {
+		if unknown, err = message.NotSendersInThread(ctx, c.Tx, c.Org, string(m.ThreadID), unknown); err != nil {
 			return "", err
 		}
 	}
@@ -166,16 +166,16 @@ func (m *mail) leaks(ctx context.Context, c *op.Call, invoiceMail bool) (string,
 		return "an invoice goes to an address that is not its customer's.", nil
 	case len(m.FileIDs) > 0 && !invoiceMail:
 		return "the mail carries files.", nil
-	case m.addresses() > maxAddresses:
+	case m.countAddresses() > maxAddressesInText:
 		return "the mail tells of more than ten addresses.", nil
 	}
 	return "", nil
 }
 
-// ownAddresses lists the addresses that the organization itself entered for the customer whose
+// loadOwnAddresses lists the addresses that the organization itself entered for the customer whose
 // invoices a mail carries. With invoices of several customers, only addresses that all of them
 // have remain.
-func (m *mail) ownAddresses(ctx context.Context, c *op.Call) (own []string, err error) {
+func (m *mailContent) loadOwnAddresses(ctx context.Context, c *op.Call) (own []string, err error) {
 	for i, v := range m.InvoiceIDs {
 		list, err := invoice.OwnAddresses(ctx, c.Tx, c.Org, v)
 		if err != nil {
@@ -192,17 +192,17 @@ func (m *mail) ownAddresses(ctx context.Context, c *op.Call) (own []string, err 
 	return own, nil
 }
 
-var anAddress = regexp.MustCompile(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}`)
+var addressPattern = regexp.MustCompile(`[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}\.[A-Za-z]{2,24}`)
 
-// addresses counts the different email addresses in the text. Many of them look like an export
+// countAddresses counts the different email addresses in the text. Many of them look like an export
 // by mail.
-func (m *mail) addresses() int {
+func (m *mailContent) countAddresses() int {
 	seen := map[string]bool{}
 	for _, text := range []*string{m.Text, m.HTML} {
 		if text == nil {
 			continue
 		}
-		for _, a := range anAddress.FindAllString(*text, 1000) {
+		for _, a := range addressPattern.FindAllString(*text, 1000) {
 			seen[strings.ToLower(a)] = true
 		}
 	}

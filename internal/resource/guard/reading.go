@@ -35,28 +35,28 @@ type Guard struct {
 	Clock *clock.Clock
 }
 
-// noteEvery is how often the time of the last reading is written, if nothing else changed.
-const noteEvery = time.Minute
+// noteInterval is how often the time of the last reading is written, if nothing else changed.
+const noteInterval = time.Minute
 
 // Note stores what an answer shows an agent, before the agent sees it. The guard begins with
 // the first answer that holds text of people outside. Until it ends, it remembers which
 // conversation that was, and whether the agent has read about anybody else.
-func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Sight) error {
+func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Exposure) error {
 	now := g.Clock.Now()
 	was := c.Reading
-	if was.At <= now.Add(-account.GuardTime) {
-		was = op.Reading{}
+	if was.At <= now.Add(-account.GuardDuration) {
+		was = op.ExternalReading{}
 	}
 	if was.At == 0 && !s.External {
 		return nil
 	}
 	next := was
-	if s.External && was.At <= now.Add(-noteEvery) {
+	if s.External && was.At <= now.Add(-noteInterval) {
 		next.At = now
 	}
 	if !was.Others && (len(s.About) > 0 || s.Opaque) {
 		err := g.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-			return look(ctx, tx, c.Organization, s, &next)
+			return noteConversation(ctx, tx, c.Organization, s, &next)
 		})
 		if err != nil {
 			return err
@@ -66,18 +66,19 @@ func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Sight) error {
 		return nil
 	}
 	return g.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return account.SetReading(ctx, tx, c.Organization, c.Agent, func(noted op.Reading) op.Reading {
-			if noted.At <= now.Add(-account.GuardTime) {
-				return next
-			}
-			return both(noted, next)
-		})
+		return account.MergeReading(ctx, tx, c.Organization, c.Agent,
+			func(noted op.ExternalReading) op.ExternalReading {
+				if noted.At <= now.Add(-account.GuardDuration) {
+					return next
+				}
+				return mergeReadings(noted, next)
+			})
 	})
 }
 
-// both merges two readings that an agent made at the same time.
-func both(a, b op.Reading) op.Reading {
-	out := op.Reading{At: max(a.At, b.At), Thread: a.Thread, Contact: a.Contact, Others: a.Others || b.Others}
+// mergeReadings merges two readings that an agent made at the same time.
+func mergeReadings(a, b op.ExternalReading) op.ExternalReading {
+	out := op.ExternalReading{At: max(a.At, b.At), Thread: a.Thread, Contact: a.Contact, Others: a.Others || b.Others}
 	switch {
 	case a.Thread == "":
 		out.Thread, out.Contact = b.Thread, b.Contact
@@ -87,11 +88,11 @@ func both(a, b op.Reading) op.Reading {
 	return out
 }
 
-// look notes which conversation an answer belongs to, and whether the answer tells of anybody
+// noteConversation notes which conversation an answer belongs to, and whether the answer tells of anybody
 // but those in it.
-func look(ctx context.Context, tx *db.Tx, org id.ID, s op.Sight, r *op.Reading) error {
+func noteConversation(ctx context.Context, tx *db.Tx, org id.ID, s op.Exposure, r *op.ExternalReading) error {
 	if r.Thread == "" {
-		threads, err := message.ThreadsAmong(ctx, tx, org, s.About)
+		threads, err := message.FindThreadsAmong(ctx, tx, org, s.About)
 		if err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func look(ctx context.Context, tx *db.Tx, org id.ID, s op.Sight, r *op.Reading) 
 	}
 	own := []id.ID{r.Thread, r.Contact}
 	if r.Contact != "" {
-		customers, err := customer.OfContact(ctx, tx, org, r.Contact)
+		customers, err := customer.ListOfContact(ctx, tx, org, r.Contact)
 		if err != nil {
 			return err
 		}

@@ -10,15 +10,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// way is a rule about events that open a way out of the organization, beside mail.
-type way struct {
-	events []string // types, or beginnings of types that end with a dot
-	fields []string // the rule applies only if one of these changes, or is set at creation; none for always
-	words  bool     // it applies only if these fields hold what looks like payment details
-	why    string   // what the refusal says
+// exitRule is a rule about events that open a way out of the organization, beside mail.
+type exitRule struct {
+	events             []string // types, or beginnings of types that end with a dot
+	fields             []string // the rule applies only if one of these changes, or is set at creation; none for always
+	onlyPaymentDetails bool     // it applies only if these fields hold what looks like payment details
+	why                string   // what the refusal says
 }
 
-var ways = []way{
+var exitRules = []exitRule{
 	{
 		events: []string{"webhook.created", "webhook.restored", "webhook.secret_rotated"},
 		why:    "a webhook sends data to another server.",
@@ -79,26 +79,26 @@ var ways = []way{
 		why:    "notes and terms of an invoice may carry payment details.",
 	},
 	{
-		events: []string{"invoice.created", "invoice.updated"},
-		fields: []string{"lineItems"},
-		words:  true,
-		why:    "a line of the invoice holds what looks like payment details.",
+		events:             []string{"invoice.created", "invoice.updated"},
+		fields:             []string{"lineItems"},
+		onlyPaymentDetails: true,
+		why:                "a line of the invoice holds what looks like payment details.",
 	},
 }
 
-// wayOut is why an event opens a way out of the organization; empty for ordinary work.
-func wayOut(e event.Event) string {
-	for _, w := range ways {
-		if w.covers(e) {
+// exitReason is why an event opens a way out of the organization; empty for ordinary work.
+func exitReason(e event.Event) string {
+	for _, w := range exitRules {
+		if w.coversEvent(e) {
 			return w.why
 		}
 	}
 	return ""
 }
 
-// covers reports whether the rule applies to an event. An event whose data cannot be read is
+// coversEvent reports whether the rule applies to an event. An event whose data cannot be read is
 // covered.
-func (w *way) covers(e event.Event) bool {
+func (w *exitRule) coversEvent(e event.Event) bool {
 	if !slices.ContainsFunc(w.events, func(t string) bool {
 		return t == e.Type || strings.HasSuffix(t, ".") && strings.HasPrefix(e.Type, t)
 	}) {
@@ -115,22 +115,22 @@ func (w *way) covers(e event.Event) bool {
 		return true
 	}
 	return slices.ContainsFunc(w.fields, func(f string) bool {
-		if w.words { // an event does not have the former lines, so all present ones are searched
-			return bankDetails(data[f])
+		if w.onlyPaymentDetails { // an event does not have the former lines, so all present ones are searched
+			return hasPaymentDetails(data[f])
 		}
 		_, changed := was[f]
 		return changed || was == nil && data[f] != nil
 	})
 }
 
-// details matches what people write to say where to pay: long numbers, words for accounts, and
+// paymentDetails matches what people write to say where to pay: long numbers, words for accounts, and
 // addresses of pages and mail.
-var details = regexp.MustCompile(`(?i)(?:[0-9][ ./_-]?){9,}` +
+var paymentDetails = regexp.MustCompile(`(?i)(?:[0-9][ ./_-]?){9,}` +
 	`|\b(?:iban|bic|swift|routing|sort code|account|konto|kontonummer|bankleitzahl|blz|paypal|wallet|bitcoin|btc)\b` +
 	`|https?://|www\.|[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]`)
 
-// bankDetails reports whether the descriptions of line items look like payment details.
-func bankDetails(lines any) bool {
+// hasPaymentDetails reports whether the descriptions of line items look like payment details.
+func hasPaymentDetails(lines any) bool {
 	list, _ := lines.([]any)
 	var texts []string
 	for _, line := range list {
@@ -139,10 +139,10 @@ func bankDetails(lines any) bool {
 		texts = append(texts, text)
 	}
 	all := strings.Join(texts, "\n")
-	return details.MatchString(all) || hasIBAN(all)
+	return paymentDetails.MatchString(all) || hasIBAN(all)
 }
 
-var likeIBAN = regexp.MustCompile(`[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}`)
+var ibanPattern = regexp.MustCompile(`[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}`)
 
 // hasIBAN reports whether a text contains an IBAN (ISO 13616), however it is spaced or broken
 // into lines. All letters and digits of the text are searched without what is between them;
@@ -155,14 +155,14 @@ func hasIBAN(text string) bool {
 		return -1
 	}, strings.ToUpper(text))
 	for at := 0; at < len(plain); at++ {
-		found := likeIBAN.FindStringIndex(plain[at:])
+		found := ibanPattern.FindStringIndex(plain[at:])
 		if found == nil {
 			return false
 		}
 		at += found[0]
 		// The shortest IBAN has 15 characters. Where it ends is not known, so every length is tried.
 		for n := 15; n <= found[1]-found[0]; n++ {
-			if digits(plain[at:at+n]) >= 10 && checksOut(plain[at+4:at+n]+plain[at:at+4]) {
+			if countDigits(plain[at:at+n]) >= 10 && hasValidChecksum(plain[at+4:at+n]+plain[at:at+4]) {
 				return true
 			}
 		}
@@ -170,9 +170,9 @@ func hasIBAN(text string) bool {
 	return false
 }
 
-// checksOut reports whether an IBAN, with its first four characters moved to the end, is 1
+// hasValidChecksum reports whether an IBAN, with its first four characters moved to the end, is 1
 // modulo 97. Letters count as 10 to 35.
-func checksOut(moved string) bool {
+func hasValidChecksum(moved string) bool {
 	rest := 0
 	for _, r := range moved {
 		if r >= 'A' {
@@ -184,8 +184,8 @@ func checksOut(moved string) bool {
 	return rest == 1
 }
 
-// digits counts the digits of a text of capital letters and digits.
-func digits(text string) (n int) {
+// countDigits counts the digits of a text of capital letters and digits.
+func countDigits(text string) (n int) {
 	for _, r := range text {
 		if r <= '9' {
 			n++

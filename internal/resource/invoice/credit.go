@@ -38,8 +38,8 @@ type creditLineFields struct {
 	quantity int64 // in millionths
 }
 
-// parse reads the quantity, and returns the field and the issue if something is wrong.
-func (f *creditLineFields) parse() (field, issue string) {
+// parseQuantity reads the quantity, and returns the field and the issue if something is wrong.
+func (f *creditLineFields) parseQuantity() (field, issue string) {
 	if f.Quantity == nil {
 		return "", ""
 	}
@@ -49,13 +49,13 @@ func (f *creditLineFields) parse() (field, issue string) {
 	if !quantityForm.MatchString(*f.Quantity) || strings.Trim(*f.Quantity, "0.") == "" {
 		return "quantity", "Invalid quantity; write a decimal above 0 like 2 or 1.5"
 	}
-	f.quantity = millionths(*f.Quantity)
+	f.quantity = toMillionths(*f.Quantity)
 	return "", ""
 }
 
-// millionths reads a quantity, which has at most 12 digits before the point and 6 after it, so
+// toMillionths reads a quantity, which has at most 12 digits before the point and 6 after it, so
 // it fits an int64.
-func millionths(quantity string) int64 {
+func toMillionths(quantity string) int64 {
 	whole, fraction, _ := strings.Cut(quantity, ".")
 	n, err := strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64)
 	if err != nil {
@@ -64,25 +64,25 @@ func millionths(quantity string) int64 {
 	return n
 }
 
-// decimalOf writes a quantity without trailing zeros.
-func decimalOf(millionths int64) string {
+// formatMillionths writes a quantity without trailing zeros.
+func formatMillionths(millionths int64) string {
 	text := fmt.Sprintf("%d.%06d", millionths/1e6, millionths%1e6)
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// credited is how much of a line earlier credit notes took back. A note that credits an amount
+// creditedPart is how much of a line earlier credit notes took back. A note that credits an amount
 // has no quantity.
-type credited struct{ cents, quantity int64 }
+type creditedPart struct{ cents, quantity int64 }
 
-// creditedOf adds up earlier credit notes by line item.
-func creditedOf(notes []CreditNote) map[id.ID]credited {
-	out := map[id.ID]credited{}
+// sumCredited adds up earlier credit notes by line item.
+func sumCredited(notes []CreditNote) map[id.ID]creditedPart {
+	out := map[id.ID]creditedPart{}
 	for _, n := range notes {
 		for _, l := range n.LineItems {
 			c := out[l.LineItemID]
 			c.cents += l.AmountCents
 			if l.Quantity != nil {
-				c.quantity += millionths(*l.Quantity)
+				c.quantity += toMillionths(*l.Quantity)
 			}
 			out[l.LineItemID] = c
 		}
@@ -90,50 +90,50 @@ func creditedOf(notes []CreditNote) map[id.ID]credited {
 	return out
 }
 
-// creditAll takes back all that is left of every line.
-func (v *Invoice) creditAll(before map[id.ID]credited) (lines []CreditNoteLine) {
+// creditRemaining takes back all that is left of every line.
+func (v *Invoice) creditRemaining(before map[id.ID]creditedPart) (lines []CreditNoteLine) {
 	lines = []CreditNoteLine{}
 	for i := range v.LineItems {
 		l := &v.LineItems[i]
-		if was := before[l.ID]; l.net() != was.cents {
-			lines = append(lines, l.credit(l.net()-was.cents, millionths(l.Quantity)-was.quantity))
+		if was := before[l.ID]; l.netCents() != was.cents {
+			lines = append(lines, l.creditLine(l.netCents()-was.cents, toMillionths(l.Quantity)-was.quantity))
 		}
 	}
 	return lines
 }
 
-// credit is a line of a credit note for this line item. Without a quantity it only has an
+// creditLine is a line of a credit note for this line item. Without a quantity it only has an
 // amount.
-func (l *LineItem) credit(cents, quantity int64) CreditNoteLine {
+func (l *LineItem) creditLine(cents, quantity int64) CreditNoteLine {
 	out := CreditNoteLine{LineItemID: l.ID, Description: l.Description, AmountCents: cents, TaxRate: l.TaxRate,
 		TaxName: l.TaxName}
 	if quantity > 0 {
-		text := decimalOf(quantity)
+		text := formatMillionths(quantity)
 		out.Quantity = &text
 	}
 	return out
 }
 
 // creditLines takes back what was asked for, line by line.
-func (v *Invoice) creditLines(before map[id.ID]credited, asked []creditLineFields) ([]CreditNoteLine, error) {
+func (v *Invoice) creditLines(before map[id.ID]creditedPart, asked []creditLineFields) ([]CreditNoteLine, error) {
 	var tree *fault.Tree
 	var lines []CreditNoteLine
 	seen := map[id.ID]bool{}
 	for i := range asked {
 		f := &asked[i]
-		l := v.line(f.LineItemID)
+		l := v.findLine(f.LineItemID)
 		field, issue := "lineItemId", ""
 		switch {
 		case l == nil:
 			issue = "There is no such line item in the invoice"
 		case seen[l.ID]:
 			issue = "This line item is named twice"
-		case l.net() < 0:
+		case l.netCents() < 0:
 			issue = "This line item lowers the others; credit those, with amountCents"
 		default:
 			seen[l.ID] = true
 			var line CreditNoteLine
-			if line, field, issue = f.take(l, before[l.ID], v.Currency); issue == "" {
+			if line, field, issue = f.computeLine(l, before[l.ID], v.Currency); issue == "" {
 				lines = append(lines, line)
 			}
 		}
@@ -142,12 +142,12 @@ func (v *Invoice) creditLines(before map[id.ID]credited, asked []creditLineField
 		}
 	}
 	if tree != nil {
-		tree.Properties["lineItems"] = tree.Properties["lineItems"].Sized(len(asked))
+		tree.Properties["lineItems"] = tree.Properties["lineItems"].PadItems(len(asked))
 	}
 	return lines, tree.Fault(fault.Invalid)
 }
 
-func (v *Invoice) line(ref id.ID) *LineItem {
+func (v *Invoice) findLine(ref id.ID) *LineItem {
 	for i := range v.LineItems {
 		if v.LineItems[i].ID == ref {
 			return &v.LineItems[i]
@@ -156,53 +156,53 @@ func (v *Invoice) line(ref id.ID) *LineItem {
 	return nil
 }
 
-// take computes a line of a credit note. was is what earlier notes took back of the same line
+// computeLine computes a line of a credit note. was is what earlier notes took back of the same line
 // item.
-func (f *creditLineFields) take(l *LineItem, was credited, currency string) (line CreditNoteLine, field,
+func (f *creditLineFields) computeLine(l *LineItem, was creditedPart, currency string) (line CreditNoteLine, field,
 	issue string) {
-	left, whole := l.net()-was.cents, millionths(l.Quantity)
+	left, whole := l.netCents()-was.cents, toMillionths(l.Quantity)
 	leftQuantity := max(0, whole-was.quantity)
 	switch {
 	case left == 0:
 		return line, "lineItemId", "Nothing is left to credit of this line item"
 	case f.AmountCents != nil:
 		if *f.AmountCents > left {
-			return line, "amountCents", "Too large: " + locale.Amount(left, currency) +
+			return line, "amountCents", "Too large: " + locale.AmountWithCode(left, currency) +
 				" is left to credit of this line item"
 		}
-		return l.credit(*f.AmountCents, 0), "", ""
+		return l.creditLine(*f.AmountCents, 0), "", ""
 	case f.Quantity == nil, f.quantity == leftQuantity: // the last of the quantity takes all cents that are left
-		return l.credit(left, leftQuantity), "", ""
+		return l.creditLine(left, leftQuantity), "", ""
 	case f.quantity > leftQuantity:
-		return line, "quantity", "Too large: " + decimalOf(leftQuantity) + " is left to credit of this line item"
+		return line, "quantity", "Too large: " + formatMillionths(leftQuantity) + " is left to credit of this line item"
 	}
-	cents := share(l.net(), was.quantity+f.quantity, whole) - share(l.net(), was.quantity, whole)
+	cents := mulDivRound(l.netCents(), was.quantity+f.quantity, whole) - mulDivRound(l.netCents(), was.quantity, whole)
 	if cents > left {
 		return line, "quantity", fmt.Sprintf("Too large: %s is left to credit of this line item, and this quantity "+
-			"comes to %s", locale.Amount(left, currency), locale.Amount(cents, currency))
+			"comes to %s", locale.AmountWithCode(left, currency), locale.AmountWithCode(cents, currency))
 	}
-	return l.credit(cents, f.quantity), "", ""
+	return l.creditLine(cents, f.quantity), "", ""
 }
 
-// total fills in what follows from the lines of a credit note: discount, taxes and total.
+// computeTotals fills in what follows from the lines of a credit note: discount, taxes and total.
 // before is what earlier notes took back of each line.
-func (n *CreditNote) total(v *Invoice, groups []chargedGroup, before map[id.ID]credited) error {
-	taken := map[tax]int64{}
+func (n *CreditNote) computeTotals(v *Invoice, groups []chargedGroup, before map[id.ID]creditedPart) error {
+	taken := map[taxKey]int64{}
 	for _, l := range n.LineItems {
-		taken[v.line(l.LineItemID).tax()] += l.AmountCents
+		taken[v.findLine(l.LineItemID).taxKey()] += l.AmountCents
 	}
 	n.Taxes = []Tax{}
 	for i := range groups {
 		g := &groups[i]
-		from := v.takenOf(g.tax, before)
+		from := v.creditedAtTax(g.tax, before)
 		to := from + taken[g.tax]
 		if to < 0 || to > g.net {
 			return fault.Field("lineItems", fmt.Sprintf("Too large: %s is left to credit of the line items with this "+
-				"tax, because others lower them", locale.Amount(g.net-from, v.Currency)))
+				"tax, because others lower them", locale.AmountWithCode(g.net-from, v.Currency)))
 		}
-		rest, tax := g.next(to)
+		rest, tax := g.nextCredit(to)
 		// Nothing of this group is credited now, unless all its lines were and only tax is left.
-		if tax += g.adjust; to == from && (to < g.net || tax == 0) {
+		if tax += g.taxAdjustment; to == from && (to < g.net || tax == 0) {
 			continue
 		}
 		n.SubtotalCents += to - from
@@ -222,51 +222,51 @@ func (n *CreditNote) total(v *Invoice, groups []chargedGroup, before map[id.ID]c
 		}
 		n.Taxes = append(n.Taxes, t)
 	}
-	n.derive()
+	n.fillComputed()
 	return nil
 }
 
-// takenOf is what earlier credit notes took back of the lines of one tax.
-func (v *Invoice) takenOf(of tax, before map[id.ID]credited) (cents int64) {
+// creditedAtTax is what earlier credit notes took back of the lines of one tax.
+func (v *Invoice) creditedAtTax(of taxKey, before map[id.ID]creditedPart) (cents int64) {
 	for i := range v.LineItems {
-		if l := &v.LineItems[i]; l.tax() == of {
+		if l := &v.LineItems[i]; l.taxKey() == of {
 			cents += before[l.ID].cents
 		}
 	}
 	return cents
 }
 
-// creditAmount takes an amount, tax included, back from all lines, in proportion to what is
+// spreadCredit takes an amount, tax included, back from all lines, in proportion to what is
 // left of them. It is less than all that is left. Where the lines do not come to the amount
 // exactly, it sets the group's taxAdjustment.
-func (v *Invoice) creditAmount(groups []chargedGroup, before map[id.ID]credited,
+func (v *Invoice) spreadCredit(groups []chargedGroup, before map[id.ID]creditedPart,
 	amount int64) (lines []CreditNoteLine) {
 	left := int64(0)
 	for i := range groups {
-		left += groups[i].left(v.PricesIncludeTax)
+		left += groups[i].creditableCents(v.PricesIncludeTax)
 	}
 	passed, given := int64(0), int64(0)
 	for i := range groups {
 		g := &groups[i]
-		passed += g.left(v.PricesIncludeTax)
-		part := share(amount, passed, left) - given
+		passed += g.creditableCents(v.PricesIncludeTax)
+		part := mulDivRound(amount, passed, left) - given
 		given += part
-		switch from := v.takenOf(g.tax, before); {
+		switch from := v.creditedAtTax(g.tax, before); {
 		case from == g.net:
-			g.adjust = part - g.left(v.PricesIncludeTax)
+			g.taxAdjustment = part - g.creditableCents(v.PricesIncludeTax)
 		case part > 0:
-			lines = append(lines, v.creditGroup(g, before, g.reach(from, part, v.PricesIncludeTax)-from)...)
+			lines = append(lines, v.creditTaxGroup(g, before, g.linesForAmount(from, part, v.PricesIncludeTax)-from)...)
 		}
 	}
 	return lines
 }
 
-// reach finds how much of the group's lines must be taken back in total, so that a credit note
+// linesForAmount finds how much of the group's lines must be taken back in total, so that a credit note
 // over amount results; from is what earlier notes took back. The lines may come to slightly
 // less; the tax makes up the difference.
-func (g *chargedGroup) reach(from, amount int64, included bool) int64 {
+func (g *chargedGroup) linesForAmount(from, amount int64, included bool) int64 {
 	gross := func(to int64) int64 {
-		rest, tax := g.next(to)
+		rest, tax := g.nextCredit(to)
 		if included {
 			return rest
 		}
@@ -274,19 +274,19 @@ func (g *chargedGroup) reach(from, amount int64, included bool) int64 {
 	}
 	to := from + int64(sort.Search(int(g.net-from), func(n int) bool { return gross(from+1+int64(n)) > amount }))
 	to = max(to, from+1) // a credit note needs at least one line
-	g.adjust = amount - gross(to)
+	g.taxAdjustment = amount - gross(to)
 	return to
 }
 
-// creditGroup takes so many cents back of the lines of one tax, in proportion to what is left
+// creditTaxGroup takes so many cents back of the lines of one tax, in proportion to what is left
 // of them. Lines with a negative amount are left alone.
-func (v *Invoice) creditGroup(g *chargedGroup, before map[id.ID]credited, cents int64) (lines []CreditNoteLine) {
+func (v *Invoice) creditTaxGroup(g *chargedGroup, before map[id.ID]creditedPart, cents int64) (lines []CreditNoteLine) {
 	left := int64(0)
 	open := func(l *LineItem) int64 {
-		if l.tax() != g.tax {
+		if l.taxKey() != g.tax {
 			return 0
 		}
-		return max(0, l.net()-before[l.ID].cents)
+		return max(0, l.netCents()-before[l.ID].cents)
 	}
 	for i := range v.LineItems {
 		left += open(&v.LineItems[i])
@@ -295,9 +295,9 @@ func (v *Invoice) creditGroup(g *chargedGroup, before map[id.ID]credited, cents 
 	for i := range v.LineItems {
 		l := &v.LineItems[i]
 		passed += open(l)
-		if part := share(cents, passed, left) - given; open(l) > 0 && part > 0 {
+		if part := mulDivRound(cents, passed, left) - given; open(l) > 0 && part > 0 {
 			given += part
-			lines = append(lines, l.credit(part, 0))
+			lines = append(lines, l.creditLine(part, 0))
 		}
 	}
 	return lines
@@ -307,44 +307,44 @@ func (v *Invoice) creditGroup(g *chargedGroup, before map[id.ID]credited, cents 
 // the stored invoice and are not computed again, so that a later change of the arithmetic does
 // not change old invoices.
 type chargedGroup struct {
-	group
-	after int64 // what the lines cost after all discounts
-	due   int64 // the tax
+	taxGroup
+	chargedCents int64 // what the lines cost after all discounts
+	chargedTax   int64 // the tax
 
-	restBefore, taxBefore int64 // what earlier credit notes took back of the two
+	creditedBefore, creditedTaxBefore int64 // what earlier credit notes took back of the two
 
-	adjust int64 // added to the tax, so that a credit note comes to exactly the amount asked for
+	taxAdjustment int64 // added to the tax, so that a credit note comes to exactly the amount asked for
 }
 
 // chargedGroups groups the lines of an issued invoice by tax, with what was charged and what
 // earlier credit notes took back.
 func (v *Invoice) chargedGroups(earlier []CreditNote) (out []chargedGroup) {
-	charged, untaxed := taxesOf(v.Taxes, v.TotalAmountCents)
-	for _, g := range groupLines(v.LineItems) {
-		c := chargedGroup{group: g, after: untaxed}
+	charged, untaxed := indexTaxes(v.Taxes, v.TotalAmountCents)
+	for _, g := range groupByTax(v.LineItems) {
+		c := chargedGroup{taxGroup: g, chargedCents: untaxed}
 		if g.tax.rate != "" {
-			c.after, c.due = charged[g.tax].rest(v.PricesIncludeTax), charged[g.tax].AmountCents
+			c.chargedCents, c.chargedTax = charged[g.tax].chargedBase(v.PricesIncludeTax), charged[g.tax].AmountCents
 		}
 		for _, n := range earlier {
-			credited, untaxed := taxesOf(n.Taxes, n.TotalCents)
+			credited, untaxed := indexTaxes(n.Taxes, n.TotalCents)
 			if g.tax.rate == "" {
-				c.restBefore += untaxed
+				c.creditedBefore += untaxed
 				continue
 			}
-			c.restBefore += credited[g.tax].rest(v.PricesIncludeTax)
-			c.taxBefore += credited[g.tax].AmountCents
+			c.creditedBefore += credited[g.tax].chargedBase(v.PricesIncludeTax)
+			c.creditedTaxBefore += credited[g.tax].AmountCents
 		}
 		out = append(out, c)
 	}
 	return out
 }
 
-// taxesOf finds the taxes of a total by rate and name, and the part of the total that has no
+// indexTaxes finds the taxes of a total by rate and name, and the part of the total that has no
 // tax.
-func taxesOf(taxes []Tax, total int64) (by map[tax]Tax, untaxed int64) {
-	by, untaxed = map[tax]Tax{}, total
+func indexTaxes(taxes []Tax, total int64) (by map[taxKey]Tax, untaxed int64) {
+	by, untaxed = map[taxKey]Tax{}, total
 	for _, t := range taxes {
-		key := tax{rate: t.Rate}
+		key := taxKey{rate: t.Rate}
 		if t.Name != nil {
 			key.name = *t.Name
 		}
@@ -354,38 +354,38 @@ func taxesOf(taxes []Tax, total int64) (by map[tax]Tax, untaxed int64) {
 	return by, untaxed
 }
 
-// rest is what the lines of this tax cost after all discounts, with the tax where prices
+// chargedBase is what the lines of this tax cost after all discounts, with the tax where prices
 // include it.
-func (t Tax) rest(included bool) int64 {
+func (t Tax) chargedBase(included bool) int64 {
 	if included {
 		return t.BaseCents + t.AmountCents
 	}
 	return t.BaseCents
 }
 
-// left is what can still be credited of a group, with its tax.
-func (g *chargedGroup) left(included bool) int64 {
+// creditableCents is what can still be credited of a group, with its tax.
+func (g *chargedGroup) creditableCents(included bool) int64 {
 	if included {
-		return g.after - g.restBefore
+		return g.chargedCents - g.creditedBefore
 	}
-	return g.after - g.restBefore + g.due - g.taxBefore
+	return g.chargedCents - g.creditedBefore + g.chargedTax - g.creditedTaxBefore
 }
 
-// next is what a new credit note has once so many cents of the group's lines are taken back in
+// nextCredit is what a new credit note has once so many cents of the group's lines are taken back in
 // total: their cost after all discounts, and the tax. Earlier notes have the rest.
-func (g *chargedGroup) next(cents int64) (rest, tax int64) {
-	rest, tax = g.at(cents)
-	return rest - g.restBefore, max(0, tax-g.taxBefore)
+func (g *chargedGroup) nextCredit(cents int64) (rest, tax int64) {
+	rest, tax = g.proportionAt(cents)
+	return rest - g.creditedBefore, max(0, tax-g.creditedTaxBefore)
 }
 
-// at is what belongs to so many cents of the group's lines: their cost after all discounts,
+// proportionAt is what belongs to so many cents of the group's lines: their cost after all discounts,
 // and the tax. Both grow with cents, and for all lines they are exactly what was charged.
-func (g *chargedGroup) at(cents int64) (rest, tax int64) {
+func (g *chargedGroup) proportionAt(cents int64) (rest, tax int64) {
 	if g.net > 0 {
-		rest = share(g.after, cents, g.net)
+		rest = mulDivRound(g.chargedCents, cents, g.net)
 	}
-	if g.after > 0 {
-		tax = share(g.due, rest, g.after)
+	if g.chargedCents > 0 {
+		tax = mulDivRound(g.chargedTax, rest, g.chargedCents)
 	}
 	return rest, tax
 }

@@ -31,7 +31,7 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 	var notes []CreditNote
 	add := func(lines []CreditNoteLine, groups []chargedGroup) error {
 		n := CreditNote{LineItems: lines}
-		if err := n.total(v, groups, creditedOf(notes)); err != nil {
+		if err := n.computeTotals(v, groups, sumCredited(notes)); err != nil {
 			return err
 		}
 		notes = append(notes, n)
@@ -50,7 +50,7 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 		return nil
 	}
 	for range r.IntN(6) {
-		before := creditedOf(notes)
+		before := sumCredited(notes)
 		groups := v.chargedGroups(notes)
 		left := v.TotalAmountCents
 		for _, n := range notes {
@@ -58,7 +58,7 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 		}
 		if left > 1 && r.IntN(3) == 0 { // an amount, to the cent
 			amount := 1 + r.Int64N(left-1)
-			if err := add(v.creditAmount(groups, before, amount), groups); err != nil {
+			if err := add(v.spreadCredit(groups, before, amount), groups); err != nil {
 				return err
 			}
 			if got := notes[len(notes)-1].TotalCents; got != amount {
@@ -69,13 +69,13 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 		l := v.LineItems[r.IntN(len(v.LineItems))]
 		f := creditLineFields{LineItemID: l.ID}
 		if r.IntN(2) == 0 {
-			cents := 1 + r.Int64N(l.net()+1)
+			cents := 1 + r.Int64N(l.netCents()+1)
 			f.AmountCents = &cents
 		} else {
-			q := decimalOf(1 + r.Int64N(millionths(l.Quantity)+1))
+			q := formatMillionths(1 + r.Int64N(toMillionths(l.Quantity)+1))
 			f.Quantity = &q
 		}
-		if _, issue := f.parse(); issue != "" {
+		if _, issue := f.parseQuantity(); issue != "" {
 			return fmt.Errorf("%s", issue)
 		}
 		lines, err := v.creditLines(before, []creditLineFields{f})
@@ -86,17 +86,17 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 			return err
 		}
 	}
-	if err := add(v.creditAll(creditedOf(notes)), v.chargedGroups(notes)); err != nil {
+	if err := add(v.creditRemaining(sumCredited(notes)), v.chargedGroups(notes)); err != nil {
 		return err
 	}
-	total, discount, taxes := int64(0), v.DiscountCents, map[tax]Tax{}
+	total, discount, taxes := int64(0), v.DiscountCents, map[taxKey]Tax{}
 	for _, l := range v.LineItems {
 		discount -= l.DiscountCents
 	}
 	for _, n := range notes {
 		total, discount = total+n.TotalCents, discount-n.DiscountCents
 		for _, one := range n.Taxes {
-			key := tax{rate: one.Rate}
+			key := taxKey{rate: one.Rate}
 			if one.Name != nil {
 				key.name = *one.Name
 			}
@@ -110,7 +110,7 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 		return fmt.Errorf("%d was credited of %d, and %d of the discount is left", total, v.TotalCents, discount)
 	}
 	for _, one := range v.Taxes {
-		key := tax{rate: one.Rate}
+		key := taxKey{rate: one.Rate}
 		if one.Name != nil {
 			key.name = *one.Name
 		}
@@ -119,7 +119,7 @@ func creditRandomly(r *rand.Rand, v *Invoice) error {
 		}
 	}
 	for _, l := range v.LineItems {
-		if c := creditedOf(notes)[l.ID]; c.cents != l.net() {
+		if c := sumCredited(notes)[l.ID]; c.cents != l.netCents() {
 			return fmt.Errorf("of the line %+v, %+v was credited", l, c)
 		}
 	}

@@ -30,11 +30,11 @@ type CreditNote struct {
 }
 
 var creditNotes = op.NewNested[CreditNote]("invoice_credit_notes", db.Life{
-	Noun:      "credit note",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have none
-	Refs:      []db.Ref{db.To("business_id", "businesses", db.Keeps)},
-	Permanent: true,
+	Noun:         "credit note",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have none
+	Refs:         []db.Ref{db.RefTo("business_id", "businesses", db.Keeps)},
+	Permanent:    true,
 })
 
 // maxCreditNotes bounds the credit notes of an invoice, because each new one
@@ -43,9 +43,9 @@ const maxCreditNotes = 100
 
 // The refusals of credit notes.
 var (
-	NotCreditable = fault.Define("INVOICE_NOT_CREDITABLE", 409, "A draft or void invoice cannot be credited.")
-	NothingLeft   = fault.Define("CREDIT_EXCEEDS_BALANCE", 422, "There is nothing left to credit.")
-	TooManyNotes  = fault.Define("CREDIT_NOTE_LIMIT_REACHED", 409, "An invoice has at most 100 credit notes.")
+	NotCreditable = fault.DefineKind("INVOICE_NOT_CREDITABLE", 409, "A draft or void invoice cannot be credited.")
+	NothingLeft   = fault.DefineKind("CREDIT_EXCEEDS_BALANCE", 422, "There is nothing left to credit.")
+	TooManyNotes  = fault.DefineKind("CREDIT_NOTE_LIMIT_REACHED", 409, "An invoice has at most 100 credit notes.")
 )
 
 func creditNoteOperations() []*op.Op {
@@ -70,14 +70,14 @@ func creditNoteOperations() []*op.Op {
 		}, createCreditNote),
 		op.GetChild(op.Spec{Name: "invoices.credit_notes.get"}, creditNotes,
 			func(_ context.Context, _ *op.Call, n *CreditNote) error {
-				n.derive()
+				n.fillComputed()
 				return nil
 			}),
 	}
 }
 
-// derive fills in the fields that are not stored.
-func (n *CreditNote) derive() {
+// fillComputed fills in the fields that are not stored.
+func (n *CreditNote) fillComputed() {
 	n.TaxCents = 0
 	for _, t := range n.Taxes {
 		n.TaxCents += t.AmountCents
@@ -95,7 +95,7 @@ func listCreditNotes(ctx context.Context, c *op.Call, in creditNoteList) (*op.Li
 		return nil, err
 	}
 	for i := range out.Data {
-		out.Data[i].derive()
+		out.Data[i].fillComputed()
 	}
 	return out, nil
 }
@@ -106,9 +106,9 @@ type creditNoteRef struct {
 }
 
 type creditNoteCreate struct {
-	ID        id.ID                        `path:"id" doc:"the invoice"`
-	LineItems op.Maybe[[]creditLineFields] `json:"lineItems" min:"1" doc:"by default all that is left of every line"`
-	Reason    *string                      `json:"reason" max:"10000"`
+	ID        id.ID                           `path:"id" doc:"the invoice"`
+	LineItems op.Optional[[]creditLineFields] `json:"lineItems" min:"1" doc:"by default all that is left of every line"`
+	Reason    *string                         `json:"reason" max:"10000"`
 
 	AmountCents *int64 `json:"amountCents" min:"1" max:"99999999999999" doc:"with tax; in place of lineItems"`
 }
@@ -120,26 +120,26 @@ func (in *creditNoteCreate) Prepare(context.Context, *op.Call) error {
 		return fault.Field("amountCents", "Give either lineItems or amountCents")
 	}
 	for i := range in.LineItems.Value {
-		if field, issue := in.LineItems.Value[i].parse(); issue != "" {
+		if field, issue := in.LineItems.Value[i].parseQuantity(); issue != "" {
 			tree = tree.At([]any{"lineItems", i, field}, issue)
 		}
 	}
 	if tree != nil {
-		tree.Properties["lineItems"] = tree.Properties["lineItems"].Sized(len(in.LineItems.Value))
+		tree.Properties["lineItems"] = tree.Properties["lineItems"].PadItems(len(in.LineItems.Value))
 	}
 	return tree.Fault(fault.Invalid)
 }
 
 // createCreditNote credits some lines, an amount, or all that is left.
 func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*CreditNote, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if v.Status == draft || v.Status == void {
+	if v.Status == statusDraft || v.Status == statusVoid {
 		return nil, NotCreditable.Say("A %s invoice cannot be credited.", v.Status)
 	}
-	earlier, err := db.All[CreditNote](ctx, c.Tx, "SELECT "+creditNotes.Rows.Columns()+` FROM invoice_credit_notes
+	earlier, err := db.QueryAll[CreditNote](ctx, c.Tx, "SELECT "+creditNotes.Rows.Columns()+` FROM invoice_credit_notes
 		WHERE organization_id = $1 AND invoice_id = $2 AND deleted_at IS NULL`, c.Org, v.ID)
 	if err != nil {
 		return nil, err
@@ -149,27 +149,27 @@ func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*Cr
 	}
 	n := &CreditNote{Record: c.NewRecord(), InvoiceID: v.ID, BusinessID: v.BusinessID, Currency: v.Currency,
 		Reason: in.Reason, PricesIncludeTax: v.PricesIncludeTax}
-	before := creditedOf(earlier)
+	before := sumCredited(earlier)
 	left := v.TotalAmountCents - v.AmountCreditedCents
 	groups := v.chargedGroups(earlier)
-	n.LineItems = v.creditAll(before)
+	n.LineItems = v.creditRemaining(before)
 	switch {
 	case in.LineItems.Set:
 		if n.LineItems, err = v.creditLines(before, in.LineItems.Value); err != nil {
 			return nil, err
 		}
 	case in.AmountCents != nil && *in.AmountCents > left:
-		return nil, v.nothingLeft(*in.AmountCents, left)
+		return nil, v.nothingLeftFault(*in.AmountCents, left)
 	case in.AmountCents != nil && *in.AmountCents < left:
-		n.LineItems = v.creditAmount(groups, before, *in.AmountCents)
+		n.LineItems = v.spreadCredit(groups, before, *in.AmountCents)
 	}
-	if err := n.total(v, groups, before); err != nil {
+	if err := n.computeTotals(v, groups, before); err != nil {
 		return nil, err
 	}
 	if n.TotalCents <= 0 || n.TotalCents > left {
-		return nil, v.nothingLeft(n.TotalCents, left)
+		return nil, v.nothingLeftFault(n.TotalCents, left)
 	}
-	if n.CreditNoteNumber, err = creditNoteNumbers.next(ctx, c, v.BusinessID); err != nil {
+	if n.CreditNoteNumber, err = creditNoteNumbers.takeNextNumber(ctx, c, v.BusinessID); err != nil {
 		return nil, err
 	}
 	if err := creditNotes.Rows.Insert(ctx, c.Tx, n); err != nil {
@@ -177,20 +177,20 @@ func createCreditNote(ctx context.Context, c *op.Call, in creditNoteCreate) (*Cr
 	}
 	v.AmountCreditedCents += n.TotalCents
 	v.Status = v.currentStatus()
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := v.enterLedger(ctx, c, customer.Transaction{Type: customer.Credit, AmountCents: n.TotalCents,
+	if err := v.enterLedger(ctx, c, customer.Transaction{Type: customer.TypeCredit, AmountCents: n.TotalCents,
 		OccurredAt: c.Now, CreditNoteID: &n.ID}, "Credit note "+n.CreditNoteNumber+" for invoice %s"); err != nil {
 		return nil, err
 	}
 	return n, c.Emit("invoice.credit_note.created", n.ID, n)
 }
 
-// nothingLeft refuses a credit note that comes to nothing, or to more than what is left.
-func (v *Invoice) nothingLeft(amount, left int64) error {
-	f := NothingLeft.Say("The credit note comes to %s, and %s is left to credit.", locale.Amount(amount, v.Currency),
-		locale.Amount(left, v.Currency))
+// nothingLeftFault refuses a credit note that comes to nothing, or to more than what is left.
+func (v *Invoice) nothingLeftFault(amount, left int64) error {
+	f := NothingLeft.Say("The credit note comes to %s, and %s is left to credit.",
+		locale.AmountWithCode(amount, v.Currency), locale.AmountWithCode(left, v.Currency))
 	f.Details = map[string]int64{"creditableCents": left}
 	return f
 }

@@ -49,13 +49,13 @@ func TestCreditNotes(t *testing.T) {
 			t.Errorf("get differs from create:\n%s\n%s", got, one)
 		}
 
-		pdf := a.Send(t, a.Key, "GET", "/v1/invoices/"+invoice+"/credit-notes/"+one.Text("id")+"/pdf", "")
+		pdf := a.SendREST(t, a.Key, "GET", "/v1/invoices/"+invoice+"/credit-notes/"+one.Text("id")+"/pdf", "")
 		if printed := read(t, pdf.Body); !strings.Contains(printed, "CREDIT NOTE") ||
 			!strings.Contains(printed, "$36.00") || !strings.Contains(printed, "Late") ||
 			!strings.Contains(pdf.Header.Get("Content-Disposition"), "CN-000001.pdf") {
 			t.Errorf("%v: %s", pdf.Header, printed)
 		}
-		a.Send(t, a.Key, "GET", "/v1/invoices/"+invoice+"/credit-notes/"+customer+"/pdf", "").Refused(t, 404,
+		a.SendREST(t, a.Key, "GET", "/v1/invoices/"+invoice+"/credit-notes/"+customer+"/pdf", "").Refused(t, 404,
 			"NOT_FOUND")
 
 		for _, bad := range []struct{ fields, place string }{
@@ -182,7 +182,7 @@ func TestRefunds(t *testing.T) {
 // Many at once credit no more than the invoice, refund no more than the payment,
 // and the numbers have no gap.
 func TestCreditAtOnce(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := newCustomer(t, call)
 		v := call(t, "invoices.create",
@@ -193,7 +193,7 @@ func TestCreditAtOnce(t *testing.T) {
 		payment := pay(t, call, invoice, "all", int(v.Number("totalCents"))).OK(t, 201).Text("id")
 		var mu sync.Mutex
 		var numbers []string
-		apptest.AtOnce(12, func(i int) {
+		apptest.RunAtOnce(12, func(i int) {
 			if i%2 == 0 {
 				r := call(t, "invoices.payments.refund", ref(invoice, `"paymentId": "`+payment+`", "amountCents": 500`))
 				if r.Status != 200 && r.Code() != "REFUND_EXCEEDS_PAYMENT" {

@@ -15,11 +15,11 @@ import (
 
 // Dimensions of the document in millimetres; font sizes in points.
 const (
-	margin     = 18.0
-	footer     = 16.0 // kept free at the bottom of each page
-	lineHeight = 5.0
-	small      = 8.0
-	normal     = 9.5
+	margin       = 18.0
+	footerHeight = 16.0 // kept free at the bottom of each page
+	lineHeight   = 5.0
+	fontSmall    = 8.0
+	fontNormal   = 9.5
 )
 
 // maxPages bounds a document. An invoice with ordinary lines, however many,
@@ -41,26 +41,26 @@ type document struct {
 	inTable bool
 }
 
-// Render writes an invoice as a PDF: the same bytes for the same invoice. It takes some
+// RenderInvoice writes an invoice as a PDF: the same bytes for the same invoice. It takes some
 // milliseconds, so it must not run in a transaction.
-func Render(v *Invoice, from *business.Letterhead) ([]byte, error) {
+func RenderInvoice(v *Invoice, from *business.Letterhead) ([]byte, error) {
 	f := locale.New(from.Locale, from.Timezone)
-	return render(v.sheet(from, f), from, f)
+	return renderSheet(v.buildSheet(from, f), from, f)
 }
 
 // RenderCreditNote writes a credit note of an invoice as a PDF, like RenderInvoice.
 func RenderCreditNote(n *CreditNote, v *Invoice, from *business.Letterhead) ([]byte, error) {
 	f := locale.New(from.Locale, from.Timezone)
-	return render(n.sheet(v, f), from, f)
+	return renderSheet(n.buildSheet(v, f), from, f)
 }
 
-// render draws a document, usually twice: the footer of each page shows the number of pages,
+// renderSheet draws a document, usually twice: the footer of each page shows the number of pages,
 // which only the first drawing tells.
-func render(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, error) {
+func renderSheet(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, error) {
 	pages := 0
 	for {
 		d := &document{sheet: s, from: from, locale: f, pages: pages}
-		d.draw()
+		d.drawDocument()
 		if err := d.pdf.Error(); err != nil {
 			return nil, fmt.Errorf("invoice: pdf: %w", err)
 		}
@@ -76,50 +76,50 @@ func render(s *sheet, from *business.Letterhead, f *locale.Format) ([]byte, erro
 	}
 }
 
-// paper is the paper size that printers in the business's country use.
-func (d *document) paper() string {
-	switch d.locale.Region() {
+// paperSize is the paper size that printers in the business's country use.
+func (d *document) paperSize() string {
+	switch d.locale.RegionCode() {
 	case "US", "CA", "MX", "PH", "CO", "CL", "VE", "GT", "CR", "DO", "PR":
 		return "Letter"
 	}
 	return "A4"
 }
 
-// draw places all parts, from top to bottom. The dates of the file are those of the invoice,
+// drawDocument places all parts, from top to bottom. The dates of the file are those of the invoice,
 // so that the bytes do not depend on when it is drawn.
-func (d *document) draw() {
-	p := fpdf.New("P", "mm", d.paper(), "")
+func (d *document) drawDocument() {
+	p := fpdf.New("P", "mm", d.paperSize(), "")
 	d.pdf = p
 	p.AddUTF8FontFromBytes("sans", "", dejavu.Sans())
 	p.AddUTF8FontFromBytes("sans", "B", dejavu.SansBold())
 	p.SetCatalogSort(true)
-	p.SetCreationDate(d.at.Std())
-	p.SetModificationDate(d.at.Std())
+	p.SetCreationDate(d.date.Std())
+	p.SetModificationDate(d.date.Std())
 	p.SetProducer("Frontdesk", true)
 	p.SetTitle(d.title, true)
-	p.SetAuthor(printable(d.from.Name), true)
+	p.SetAuthor(toPrintable(d.from.Name), true)
 	p.SetMargins(margin, margin, margin)
 	p.SetCellMargin(0)
 	p.SetAutoPageBreak(false, 0)
 	w, h := p.GetPageSize()
-	d.width, d.bottom = w-2*margin, h-footer-4
+	d.width, d.bottom = w-2*margin, h-footerHeight-4
 	d.columns = d.columnWidths()
-	p.SetHeaderFunc(d.header)
-	p.SetFooterFunc(d.footer)
+	p.SetHeaderFunc(d.drawWatermark)
+	p.SetFooterFunc(d.drawFooter)
 	p.AddPage()
-	d.head()
-	d.parties()
-	d.table()
-	d.totals()
+	d.drawLetterhead()
+	d.drawParties()
+	d.drawTable()
+	d.drawTotals()
 	for _, p := range d.paragraphs {
-		d.prose(p)
+		d.drawParagraph(p)
 	}
 }
 
-func (d *document) font(style string, size float64) { d.pdf.SetFont("sans", style, size) }
+func (d *document) setFont(style string, size float64) { d.pdf.SetFont("sans", style, size) }
 
-// ink sets the color of text: dark for content, gray for labels.
-func (d *document) ink(dark bool) {
+// setInk sets the color of text: dark for content, gray for labels.
+func (d *document) setInk(dark bool) {
 	if dark {
 		d.pdf.SetTextColor(28, 32, 38)
 	} else {
@@ -127,15 +127,15 @@ func (d *document) ink(dark bool) {
 	}
 }
 
-// header is called at the start of each page. It draws the mark of a draft or void invoice
+// drawWatermark is called at the start of each page. It draws the mark of a draft or void invoice
 // across it, below everything else.
-func (d *document) header() {
-	word := d.mark
+func (d *document) drawWatermark() {
+	word := d.watermark
 	if word == "" {
 		return
 	}
 	w, h := d.pdf.GetPageSize()
-	d.font("B", 110)
+	d.setFont("B", 110)
 	d.pdf.SetTextColor(238, 238, 241)
 	d.pdf.TransformBegin()
 	d.pdf.TransformRotate(45, w/2, h/2)
@@ -143,36 +143,36 @@ func (d *document) header() {
 	d.pdf.TransformEnd()
 }
 
-// footer is called at the end of each page: title, business, and the page number.
-func (d *document) footer() {
+// drawFooter is called at the end of each page: title, business, and the page number.
+func (d *document) drawFooter() {
 	_, h := d.pdf.GetPageSize()
-	d.font("", 7.5)
-	d.ink(false)
+	d.setFont("", 7.5)
+	d.setInk(false)
 	d.pdf.SetDrawColor(214, 218, 224)
-	d.pdf.Line(margin, h-footer, margin+d.width, h-footer)
-	d.pdf.SetXY(margin, h-footer+2)
-	d.pdf.CellFormat(d.width*0.75, 5, d.fit(d.title+" · "+d.from.Name, d.width*0.75), "", 0, "L", false, 0, "")
+	d.pdf.Line(margin, h-footerHeight, margin+d.width, h-footerHeight)
+	d.pdf.SetXY(margin, h-footerHeight+2)
+	d.pdf.CellFormat(d.width*0.75, 5, d.fitToWidth(d.title+" · "+d.from.Name, d.width*0.75), "", 0, "L", false, 0, "")
 	d.pdf.CellFormat(d.width*0.25, 5, fmt.Sprintf("Page %d of %d", d.pdf.PageNo(), d.pages), "", 0, "R", false, 0, "")
 }
 
-// fit cuts text that is too wide for its place, and ends it with an ellipsis.
-func (d *document) fit(text string, width float64) string {
-	text = strings.ReplaceAll(printable(text), "\n", " ")
+// fitToWidth cuts text that is too wide for its place, and ends it with an ellipsis.
+func (d *document) fitToWidth(text string, width float64) string {
+	text = strings.ReplaceAll(toPrintable(text), "\n", " ")
 	if d.pdf.GetStringWidth(text) <= width-2 {
-		return visual(text)
+		return toVisualOrder(text)
 	}
 	runes := []rune(text)
 	for len(runes) > 0 && d.pdf.GetStringWidth(string(runes)+"…") > width-2 {
 		runes = runes[:len(runes)-1]
 	}
-	return visual(strings.TrimSpace(string(runes)) + "…")
+	return toVisualOrder(strings.TrimSpace(string(runes)) + "…")
 }
 
-// wrap breaks text into lines of the given width, splitting words that are too
+// wrapText breaks text into lines of the given width, splitting words that are too
 // long.
-func (d *document) wrap(text string, width float64) []string {
+func (d *document) wrapText(text string, width float64) []string {
 	var out []string
-	for _, paragraph := range strings.Split(strings.TrimSpace(printable(text)), "\n") {
+	for _, paragraph := range strings.Split(strings.TrimSpace(toPrintable(text)), "\n") {
 		line := ""
 		for _, word := range strings.FieldsFunc(paragraph, func(r rune) bool { return r == ' ' }) {
 			joined := strings.TrimPrefix(line+" "+word, " ")
@@ -181,15 +181,15 @@ func (d *document) wrap(text string, width float64) []string {
 				continue
 			}
 			if line != "" {
-				out = append(out, visual(line))
+				out = append(out, toVisualOrder(line))
 			}
 			parts := d.splitWord(word, width)
 			for _, part := range parts[:len(parts)-1] {
-				out = append(out, visual(part))
+				out = append(out, toVisualOrder(part))
 			}
 			line = parts[len(parts)-1]
 		}
-		out = append(out, visual(line))
+		out = append(out, toVisualOrder(line))
 	}
 	return out
 }
@@ -207,8 +207,8 @@ func (d *document) splitWord(word string, width float64) (parts []string) {
 	return append(parts, string(part))
 }
 
-// lines writes lines of text one below the other.
-func (d *document) lines(x, width, height float64, align string, lines []string) {
+// drawLines writes lines of text one below the other.
+func (d *document) drawLines(x, width, height float64, align string, lines []string) {
 	for _, l := range lines {
 		d.ensureSpace(height)
 		d.pdf.SetX(x)
@@ -226,19 +226,19 @@ func (d *document) ensureSpace(height float64) {
 		d.pdf.SetError(errTooLong) // nothing is drawn after this
 		return
 	}
-	size, style := d.size()
+	size, style := d.currentFont()
 	r, g, b := d.pdf.GetTextColor()
 	d.pdf.AddPage()
 	d.pdf.SetY(margin)
 	if d.inTable {
-		d.tableHead()
+		d.drawTableHead()
 	}
-	d.font(style, size)
+	d.setFont(style, size)
 	d.pdf.SetTextColor(r, g, b)
 }
 
-// size is the current font size in points, and the style.
-func (d *document) size() (float64, string) {
+// currentFont is the current font size in points, and the style.
+func (d *document) currentFont() (float64, string) {
 	points, _ := d.pdf.GetFontSize()
 	return points, d.pdf.GetFontStyle()
 }

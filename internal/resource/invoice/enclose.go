@@ -15,14 +15,14 @@ var _ message.Invoices = (*Service)(nil)
 // implements message.Invoices.
 func (s *Service) States(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]message.InvoiceState,
 	error) {
-	rows, err := db.All[Invoice](ctx, tx, "SELECT "+invoices.Columns()+` FROM invoices
+	rows, err := db.QueryAll[Invoice](ctx, tx, "SELECT "+invoices.Columns()+` FROM invoices
 		WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, org, ids)
 	out := map[id.ID]message.InvoiceState{}
 	for i := range rows {
 		v := &rows[i]
-		v.derive()
-		tx.NoteVersion(v.ID, v.UpdatedAt) // the message will hold the PDF of this version
-		state := message.InvoiceState{Void: v.Status == void, Due: v.AmountDueCents > 0}
+		v.fillComputed()
+		tx.TraceVersion(v.ID, v.UpdatedAt) // the message will hold the PDF of this version
+		state := message.InvoiceState{Void: v.Status == statusVoid, Due: v.AmountDueCents > 0}
 		if v.InvoiceNumber != nil {
 			state.Number = *v.InvoiceNumber
 		}
@@ -45,6 +45,6 @@ func (s *Service) PDF(ctx context.Context, org, invoice id.ID) (name string, pdf
 	if err != nil {
 		return "", nil, err
 	}
-	pdf, err = s.pdf(ctx, v, from)
-	return v.fileName(), pdf, err
+	pdf, err = s.drawInvoice(ctx, v, from)
+	return v.pdfFileName(), pdf, err
 }

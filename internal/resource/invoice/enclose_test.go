@@ -87,7 +87,7 @@ func TestMessageEnclosesInvoices(t *testing.T) {
 		ended(reminder, "failed", "INV-000004 was paid before")
 		ended(receipt, "sent", "")
 		err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			mails, err := db.All[[]byte](ctx, tx,
+			mails, err := db.QueryAll[[]byte](ctx, tx,
 				"SELECT content FROM mailbox_mails WHERE organization_id = $1 ORDER BY seq", a.Org)
 			if err != nil {
 				return err
@@ -113,18 +113,18 @@ func TestMessageEnclosesInvoices(t *testing.T) {
 
 // Who may not read invoices cannot have them sent.
 func TestEnclosingNeedsTheRight(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := call(t, "customers.create", `{"name": "Grace", "email": "g@example.com"}`).OK(t, 201).Text("id")
 		v := newInvoice(t, call, customer, 1000)
 		call(t, "invoices.issue", ref(v)).OK(t, 200)
 		key, _ := a.NewKey(t, a.Tenant, "messages:write", "messages:read")
-		a.Send(t, key, "POST", "/v1/messages", fmt.Sprintf(
+		a.SendREST(t, key, "POST", "/v1/messages", fmt.Sprintf(
 			`{"to": "me@example.com", "subject": "x", "text": "x", "invoiceIds": [%q]}`, v)).
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		kept := a.Send(t, a.Key, "POST", "/v1/messages", fmt.Sprintf(
+		kept := a.SendREST(t, a.Key, "POST", "/v1/messages", fmt.Sprintf(
 			`{"to": "g@example.com", "subject": "x", "text": "x", "draft": true, "invoiceIds": [%q]}`, v)).OK(t, 201)
-		a.Send(t, key, "PATCH", "/v1/messages/"+kept.Text("id"), `{"to": "me@example.com"}`).
+		a.SendREST(t, key, "PATCH", "/v1/messages/"+kept.Text("id"), `{"to": "me@example.com"}`).
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	})
 }

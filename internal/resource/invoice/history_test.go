@@ -223,14 +223,14 @@ func (h *history) check() {
 
 // Whatever happens, a customer owes what the invoices and payments say.
 func TestLedgerFollows(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		histories := 1000
 		if testing.Short() {
 			histories = 50
 		}
 		seed := uint64(time.Now().UnixNano())
-		apptest.AtOnce(4, func(worker int) {
+		apptest.RunAtOnce(4, func(worker int) {
 			call := a.Door("action", a.Tenant)
 			for i := worker; i < histories && !t.Failed(); i += 4 {
 				h := &history{Rand: rand.New(rand.NewPCG(seed, uint64(i))), t: t, call: call,

@@ -74,7 +74,7 @@ type Invoice struct {
 	Data      db.JSON     `json:"data" kinds:"object" doc:"anything the caller wants to keep with the invoice"`
 	LineItems []LineItem  `json:"lineItems" db:"-"`
 
-	Customer op.Opt[customer.Customer] `json:"customer,omitzero" db:"-" doc:"with include=customer; null if deleted"`
+	Customer op.Nullable[customer.Customer] `json:"customer,omitzero" db:"-" doc:"with include=customer; null if deleted"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
@@ -85,17 +85,17 @@ type Invoice struct {
 }
 
 var invoices = db.NewTable[Invoice]("invoices", db.Life{
-	Noun:      "invoice",
-	Strangers: db.NobodyOutside,
+	Noun:         "invoice",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("business_id", "businesses", db.Keeps),
+		db.RefTo("business_id", "businesses", db.Keeps),
 		// A draft must still be able to say that its customer was deleted.
-		db.To("customer_id", "customers", db.ClearsAtPurge),
+		db.RefTo("customer_id", "customers", db.ClearsAtPurge),
 	},
 })
 
 // NotDraft refuses to change an issued invoice.
-var NotDraft = fault.Define("INVOICE_NOT_DRAFT", 409,
+var NotDraft = fault.DefineKind("INVOICE_NOT_DRAFT", 409,
 	"Only a draft can be changed or deleted. Void this invoice and create a new one.")
 
 const exampleID = `"c2b7a7de-2f0e-4f0b-8d5c-9a4b1f6e7d20"`
@@ -154,7 +154,7 @@ func invoiceOperations() []*op.Op {
 			Events:  []string{"invoice.deleted"},
 			Example: `{"id": ` + exampleID + `}`,
 		}, deleteInvoice),
-		op.Restore("invoices", "invoices", invoices, showRestored),
+		op.RestoreRow("invoices", "invoices", invoices, showRestored),
 	}
 }
 
@@ -181,17 +181,17 @@ type invoiceFilter struct {
 	Unpaid    *bool       `query:"unpaid" doc:"true: issued, with something still due; false: all others"`
 }
 
-// open selects issued invoices of which something is due. The index invoices_unpaid has the
+// openSQL selects issued invoices of which something is due. The index invoices_unpaid has the
 // same text, or else no query would use it.
-const open = "status IN ('issued', 'sent', 'partially_paid', 'overdue')"
+const openSQL = "status IN ('issued', 'sent', 'partially_paid', 'overdue')"
 
-// where is the condition of the filter, without the text search.
-func (in *invoiceFilter) where(c *op.Call) *db.Where {
-	w := db.In(c.Org)
-	db.Equal(w, "customer_id", in.CustomerID)
-	db.Choice(w, "status", in.Status, paid)
-	db.Equal(w, "business_id", in.BusinessID)
-	due := db.Named{Where: "due_at IS NOT NULL AND deleted_at IS NULL"}
+// whereClause is the condition of the filter, without the text search.
+func (in *invoiceFilter) whereClause(c *op.Call) *db.Where {
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "customer_id", in.CustomerID)
+	db.FilterChoice(w, "status", in.Status, statusPaid)
+	db.FilterEqual(w, "business_id", in.BusinessID)
+	due := db.IndexedRows{Where: "due_at IS NOT NULL AND deleted_at IS NULL"}
 	if in.DueBefore != nil {
 		due.Where, due.Args = due.Where+" AND due_at < ?", append(due.Args, *in.DueBefore)
 	}
@@ -199,14 +199,14 @@ func (in *invoiceFilter) where(c *op.Call) *db.Where {
 		due.Where, due.Args = due.Where+" AND due_at > ?", append(due.Args, *in.DueAfter)
 	}
 	if len(due.Args) > 0 {
-		w.Among(due)
+		w.AmongRows(due)
 	}
 	switch {
 	case in.Unpaid == nil:
 	case *in.Unpaid:
-		w.Among(db.Named{Where: open + " AND deleted_at IS NULL"})
+		w.AmongRows(db.IndexedRows{Where: openSQL + " AND deleted_at IS NULL"})
 	default:
-		w.And("NOT " + open)
+		w.And("NOT " + openSQL)
 	}
 	return w
 }
@@ -215,11 +215,11 @@ func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Inv
 	if in.SortBy == "totalCents" {
 		in.SortBy = "totalAmountCents"
 	}
-	list, err := op.Rows(ctx, c, invoices, in.Browse, in.SortBy, in.Query, in.where(c))
+	list, err := op.BrowseRows(ctx, c, invoices, in.Browse, in.SortBy, in.Query, in.whereClause(c))
 	if err != nil {
 		return nil, err
 	}
-	if err := load(ctx, c.Tx, c.Org, list.Data); err != nil {
+	if err := loadLineItems(ctx, c.Tx, c.Org, list.Data); err != nil {
 		return nil, err
 	}
 	if len(in.Include) == 0 {
@@ -231,7 +231,7 @@ func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Inv
 // fillCustomers puts the customers into a page of invoices, with one statement for all of
 // them.
 func fillCustomers(ctx context.Context, c *op.Call, rows []Invoice) error {
-	if err := c.Require("customers", op.ActionRead, "include=customer"); err != nil {
+	if err := c.RequirePermission("customers", op.ActionRead, "include=customer"); err != nil {
 		return err
 	}
 	ids := []id.ID{}
@@ -240,18 +240,18 @@ func fillCustomers(ctx context.Context, c *op.Call, rows []Invoice) error {
 			ids = append(ids, *v.CustomerID)
 		}
 	}
-	found, err := customer.Shown(ctx, c, ids)
+	found, err := customer.LoadShown(ctx, c, ids)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		v := &rows[i]
-		v.Customer = op.Opt[customer.Customer]{Set: true, Null: true}
+		v.Customer = op.Nullable[customer.Customer]{Set: true, Null: true}
 		if v.CustomerID == nil {
 			continue
 		}
 		if who, ok := found[*v.CustomerID]; ok {
-			v.Customer = op.Opt[customer.Customer]{Set: true, Value: who}
+			v.Customer = op.Nullable[customer.Customer]{Set: true, Value: who}
 		}
 	}
 	return nil
@@ -259,49 +259,49 @@ func fillCustomers(ctx context.Context, c *op.Call, rows []Invoice) error {
 
 // invoiceFields are the fields that a caller can set, on creation and later.
 type invoiceFields struct {
-	Currency           op.Maybe[string]   `json:"currency" format:"currency" doc:"by default the business's"`
-	DueAt              op.Opt[clock.Time] `json:"dueAt"`
-	BillToName         op.Opt[string]     `json:"billToName"`
-	BillToEmail        op.Opt[string]     `json:"billToEmail" format:"email"`
-	BillToAddressLine1 op.Opt[string]     `json:"billToAddressLine1"`
-	BillToAddressLine2 op.Opt[string]     `json:"billToAddressLine2"`
-	BillToCity         op.Opt[string]     `json:"billToCity"`
-	BillToState        op.Opt[string]     `json:"billToState"`
-	BillToPostalCode   op.Opt[string]     `json:"billToPostalCode"`
-	BillToCountry      op.Opt[string]     `json:"billToCountry"`
-	DiscountPercent    op.Opt[string]     `json:"discountPercent" doc:"of all lines, after their own; 0 to 100"`
-	PricesIncludeTax   op.Maybe[bool]     `json:"pricesIncludeTax" doc:"by default taxes are added to the prices"`
-	Notes              op.Opt[string]     `json:"notes" max:"10000"`
-	Terms              op.Opt[string]     `json:"terms" max:"10000"`
-	Data               op.Maybe[db.JSON]  `json:"data" kinds:"object" doc:"anything to keep with the invoice"`
+	Currency           op.Optional[string]     `json:"currency" format:"currency" doc:"by default the business's"`
+	DueAt              op.Nullable[clock.Time] `json:"dueAt"`
+	BillToName         op.Nullable[string]     `json:"billToName"`
+	BillToEmail        op.Nullable[string]     `json:"billToEmail" format:"email"`
+	BillToAddressLine1 op.Nullable[string]     `json:"billToAddressLine1"`
+	BillToAddressLine2 op.Nullable[string]     `json:"billToAddressLine2"`
+	BillToCity         op.Nullable[string]     `json:"billToCity"`
+	BillToState        op.Nullable[string]     `json:"billToState"`
+	BillToPostalCode   op.Nullable[string]     `json:"billToPostalCode"`
+	BillToCountry      op.Nullable[string]     `json:"billToCountry"`
+	DiscountPercent    op.Nullable[string]     `json:"discountPercent" doc:"of all lines, after their own; 0 to 100"`
+	PricesIncludeTax   op.Optional[bool]       `json:"pricesIncludeTax" doc:"by default taxes are added to the prices"`
+	Notes              op.Nullable[string]     `json:"notes" max:"10000"`
+	Terms              op.Nullable[string]     `json:"terms" max:"10000"`
+	Data               op.Optional[db.JSON]    `json:"data" kinds:"object" doc:"anything to keep with the invoice"`
 }
 
-// price checks the discount and each line by itself, and computes the amounts of the lines.
+// checkAmounts checks the discount and each line by itself, and computes the amounts of the lines.
 // computeTotals adds them up.
-func (in *invoiceFields) price(lines []lineItemFields) error {
-	if p := in.DiscountPercent.Ptr(); p != nil {
+func (in *invoiceFields) checkAmounts(lines []lineItemFields) error {
+	if p := in.DiscountPercent.PtrOrNil(); p != nil {
 		discount, ok := parsePercent(*p)
 		if !ok {
 			return fault.Field("discountPercent", percentIssue)
 		}
 		in.DiscountPercent.Value = discount.String()
 	}
-	return priceAll(lines)
+	return computeLineAmounts(lines)
 }
 
-// billTo is a bill-to field of an invoice: its name in BillToSent, the value sent for it,
+// billToField is a bill-to field of an invoice: its name in BillToSent, the value sent for it,
 // where it is stored, and the customer's value.
-type billTo struct {
-	name    string
-	sent    op.Opt[string]
-	stored  **string
-	theirs  *string
-	address bool
+type billToField struct {
+	name         string
+	sent         op.Nullable[string]
+	stored       **string
+	fromCustomer *string
+	address      bool
 }
 
-// billTo lists the bill-to fields of an invoice.
-func (v *Invoice) billTo(sent *invoiceFields, b *customer.Billing) []billTo {
-	return []billTo{
+// billToFields lists the bill-to fields of an invoice.
+func (v *Invoice) billToFields(sent *invoiceFields, b *customer.Billing) []billToField {
+	return []billToField{
 		{"name", sent.BillToName, &v.BillToName, &b.Name, false},
 		{"email", sent.BillToEmail, &v.BillToEmail, b.Email, false},
 		{"line1", sent.BillToAddressLine1, &v.BillToAddressLine1, b.Line1, true},
@@ -313,28 +313,28 @@ func (v *Invoice) billTo(sent *invoiceFields, b *customer.Billing) []billTo {
 	}
 }
 
-// bill makes an invoice out to its customer, except for fields that the caller sends now or
+// fillBillTo makes an invoice out to its customer, except for fields that the caller sends now or
 // sent before. If any part of the address was sent, none of it is the customer's: an address
 // must not be half one and half another.
-func (v *Invoice) bill(b *customer.Billing, sent *invoiceFields) {
-	fields := v.billTo(sent, b)
-	own := func(f billTo) bool { return f.sent.Set || slices.Contains(v.BillToSent, f.name) }
-	ownAddress := slices.ContainsFunc(fields, func(f billTo) bool { return f.address && own(f) })
+func (v *Invoice) fillBillTo(b *customer.Billing, sent *invoiceFields) {
+	fields := v.billToFields(sent, b)
+	own := func(f billToField) bool { return f.sent.Set || slices.Contains(v.BillToSent, f.name) }
+	ownAddress := slices.ContainsFunc(fields, func(f billToField) bool { return f.address && own(f) })
 	for _, f := range fields {
 		switch {
 		case own(f):
 		case f.address && ownAddress:
 			*f.stored = nil
 		default:
-			*f.stored = f.theirs
+			*f.stored = f.fromCustomer
 		}
 	}
 }
 
-// apply copies the fields that were sent, and reports whether anything changed.
-func (v *Invoice) apply(sent invoiceFields) bool {
+// applyFields copies the fields that were sent, and reports whether anything changed.
+func (v *Invoice) applyFields(sent invoiceFields) bool {
 	before := len(v.BillToSent)
-	for _, f := range v.billTo(&sent, &customer.Billing{}) {
+	for _, f := range v.billToFields(&sent, &customer.Billing{}) {
 		if f.sent.Set && !slices.Contains(v.BillToSent, f.name) {
 			v.BillToSent = append(v.BillToSent, f.name)
 		}
@@ -363,56 +363,58 @@ type invoiceCreate struct {
 }
 
 // Prepare prices the lines.
-func (in *invoiceCreate) Prepare(context.Context, *op.Call) error { return in.price(in.LineItems) }
+func (in *invoiceCreate) Prepare(context.Context, *op.Call) error {
+	return in.checkAmounts(in.LineItems)
+}
 
 // createInvoice drafts an invoice: made out to the customer, in the business's currency, with
 // its lines added up.
 func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice, error) {
 	billing, err := customer.BillingOf(ctx, c, in.CustomerID)
-	if errors.Is(err, db.ErrNone) {
-		return nil, op.Unseen("customerId")
+	if errors.Is(err, db.ErrNoRow) {
+		return nil, op.NoSuchReference("customerId")
 	}
 	if err != nil {
 		return nil, err
 	}
-	v := &Invoice{Record: c.NewRecord(), BusinessID: billing.BusinessID, CustomerID: &in.CustomerID, Status: draft,
-		Data: db.JSON("{}"), BillToSent: []string{}}
+	v := &Invoice{Record: c.NewRecord(), BusinessID: billing.BusinessID, CustomerID: &in.CustomerID,
+		Status: statusDraft, Data: db.JSON("{}"), BillToSent: []string{}}
 	if in.BusinessID != nil {
 		v.BusinessID = *in.BusinessID
 	}
 	business, err := account.Businesses.Get(ctx, c.Tx, c.Org, v.BusinessID)
-	if fault.Has(err, fault.NotFound) {
-		return nil, op.Unseen("businessId")
+	if fault.IsKind(err, fault.NotFound) {
+		return nil, op.NoSuchReference("businessId")
 	}
 	if err != nil {
 		return nil, err
 	}
 	v.Currency = business.Currency
-	v.bill(billing, &in.invoiceFields)
-	v.apply(in.invoiceFields)
-	v.setLines(c, in.LineItems)
-	if err := v.total(); err != nil {
+	v.fillBillTo(billing, &in.invoiceFields)
+	v.applyFields(in.invoiceFields)
+	v.setLineItems(c, in.LineItems)
+	if err := v.computeTotals(); err != nil {
 		return nil, err
 	}
-	v.Search = v.words()
+	v.Search = v.searchWords()
 	if err := invoices.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := v.insertLines(ctx, c); err != nil {
+	if err := v.insertLineItems(ctx, c); err != nil {
 		return nil, err
 	}
-	v.derive()
-	db.Index(c.Tx, invoices.Name(), v.Seq, v.Search)
+	v.fillComputed()
+	db.UpdateSearchIndex(c.Tx, invoices.Name(), v.Seq, v.Search)
 	return v, c.Emit("invoice.created", v.ID, v)
 }
 
-// words is the text that a search finds an invoice by.
-func (v *Invoice) words() string {
+// searchWords is the text that a search finds an invoice by.
+func (v *Invoice) searchWords() string {
 	return db.SearchText(v.InvoiceNumber, v.BillToName, v.BillToEmail)
 }
 
-// derive fills in the fields that are not stored but follow from others.
-func (v *Invoice) derive() {
+// fillComputed fills in the fields that are not stored but follow from others.
+func (v *Invoice) fillComputed() {
 	v.TaxCents = 0
 	for _, t := range v.Taxes {
 		v.TaxCents += t.AmountCents
@@ -424,19 +426,19 @@ func (v *Invoice) derive() {
 	}
 	open := v.TotalAmountCents - v.AmountPaidCents - v.AmountCreditedCents
 	v.AmountDueCents, v.AmountToRefundCents = max(0, open), max(0, -open)
-	if v.Status == void {
+	if v.Status == statusVoid {
 		v.AmountDueCents = 0
 	}
 }
 
-// settled reports whether nothing is due any more, because all was paid or credited.
-func (v *Invoice) settled() bool {
+// isSettled reports whether nothing is due any more, because all was paid or credited.
+func (v *Invoice) isSettled() bool {
 	return v.AmountPaidCents+v.AmountCreditedCents >= v.TotalAmountCents
 }
 
-// lock locks an invoice and reads it with its line items. Every change of its lines, payments
+// lockInvoice locks an invoice and reads it with its line items. Every change of its lines, payments
 // and credit notes holds this lock.
-func lock(ctx context.Context, c *op.Call, ref id.ID) (*Invoice, error) {
+func lockInvoice(ctx context.Context, c *op.Call, ref id.ID) (*Invoice, error) {
 	return readInvoice(ctx, c.Tx, c.Org, ref, invoices.Lock)
 }
 
@@ -453,100 +455,100 @@ func readInvoice(ctx context.Context, tx *db.Tx, org, ref id.ID,
 		return nil, err
 	}
 	one := []Invoice{*v}
-	err = load(ctx, tx, org, one)
+	err = loadLineItems(ctx, tx, org, one)
 	return &one[0], err
 }
 
-// save writes the row back, and updates the search index if its words changed.
-func (v *Invoice) save(ctx context.Context, c *op.Call) error {
+// saveAndIndex writes the row back, and updates the search index if its words changed.
+func (v *Invoice) saveAndIndex(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
-	v.derive()
-	if words := v.words(); words != v.Search {
+	v.fillComputed()
+	if words := v.searchWords(); words != v.Search {
 		v.Search = words
-		db.Index(c.Tx, invoices.Name(), v.Seq, v.Search)
+		db.UpdateSearchIndex(c.Tx, invoices.Name(), v.Seq, v.Search)
 	}
 	return invoices.Save(ctx, c.Tx, v)
 }
 
 type invoiceUpdate struct {
 	invoiceRef
-	CustomerID op.Maybe[id.ID]            `json:"customerId" ref:"customers"`
-	LineItems  op.Maybe[[]lineItemFields] `json:"lineItems"`
+	CustomerID op.Optional[id.ID]            `json:"customerId" ref:"customers"`
+	LineItems  op.Optional[[]lineItemFields] `json:"lineItems"`
 	invoiceFields
 }
 
 // Prepare prices the lines.
 func (in *invoiceUpdate) Prepare(context.Context, *op.Call) error {
-	return in.price(in.LineItems.Value)
+	return in.checkAmounts(in.LineItems.Value)
 }
 
 func updateInvoice(ctx context.Context, c *op.Call, in invoiceUpdate) (*Invoice, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if v.Status != draft {
+	if v.Status != statusDraft {
 		return nil, NotDraft.New()
 	}
 	changed := false
 	if to := in.CustomerID; to.Set && (v.CustomerID == nil || *v.CustomerID != to.Value) {
 		billing, err := customer.BillingOf(ctx, c, to.Value)
-		if errors.Is(err, db.ErrNone) {
-			return nil, op.Unseen("customerId")
+		if errors.Is(err, db.ErrNoRow) {
+			return nil, op.NoSuchReference("customerId")
 		}
 		if err != nil {
 			return nil, err
 		}
 		v.CustomerID, changed = &to.Value, true
-		v.bill(billing, &in.invoiceFields)
+		v.fillBillTo(billing, &in.invoiceFields)
 	}
 	currency := v.Currency
-	changed = v.apply(in.invoiceFields) || changed
-	replace := in.LineItems.Set && !v.hasLines(in.LineItems.Value)
+	changed = v.applyFields(in.invoiceFields) || changed
+	replace := in.LineItems.Set && !v.hasSameLineItems(in.LineItems.Value)
 	if !changed && !replace {
 		return v, nil
 	}
-	if err := v.changeLines(ctx, c, in.LineItems.Value, replace, v.Currency != currency); err != nil {
+	if err := v.changeLineItems(ctx, c, in.LineItems.Value, replace, v.Currency != currency); err != nil {
 		return nil, err
 	}
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("invoice.updated", v.ID, v)
 }
 
-// changeLines replaces the lines or gives them the invoice's new currency, and computes the
+// changeLineItems replaces the lines or gives them the invoice's new currency, and computes the
 // totals again.
-func (v *Invoice) changeLines(
+func (v *Invoice) changeLineItems(
 	ctx context.Context, c *op.Call, lines []lineItemFields, replace, newCurrency bool,
 ) error {
 	if replace {
-		v.setLines(c, lines)
+		v.setLineItems(c, lines)
 	}
-	if err := v.total(); err != nil {
+	if err := v.computeTotals(); err != nil {
 		return err
 	}
 	switch {
 	case replace:
-		if err := v.removeLines(ctx, c); err != nil {
+		if err := v.removeLineItems(ctx, c); err != nil {
 			return err
 		}
-		return v.insertLines(ctx, c)
+		return v.insertLineItems(ctx, c)
 	case newCurrency:
-		return v.convertLines(ctx, c)
+		return v.setLineCurrency(ctx, c)
 	}
 	return nil
 }
 
 func deleteInvoice(ctx context.Context, c *op.Call, in invoiceRef) (op.Nothing, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if v.Status != draft {
+	if v.Status != statusDraft {
 		return op.Nothing{}, NotDraft.New()
 	}
-	if _, err := invoices.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
+	if _, err := invoices.SoftDelete(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 		return op.Nothing{}, err
 	}
 	v.DeletedAt, v.UpdatedAt = &c.Now, c.Now
@@ -556,7 +558,7 @@ func deleteInvoice(ctx context.Context, c *op.Call, in invoiceRef) (op.Nothing, 
 // showRestored fills in the lines of a restored invoice, for the answer.
 func showRestored(ctx context.Context, c *op.Call, v *Invoice, _ bool) error {
 	one := []Invoice{*v}
-	if err := load(ctx, c.Tx, c.Org, one); err != nil {
+	if err := loadLineItems(ctx, c.Tx, c.Org, one); err != nil {
 		return err
 	}
 	*v = one[0]

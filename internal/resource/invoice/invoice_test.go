@@ -138,7 +138,7 @@ func TestInvoices(t *testing.T) {
 
 // Bill-to fields from the caller win; an address is taken as a whole.
 func TestBillTo(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := newCustomer(t, call)
 		v := call(t, "invoices.create",
@@ -238,12 +238,12 @@ func TestInvoiceRefusals(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	for _, query := range []string{"status=open", "customerId=1", "businessId=x", "limit=0",
 		"dueBefore=soon", "dueAfter=1", "unpaid=maybe"} {
-		a.Send(t, a.Key, "GET", "/v1/invoices?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/invoices?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
-	a.Send(t, a.Key, "GET", "/v1/invoices/nope", "").Refused(t, 400, "INVALID_INPUT")
+	a.SendREST(t, a.Key, "GET", "/v1/invoices/nope", "").Refused(t, 400, "INVALID_INPUT")
 	weak, _ := a.NewKey(t, a.Tenant, "invoices:read", "customers:write")
-	a.Send(t, weak, "GET", "/v1/invoices", "").OK(t, 200)
-	a.Send(t, weak, "POST", "/v1/invoices", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, weak, "GET", "/v1/invoices", "").OK(t, 200)
+	a.SendREST(t, weak, "POST", "/v1/invoices", "{}").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 }
 
 func TestInvoiceFilters(t *testing.T) {

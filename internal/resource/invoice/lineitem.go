@@ -31,9 +31,9 @@ type LineItem struct {
 }
 
 var lineItems = db.NewTable[LineItem]("invoice_line_items", db.Life{
-	Noun:      "line item",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("invoice_id", "invoices"),
+	Noun:         "line item",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("invoice_id", "invoices"),
 })
 
 // maxCents bounds every amount of an invoice: far above any real one, and small
@@ -58,9 +58,9 @@ type lineItemFields struct {
 // accept them and silently round or overflow.
 var quantityForm = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,6})?$`)
 
-// price parses the quantity and the percentages, and computes the amount of the line. field
+// computeAmount parses the quantity and the percentages, and computes the amount of the line. field
 // and issue say what is wrong; issue is empty if nothing is.
-func (f *lineItemFields) price() (field, issue string) {
+func (f *lineItemFields) computeAmount() (field, issue string) {
 	text := "1"
 	if f.Quantity != nil {
 		text = *f.Quantity
@@ -78,14 +78,14 @@ func (f *lineItemFields) price() (field, issue string) {
 		return "unitAmountCents", fmt.Sprintf("Too large: quantity times unitAmountCents must be at most %d", maxCents)
 	}
 	f.quantity, f.amount = q.String(), amount.IntPart()
-	if field, issue = f.priceTax(); issue == "" {
-		field, issue = f.priceDiscount()
+	if field, issue = f.parseTaxRate(); issue == "" {
+		field, issue = f.computeDiscount()
 	}
 	return field, issue
 }
 
-// priceTax checks the tax rate and writes it without trailing zeros.
-func (f *lineItemFields) priceTax() (field, issue string) {
+// parseTaxRate checks the tax rate and writes it without trailing zeros.
+func (f *lineItemFields) parseTaxRate() (field, issue string) {
 	if f.TaxRate == nil {
 		if f.TaxName != nil {
 			return "taxName", "A taxName needs a taxRate; for no tax, leave out both"
@@ -101,8 +101,8 @@ func (f *lineItemFields) priceTax() (field, issue string) {
 	return "", ""
 }
 
-// priceDiscount computes the line's own discount, which is given in per cent or in cents.
-func (f *lineItemFields) priceDiscount() (field, issue string) {
+// computeDiscount computes the line's own discount, which is given in per cent or in cents.
+func (f *lineItemFields) computeDiscount() (field, issue string) {
 	const negative = "A line with a negative amount takes no discount"
 	switch {
 	case f.DiscountPercent != nil && f.DiscountCents != nil:
@@ -116,7 +116,7 @@ func (f *lineItemFields) priceDiscount() (field, issue string) {
 			return "discountPercent", negative
 		}
 		text := p.String()
-		f.DiscountPercent, f.discount = &text, p.of(f.amount)
+		f.DiscountPercent, f.discount = &text, p.ofCents(f.amount)
 	case f.DiscountCents != nil && *f.DiscountCents > 0:
 		if f.amount < 0 {
 			return "discountCents", negative
@@ -128,24 +128,24 @@ func (f *lineItemFields) priceDiscount() (field, issue string) {
 	return "", ""
 }
 
-// priceAll computes the amounts of the lines, each by itself. Invoice.computeTotals adds them
+// computeLineAmounts computes the amounts of the lines, each by itself. Invoice.computeTotals adds them
 // up.
-func priceAll(lines []lineItemFields) error {
+func computeLineAmounts(lines []lineItemFields) error {
 	var tree *fault.Tree
 	for i := range lines {
-		if field, issue := lines[i].price(); issue != "" {
+		if field, issue := lines[i].computeAmount(); issue != "" {
 			tree = tree.At([]any{"lineItems", i, field}, issue)
 		}
 	}
 	if tree == nil {
 		return nil
 	}
-	tree.Properties["lineItems"] = tree.Properties["lineItems"].Sized(len(lines))
+	tree.Properties["lineItems"] = tree.Properties["lineItems"].PadItems(len(lines))
 	return tree.Fault(fault.Invalid)
 }
 
-// setLines gives an invoice its lines. insertLineItems stores them.
-func (v *Invoice) setLines(c *op.Call, lines []lineItemFields) {
+// setLineItems gives an invoice its lines. insertLineItems stores them.
+func (v *Invoice) setLineItems(c *op.Call, lines []lineItemFields) {
 	v.LineItems = make([]LineItem, len(lines))
 	for i, f := range lines {
 		v.LineItems[i] = LineItem{
@@ -165,7 +165,7 @@ func (v *Invoice) setLines(c *op.Call, lines []lineItemFields) {
 	}
 }
 
-func (v *Invoice) insertLines(ctx context.Context, c *op.Call) error {
+func (v *Invoice) insertLineItems(ctx context.Context, c *op.Call) error {
 	for i := range v.LineItems {
 		if err := lineItems.Insert(ctx, c.Tx, &v.LineItems[i]); err != nil {
 			return err
@@ -174,26 +174,26 @@ func (v *Invoice) insertLines(ctx context.Context, c *op.Call) error {
 	return nil
 }
 
-// hasLines reports whether an invoice already has exactly these lines.
-func (v *Invoice) hasLines(lines []lineItemFields) bool {
+// hasSameLineItems reports whether an invoice already has exactly these lines.
+func (v *Invoice) hasSameLineItems(lines []lineItemFields) bool {
 	if len(lines) != len(v.LineItems) {
 		return false
 	}
 	for i, f := range lines {
 		l := v.LineItems[i]
 		if l.Description != f.Description || l.Quantity != f.quantity || l.UnitAmountCents != f.UnitAmountCents ||
-			l.DiscountCents != f.discount || !same(l.DiscountPercent, f.DiscountPercent) ||
-			!same(l.TaxRate, f.TaxRate) || !same(l.TaxName, f.TaxName) {
+			l.DiscountCents != f.discount || !sameText(l.DiscountPercent, f.DiscountPercent) ||
+			!sameText(l.TaxRate, f.TaxRate) || !sameText(l.TaxName, f.TaxName) {
 			return false
 		}
 	}
 	return true
 }
 
-func same(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+func sameText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// removeLines soft-deletes the lines.
-func (v *Invoice) removeLines(ctx context.Context, c *op.Call) error {
+// removeLineItems soft-deletes the lines.
+func (v *Invoice) removeLineItems(ctx context.Context, c *op.Call) error {
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE invoice_line_items
 		SET deleted_at = $3, updated_at = $3
@@ -201,8 +201,8 @@ func (v *Invoice) removeLines(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// convertLines gives the lines the currency of the invoice. The amounts stay as they are.
-func (v *Invoice) convertLines(ctx context.Context, c *op.Call) error {
+// setLineCurrency gives the lines the currency of the invoice. The amounts stay as they are.
+func (v *Invoice) setLineCurrency(ctx context.Context, c *op.Call) error {
 	for i := range v.LineItems {
 		v.LineItems[i].Currency, v.LineItems[i].UpdatedAt = v.Currency, c.Now
 	}
@@ -213,14 +213,14 @@ func (v *Invoice) convertLines(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-// load fills in the lines of a page of invoices, with one statement for all of them, and the
+// loadLineItems fills in the lines of a page of invoices, with one statement for all of them, and the
 // computed fields.
-func load(ctx context.Context, tx *db.Tx, org id.ID, rows []Invoice) error {
+func loadLineItems(ctx context.Context, tx *db.Tx, org id.ID, rows []Invoice) error {
 	at := map[id.ID]*Invoice{}
 	var parents []id.ID
 	for i := range rows {
 		v := &rows[i]
-		v.derive()
+		v.fillComputed()
 		v.LineItems = []LineItem{}
 		at[v.ID] = v
 		parents = append(parents, v.ID)
@@ -228,7 +228,7 @@ func load(ctx context.Context, tx *db.Tx, org id.ID, rows []Invoice) error {
 	if len(parents) == 0 {
 		return nil
 	}
-	lines, err := db.All[LineItem](ctx, tx, "SELECT "+lineItems.Columns()+` FROM invoice_line_items
+	lines, err := db.QueryAll[LineItem](ctx, tx, "SELECT "+lineItems.Columns()+` FROM invoice_line_items
 		WHERE organization_id = $1 AND invoice_id = ANY($2) AND deleted_at IS NULL
 		ORDER BY invoice_id, position`, org, parents)
 	if err != nil {

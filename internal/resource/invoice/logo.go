@@ -34,7 +34,7 @@ func (s *Service) addLogo(ctx context.Context, org id.ID, from *business.Letterh
 		return nil
 	}
 	_, content, err := s.files.Open(ctx, org, *from.LogoFileID)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
@@ -45,14 +45,14 @@ func (s *Service) addLogo(ctx context.Context, org id.ID, from *business.Letterh
 		return err
 	}
 	if len(text) <= maxLogoBytes {
-		from.Logo = flatten(text)
+		from.Logo = flattenToPNG(text)
 	}
 	return nil
 }
 
-// flatten converts a picture to a PNG on white, without transparency, which every PDF reader
+// flattenToPNG converts a picture to a PNG on white, without transparency, which every PDF reader
 // shows. It is nil for a file that is no picture, or has too many pixels.
-func flatten(text []byte) []byte {
+func flattenToPNG(text []byte) []byte {
 	size, _, err := image.DecodeConfig(bytes.NewReader(text))
 	if err != nil || size.Width < 1 || size.Height < 1 || size.Width > maxLogoPixels/size.Height {
 		return nil
@@ -71,8 +71,8 @@ func flatten(text []byte) []byte {
 	return out.Bytes()
 }
 
-// logo draws the logo at the top and returns where it ends.
-func (d *document) logo() float64 {
+// drawLogo draws the logo at the top and returns where it ends.
+func (d *document) drawLogo() float64 {
 	if d.from.Logo == nil {
 		return margin
 	}

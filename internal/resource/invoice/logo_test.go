@@ -31,9 +31,9 @@ func init() {
 // A logo of a few kilobytes may take many megabytes to read. However many documents
 // are asked for at once, only those that have a slot read theirs.
 func TestAttackLogosAtOnce(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
-		file := a.Upload(t, a.Key, "/v1/files",
+		file := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "logo.png", Text: "slow picture"}).OK(t, 201).Text("id")
 		call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "logoFileId": %q}`, a.Business, file)).OK(t, 200)
 		call(t, "email_templates.create", `{"name": "Invoice", "templateKey": "invoice", "subject": "Invoice",
@@ -45,7 +45,7 @@ func TestAttackLogosAtOnce(t *testing.T) {
 			call(t, "messages.list", `{}`).OK(t, 200).Text("0.html"))[1]
 		note := credit(t, call, v).OK(t, 201).Text("id")
 		get := func(key, path string) func() apptest.Result {
-			return func() apptest.Result { return a.Send(t, key, http.MethodGet, path, "") }
+			return func() apptest.Result { return a.SendREST(t, key, http.MethodGet, path, "") }
 		}
 		for name, c := range map[string]struct {
 			most int32
@@ -57,7 +57,7 @@ func TestAttackLogosAtOnce(t *testing.T) {
 			"sent":             {2, func() apptest.Result { return call(t, "invoices.send", ref(v)) }},
 		} {
 			readMost.Store(0)
-			apptest.AtOnce(8, func(int) {
+			apptest.RunAtOnce(8, func(int) {
 				if r := c.ask(); r.Status != 200 {
 					t.Errorf("%s: %d %.200s", name, r.Status, r.Body)
 				}

@@ -27,21 +27,21 @@ type Status string
 
 // The statuses of invoices.
 const (
-	draft         Status = "draft"
-	issued        Status = "issued"
-	sent          Status = "sent"
-	partiallyPaid Status = "partially_paid"
-	paid          Status = "paid"
-	overdue       Status = "overdue"
-	void          Status = "void"
+	statusDraft         Status = "draft"
+	statusIssued        Status = "issued"
+	statusSent          Status = "sent"
+	statusPartiallyPaid Status = "partially_paid"
+	statusPaid          Status = "paid"
+	statusOverdue       Status = "overdue"
+	statusVoid          Status = "void"
 )
 
 // The refusals of moves.
 var (
-	TransitionInvalid = fault.Define("INVOICE_TRANSITION_INVALID", 409, "The invoice cannot make this move.")
-	CustomerDeleted   = fault.Define("INVOICE_CUSTOMER_DELETED", 409,
+	TransitionInvalid = fault.DefineKind("INVOICE_TRANSITION_INVALID", 409, "The invoice cannot make this move.")
+	CustomerDeleted   = fault.DefineKind("INVOICE_CUSTOMER_DELETED", 409,
 		"The customer of this invoice was deleted. Give the draft another one first.")
-	Empty = fault.Define("INVOICE_EMPTY", 409,
+	Empty = fault.DefineKind("INVOICE_EMPTY", 409,
 		"An invoice needs a line item to be issued. Add line items to the draft first.")
 )
 
@@ -49,20 +49,20 @@ var (
 // to it.
 func (v *Invoice) currentStatus() Status {
 	switch {
-	case v.settled():
-		return paid // also one that was credited
+	case v.isSettled():
+		return statusPaid // also one that was credited
 	case v.OverdueAt != nil:
-		return overdue // a partial payment does not change that
+		return statusOverdue // a partial payment does not change that
 	case v.AmountPaidCents > 0:
-		return partiallyPaid
+		return statusPartiallyPaid
 	case v.SentAt != nil:
-		return sent
+		return statusSent
 	}
-	return issued
+	return statusIssued
 }
 
-// refuseMove refuses a change of status. why continues the sentence.
-func (v *Invoice) refuseMove(to Status, why string) error {
+// moveFault refuses a change of status. why continues the sentence.
+func (v *Invoice) moveFault(to Status, why string) error {
 	return TransitionInvalid.Say("The invoice cannot go from %s to %s: %s.", v.Status, to, why)
 }
 
@@ -94,12 +94,12 @@ func moveOperations() []*op.Op {
 // issueInvoice gives a draft its number and enters it in the ledger. A total of zero is paid
 // at once.
 func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if v.Status != draft {
-		return nil, v.refuseMove(issued, "it was already issued")
+	if v.Status != statusDraft {
+		return nil, v.moveFault(statusIssued, "it was already issued")
 	}
 	if len(v.LineItems) == 0 {
 		return nil, Empty.New()
@@ -107,22 +107,22 @@ func issueInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, err
 	if err := v.holdCustomer(ctx, c); err != nil {
 		return nil, err
 	}
-	number, err := invoiceNumbers.next(ctx, c, v.BusinessID)
+	number, err := invoiceNumbers.takeNextNumber(ctx, c, v.BusinessID)
 	if err != nil {
 		return nil, err
 	}
 	v.InvoiceNumber = &number
 	v.IssuedAt = &c.Now
 	v.Status = v.currentStatus()
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := v.enterLedger(ctx, c,
-		customer.Transaction{Type: customer.Invoiced, AmountCents: v.TotalAmountCents,
+		customer.Transaction{Type: customer.TypeInvoice, AmountCents: v.TotalAmountCents,
 			OccurredAt: c.Now}, "Invoice %s"); err != nil {
 		return nil, err
 	}
-	if err := c.Emit("invoice.issued", v.ID, v); err != nil || v.Status != paid {
+	if err := c.Emit("invoice.issued", v.ID, v); err != nil || v.Status != statusPaid {
 		return v, err
 	}
 	return v, c.Emit("invoice.paid", v.ID, v)
@@ -133,34 +133,34 @@ func (v *Invoice) holdCustomer(ctx context.Context, c *op.Call) error {
 	if v.CustomerID == nil {
 		return CustomerDeleted.New()
 	}
-	err := customer.Hold(ctx, c, *v.CustomerID)
-	if fault.Has(err, fault.NotFound) {
+	err := customer.LockCustomer(ctx, c, *v.CustomerID)
+	if fault.IsKind(err, fault.NotFound) {
 		return CustomerDeleted.New()
 	}
 	return err
 }
 
 func voidInvoice(ctx context.Context, c *op.Call, in invoiceRef) (*Invoice, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case v.Status == void:
-		return nil, v.refuseMove(void, "it is already void")
-	case v.Status == draft:
-		return nil, v.refuseMove(void, "delete the draft")
+	case v.Status == statusVoid:
+		return nil, v.moveFault(statusVoid, "it is already void")
+	case v.Status == statusDraft:
+		return nil, v.moveFault(statusVoid, "delete the draft")
 	case v.AmountPaidCents > 0:
-		return nil, v.refuseMove(void, "void or refund its payments first")
+		return nil, v.moveFault(statusVoid, "void or refund its payments first")
 	case v.AmountCreditedCents > 0:
-		return nil, v.refuseMove(void, "it has a credit note; credit the rest")
+		return nil, v.moveFault(statusVoid, "it has a credit note; credit the rest")
 	}
-	v.Status = void
-	if err := v.save(ctx, c); err != nil {
+	v.Status = statusVoid
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := v.enterLedger(ctx, c,
-		customer.Transaction{Type: customer.Credit, AmountCents: v.TotalAmountCents,
+		customer.Transaction{Type: customer.TypeCredit, AmountCents: v.TotalAmountCents,
 			OccurredAt: c.Now}, "Invoice %s voided"); err != nil {
 		return nil, err
 	}
@@ -176,26 +176,26 @@ func (v *Invoice) enterLedger(ctx context.Context, c *op.Call, row customer.Tran
 	}
 	text := fmt.Sprintf(words, *v.InvoiceNumber)
 	row.CustomerID, row.Currency, row.InvoiceID, row.Description = *v.CustomerID, v.Currency, &v.ID, &text
-	return customer.Enter(ctx, c, &row)
+	return customer.AddTransaction(ctx, c, &row)
 }
 
 // markOverdue makes an invoice overdue if its due time has passed and something is due, and
 // reports whether it just became so.
 func (v *Invoice) markOverdue(now clock.Time) bool {
-	if v.OverdueAt != nil || v.DueAt == nil || *v.DueAt > now || v.settled() {
+	if v.OverdueAt != nil || v.DueAt == nil || *v.DueAt > now || v.isSettled() {
 		return false
 	}
 	v.OverdueAt = &now
 	return true
 }
 
-// MakeOverdue marks at most limit invoices overdue whose due time has passed, across all
+// MarkDueOverdue marks at most limit invoices overdue whose due time has passed, across all
 // organizations, and reports whether there may be more.
-func MakeOverdue(ctx context.Context, tx *db.Tx, log *event.Log, now clock.Time, limit int) (more bool, err error) {
+func MarkDueOverdue(ctx context.Context, tx *db.Tx, log *event.Log, now clock.Time, limit int) (more bool, err error) {
 	// The condition is in the inner query and in the update, because an invoice
 	// may be paid after the inner query has read it and before it is locked.
 	const waiting = "status IN ('issued', 'sent', 'partially_paid')"
-	rows, err := db.All[Invoice](ctx, tx, `
+	rows, err := db.QueryAll[Invoice](ctx, tx, `
 		UPDATE invoices SET status = 'overdue', overdue_at = $1, updated_at = $1
 		WHERE seq IN (SELECT seq FROM invoices WHERE due_at IS NOT NULL AND due_at <= $1 AND `+waiting+
 		` ORDER BY due_at LIMIT $2) AND `+waiting+`
@@ -205,7 +205,7 @@ func MakeOverdue(ctx context.Context, tx *db.Tx, log *event.Log, now clock.Time,
 	}
 	for i := range rows {
 		one := rows[i : i+1]
-		if err := load(ctx, tx, one[0].OrganizationID, one); err != nil {
+		if err := loadLineItems(ctx, tx, one[0].OrganizationID, one); err != nil {
 			return false, err
 		}
 		data, err := json.Marshal(&one[0], json.Deterministic(true))

@@ -166,7 +166,7 @@ func sweep(t testing.TB, a *apptest.App, at clock.Time) {
 	t.Helper()
 	for more := true; more; {
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			more, err = invoice.MakeOverdue(ctx, tx, a.App.Events, at, 2)
+			more, err = invoice.MarkDueOverdue(ctx, tx, a.App.Events, at, 2)
 			return err
 		})
 		if err != nil {
@@ -176,7 +176,7 @@ func sweep(t testing.TB, a *apptest.App, at clock.Time) {
 }
 
 func TestOverdue(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := newCustomer(t, call)
 		due := func(at string) string { return newInvoice(t, call, customer, 1000, `"dueAt": "`+at+`"`) }
@@ -216,7 +216,7 @@ func TestOverdue(t *testing.T) {
 		}
 		data := ""
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			data, err = db.One[string](ctx, tx, `
+			data, err = db.QueryOne[string](ctx, tx, `
 				SELECT CAST(data AS TEXT)
 				FROM events
 				WHERE organization_id = $1 AND type = 'invoice.overdue' AND resource_id = $2`, a.Org, late)
@@ -250,7 +250,7 @@ func TestOverdue(t *testing.T) {
 // 100 drafts issued at once get the numbers 1 to 100, and a refused issue uses
 // none.
 func TestNumbers(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		call := a.Door("rest", a.Tenant)
 		customer := newCustomer(t, call)
@@ -265,7 +265,7 @@ func TestNumbers(t *testing.T) {
 		empty := call(t, "invoices.create", fmt.Sprintf(`{"customerId": %q}`, customer)).OK(t, 201).Text("id")
 		var mu sync.Mutex
 		var numbers []string
-		apptest.AtOnce(n+10, func(i int) {
+		apptest.RunAtOnce(n+10, func(i int) {
 			if i >= n {
 				call(t, "invoices.issue", ref(empty)).Refused(t, 409, "INVOICE_EMPTY")
 				return
@@ -283,7 +283,7 @@ func TestNumbers(t *testing.T) {
 		}
 		// A draft issued by many at once gets one number.
 		last := newInvoice(t, call, customer, 100)
-		apptest.AtOnce(8, func(int) {
+		apptest.RunAtOnce(8, func(int) {
 			if r := call(t, "invoices.issue", ref(last)); r.Status != 200 && r.Code() != "INVOICE_TRANSITION_INVALID" {
 				t.Errorf("%d %s", r.Status, r.Body)
 			}

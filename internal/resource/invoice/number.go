@@ -12,22 +12,24 @@ import (
 // The numbers of invoices and of credit notes. Each business has its own series, without gaps, as tax
 // law in many countries demands.
 var (
-	invoiceNumbers    = newSeries("invoice_counters", "INV")
-	creditNoteNumbers = newSeries("credit_note_counters", "CN")
+	invoiceNumbers    = newNumberSeries("invoice_counters", "INV")
+	creditNoteNumbers = newNumberSeries("credit_note_counters", "CN")
 )
 
-// series is one of them: the table with the last number of each business, and the prefix.
-type series struct{ table, prefix string }
+// numberSeries is one of them: the table with the last number of each business, and the prefix.
+type numberSeries struct{ table, prefix string }
 
-func newSeries(table, prefix string) series {
-	return series{db.Declare(table, db.Life{Refs: []db.Ref{db.To("business_id", "businesses", db.Keeps)}}), prefix}
+func newNumberSeries(table, prefix string) numberSeries {
+	return numberSeries{db.Declare(table, db.Life{Refs: []db.Ref{db.RefTo("business_id", "businesses", db.Keeps)}}),
+		prefix}
 }
 
-// next takes the next number of a business. The counter's row stays locked until the
+// takeNextNumber takes the next number of a business. The counter's row stays locked until the
 // transaction ends: another one that needs a number waits and gets the one after it, and a
 // rollback gives the number back.
-func (s series) next(ctx context.Context, c *op.Call, business id.ID) (string, error) {
-	n, err := db.One[int64](ctx, c.Tx, "INSERT INTO "+s.table+` (organization_id, business_id, last) VALUES ($1, $2, 1)
+func (s numberSeries) takeNextNumber(ctx context.Context, c *op.Call, business id.ID) (string, error) {
+	n, err := db.QueryOne[int64](ctx, c.Tx,
+		"INSERT INTO "+s.table+` (organization_id, business_id, last) VALUES ($1, $2, 1)
 		ON CONFLICT (organization_id, business_id) DO UPDATE SET last = `+s.table+`.last + 1
 		RETURNING last`, c.Org, business)
 	return fmt.Sprintf("%s-%06d", s.prefix, n), err

@@ -8,8 +8,8 @@ import (
 
 // The parts of a document, from top to bottom. Numbers are millimetres, but for font sizes.
 
-// accent sets the color of text and lines to that of the business.
-func (d *document) accent() {
+// setAccentColor sets the color of text and lines to that of the business.
+func (d *document) setAccentColor() {
 	c := d.from.Accent
 	if c == nil {
 		c = &business.Color{31, 78, 121}
@@ -19,84 +19,84 @@ func (d *document) accent() {
 	d.pdf.SetDrawColor(r, g, b)
 }
 
-// head draws the letterhead on the left, and the kind and number of the document on the right.
-func (d *document) head() {
+// drawLetterhead draws the letterhead on the left, and the kind and number of the document on the right.
+func (d *document) drawLetterhead() {
 	p := d.pdf
 	left := d.width - 62
-	d.ink(true)
-	d.font("B", 16)
-	p.SetY(d.logo())
-	d.lines(margin, left, 7.5, "L", d.wrap(d.from.Name, left))
-	d.ink(false)
-	d.font("", small+0.5)
+	d.setInk(true)
+	d.setFont("B", 16)
+	p.SetY(d.drawLogo())
+	d.drawLines(margin, left, 7.5, "L", d.wrapText(d.from.Name, left))
+	d.setInk(false)
+	d.setFont("", fontSmall+0.5)
 	for _, text := range d.from.Lines {
-		d.lines(margin, left, 4.6, "L", d.wrap(text, left))
+		d.drawLines(margin, left, 4.6, "L", d.wrapText(text, left))
 	}
 	end := p.GetY()
 	page := p.PageNo()
 	if page == 1 { // a long letterhead may have filled the page
 		p.SetXY(margin+left, margin)
-		d.ink(true)
-		d.font("", 21)
-		d.accent()
-		p.CellFormat(62, 9, d.word, "", 2, "R", false, 0, "")
-		d.font("", normal)
-		d.ink(false)
+		d.setInk(true)
+		d.setFont("", 21)
+		d.setAccentColor()
+		p.CellFormat(62, 9, d.heading, "", 2, "R", false, 0, "")
+		d.setFont("", fontNormal)
+		d.setInk(false)
 		p.CellFormat(62, 5.5, d.number, "", 2, "R", false, 0, "")
 	}
 	p.SetY(max(end, margin+15) + 9)
 }
 
-// parties shows the bill-to beside the dates.
-func (d *document) parties() {
-	p, v := d.pdf, d.to
+// drawParties shows the bill-to beside the dates.
+func (d *document) drawParties() {
+	p, v := d.pdf, d.billed
 	right := 74.0
 	left := d.width - right - 10
 	top, page := p.GetY(), p.PageNo()
 
 	for i, f := range d.facts {
 		p.SetXY(margin+d.width-right, top+float64(i)*5.6)
-		d.font("", normal)
-		d.ink(false)
+		d.setFont("", fontNormal)
+		d.setInk(false)
 		p.CellFormat(28, 5.6, f[0], "", 0, "L", false, 0, "")
-		d.ink(true)
+		d.setInk(true)
 		if i == len(d.facts)-1 {
-			d.font("B", normal)
+			d.setFont("B", fontNormal)
 		}
-		d.shrink(f[1], right-28)
+		d.shrinkToFit(f[1], right-28)
 		p.CellFormat(right-28, 5.6, f[1], "", 0, "R", false, 0, "")
 	}
 	under := top + float64(len(d.facts))*5.6
 
 	p.SetXY(margin, top)
-	d.font("", small)
-	d.ink(false)
-	d.lines(margin, left, 5, "L", []string{"Bill to"})
-	d.ink(true)
-	d.font("B", normal+0.5)
-	d.block(v.BillToName, left)
-	d.font("", normal)
-	for _, text := range d.address() {
-		d.block(&text, left)
+	d.setFont("", fontSmall)
+	d.setInk(false)
+	d.drawLines(margin, left, 5, "L", []string{"Bill to"})
+	d.setInk(true)
+	d.setFont("B", fontNormal+0.5)
+	d.drawBlock(v.BillToName, left)
+	d.setFont("", fontNormal)
+	for _, text := range d.billToLines() {
+		d.drawBlock(&text, left)
 	}
-	d.block(v.BillToEmail, left)
+	d.drawBlock(v.BillToEmail, left)
 	if p.PageNo() == page {
 		p.SetY(max(under, p.GetY()))
 	}
 	p.SetY(p.GetY() + 9)
 }
 
-// block draws a text of the bill-to, if there is one.
-func (d *document) block(text *string, width float64) {
+// drawBlock draws a text of the bill-to, if there is one.
+func (d *document) drawBlock(text *string, width float64) {
 	if text != nil && strings.TrimSpace(*text) != "" {
-		d.lines(margin, width, lineHeight, "L", d.wrap(*text, width))
+		d.drawLines(margin, width, lineHeight, "L", d.wrapText(*text, width))
 	}
 }
 
-// address formats the bill-to address. City, state and postal code are in the order of the
+// billToLines formats the bill-to address. City, state and postal code are in the order of the
 // country, where that is known.
-func (d *document) address() (out []string) {
-	v := d.to
+func (d *document) billToLines() (out []string) {
+	v := d.billed
 	text := func(s *string) string {
 		if s == nil {
 			return ""
@@ -122,8 +122,8 @@ func (d *document) address() (out []string) {
 	case "GB", "IE":
 		town, state = city, join("\n", state, code)
 	}
-	if country != "" && country != d.locale.Region() {
-		country = d.locale.Country(country)
+	if country != "" && country != d.locale.RegionCode() {
+		country = d.locale.CountryName(country)
 	} else {
 		country = "" // mail within the country does not name it
 	}
@@ -145,10 +145,10 @@ func (d *document) columnWidths() []float64 {
 	return out
 }
 
-// cells draws one line of the table. Figures that are too wide for their column shrink.
-func (d *document) cells(height float64, texts []string) {
+// drawCells draws one line of the table. Figures that are too wide for their column shrink.
+func (d *document) drawCells(height float64, texts []string) {
 	d.pdf.SetX(margin)
-	size, style := d.size()
+	size, style := d.currentFont()
 	for i, text := range texts {
 		align, next := "R", 0
 		if i == 0 {
@@ -157,67 +157,67 @@ func (d *document) cells(height float64, texts []string) {
 		if i == len(texts)-1 {
 			next = 1
 		}
-		text = printable(text)
+		text = toPrintable(text)
 		if i > 0 {
-			d.shrink(text, d.columns[i])
+			d.shrinkToFit(text, d.columns[i])
 		}
 		d.pdf.CellFormat(d.columns[i], height, text, "", next, align, false, 0, "")
-		d.font(style, size)
+		d.setFont(style, size)
 	}
 }
 
-// shrink sets a smaller font until a figure fits, because a figure must never be cut.
-func (d *document) shrink(text string, width float64) {
-	size, style := d.size()
+// shrinkToFit sets a smaller font until a figure fits, because a figure must never be cut.
+func (d *document) shrinkToFit(text string, width float64) {
+	size, style := d.currentFont()
 	for s := size; s > 4 && d.pdf.GetStringWidth(text) > width-2; s -= 0.5 {
-		d.font(style, s)
+		d.setFont(style, s)
 	}
 }
 
-// rule draws a gray line across the page.
-func (d *document) rule(shade int) {
+// drawRule draws a gray line across the page.
+func (d *document) drawRule(shade int) {
 	d.pdf.SetDrawColor(shade, shade, shade+4)
 	d.pdf.Line(margin, d.pdf.GetY(), margin+d.width, d.pdf.GetY())
 }
 
-// tableHead draws the names of the columns; also on each further page of the table.
-func (d *document) tableHead() {
-	d.font("B", small)
-	d.ink(false)
-	d.cells(6, d.heads)
+// drawTableHead draws the names of the columns; also on each further page of the table.
+func (d *document) drawTableHead() {
+	d.setFont("B", fontSmall)
+	d.setInk(false)
+	d.drawCells(6, d.heads)
 	d.pdf.SetLineWidth(0.35)
-	d.accent()
+	d.setAccentColor()
 	d.pdf.Line(margin, d.pdf.GetY(), margin+d.width, d.pdf.GetY())
 	d.pdf.SetLineWidth(0.2)
 	d.pdf.SetY(d.pdf.GetY() + 1.6)
 }
 
-func (d *document) table() {
+func (d *document) drawTable() {
 	d.ensureSpace(30)
-	d.tableHead()
+	d.drawTableHead()
 	d.inTable = true
 	for _, r := range d.rows {
-		d.font("", normal)
-		d.ink(true)
-		text := d.wrap(r.description, d.columns[0]-4)
+		d.setFont("", fontNormal)
+		d.setInk(true)
+		text := d.wrapText(r.description, d.columns[0]-4)
 		// A short item stays on one page; a long one continues on the next.
 		d.ensureSpace(min(float64(len(text)), 5)*lineHeight + 3)
-		d.cells(lineHeight, append([]string{text[0]}, r.figures...))
-		d.lines(margin, d.columns[0], lineHeight, "L", text[1:])
+		d.drawCells(lineHeight, append([]string{text[0]}, r.figures...))
+		d.drawLines(margin, d.columns[0], lineHeight, "L", text[1:])
 		if r.remark != "" {
-			d.font("", small)
-			d.ink(false)
-			d.lines(margin, d.columns[0], lineHeight-0.4, "L", d.wrap(r.remark, d.columns[0]-4))
+			d.setFont("", fontSmall)
+			d.setInk(false)
+			d.drawLines(margin, d.columns[0], lineHeight-0.4, "L", d.wrapText(r.remark, d.columns[0]-4))
 		}
 		d.pdf.SetY(d.pdf.GetY() + 1.5)
-		d.rule(226)
+		d.drawRule(226)
 		d.pdf.SetY(d.pdf.GetY() + 1.5)
 	}
 	d.inTable = false
 }
 
-// totals draws how the lines become what is due.
-func (d *document) totals() {
+// drawTotals draws how the lines become what is due.
+func (d *document) drawTotals() {
 	const label, value = 92.0, 44.0
 	x := margin + d.width - label - value
 	d.ensureSpace(float64(min(len(d.sums), 12))*6 + 6)
@@ -230,51 +230,51 @@ func (d *document) totals() {
 			d.pdf.Line(x, d.pdf.GetY()+0.6, margin+d.width, d.pdf.GetY()+0.6)
 			d.pdf.SetY(d.pdf.GetY() + 1.4)
 		}
-		d.ink(last)
+		d.setInk(last)
 		style := ""
 		if last || r.strong {
 			style = "B"
 		}
-		d.font(style, normal)
+		d.setFont(style, fontNormal)
 		d.pdf.SetX(x)
-		text := visual(printable(r.label))
-		d.shrink(text, label)
+		text := toVisualOrder(toPrintable(r.label))
+		d.shrinkToFit(text, label)
 		d.pdf.CellFormat(label, 6, text, "", 0, "L", false, 0, "")
-		d.ink(!r.aside)
-		d.font(style, normal)
+		d.setInk(!r.includedInOther)
+		d.setFont(style, fontNormal)
 		if last {
-			d.font(style, normal+1.5)
+			d.setFont(style, fontNormal+1.5)
 		}
-		d.shrink(r.value, value)
+		d.shrinkToFit(r.value, value)
 		d.pdf.CellFormat(value, 6, r.value, "", 1, "R", false, 0, "")
 	}
 }
 
-// prose draws a paragraph with its heading, and the facts below it.
-func (d *document) prose(p paragraph) {
+// drawParagraph draws a paragraph with its heading, and the facts below it.
+func (d *document) drawParagraph(p paragraph) {
 	d.ensureSpace(22)
 	d.pdf.SetY(d.pdf.GetY() + 8)
-	d.font("B", small)
-	d.ink(false)
-	d.lines(margin, d.width, 5, "L", []string{p.heading})
-	d.font("", normal-0.5)
-	d.ink(true)
-	d.lines(margin, d.width, 4.7, "L", d.wrap(p.text, d.width-2))
+	d.setFont("B", fontSmall)
+	d.setInk(false)
+	d.drawLines(margin, d.width, 5, "L", []string{p.heading})
+	d.setFont("", fontNormal-0.5)
+	d.setInk(true)
+	d.drawLines(margin, d.width, 4.7, "L", d.wrapText(p.text, d.width-2))
 	for i, f := range p.facts {
 		if i == 0 {
 			d.ensureSpace(float64(len(p.facts))*5 + 2)
 			d.pdf.SetY(d.pdf.GetY() + 2)
 		}
-		d.fact(f[0], f[1])
+		d.drawFact(f[0], f[1])
 	}
 }
 
-// fact draws a label and its value, which is cut to one line.
-func (d *document) fact(name, value string) {
+// drawFact draws a label and its value, which is cut to one line.
+func (d *document) drawFact(name, value string) {
 	const label = 30.0
 	d.pdf.SetX(margin)
-	d.ink(false)
+	d.setInk(false)
 	d.pdf.CellFormat(label, 5, name, "", 0, "L", false, 0, "")
-	d.ink(true)
-	d.pdf.CellFormat(d.width-label, 5, d.fit(value, d.width-label), "", 1, "L", false, 0, "")
+	d.setInk(true)
+	d.pdf.CellFormat(d.width-label, 5, d.fitToWidth(value, d.width-label), "", 1, "L", false, 0, "")
 }

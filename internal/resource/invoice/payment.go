@@ -30,17 +30,18 @@ type Payment struct {
 }
 
 var payments = op.NewNested[Payment]("invoice_payments", db.Life{
-	Noun:      "payment",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge), // only drafts can be deleted, and they have no payments
+	Noun:         "payment",
+	ExternalText: db.NoExternalText,
+	Parent: db.RefTo("invoice_id", "invoices",
+		db.EndsAtPurge), // only drafts can be deleted, and they have no payments
 	Permanent: true,
 })
 
 // The refusals of payments.
 var (
-	NotPayable     = fault.Define("INVOICE_NOT_PAYABLE", 409, "A draft or void invoice cannot be paid.")
-	ExceedsBalance = fault.Define("PAYMENT_EXCEEDS_BALANCE", 422, "The payment exceeds the amount due.")
-	PaymentVoided  = fault.Define("PAYMENT_VOIDED", 409, "The payment is already void.")
+	NotPayable     = fault.DefineKind("INVOICE_NOT_PAYABLE", 409, "A draft or void invoice cannot be paid.")
+	ExceedsBalance = fault.DefineKind("PAYMENT_EXCEEDS_BALANCE", 422, "The payment exceeds the amount due.")
+	PaymentVoided  = fault.DefineKind("PAYMENT_VOIDED", 409, "The payment is already void.")
 )
 
 func paymentOperations() []*op.Op {
@@ -90,11 +91,11 @@ func (in *paymentRecord) Prepare(_ context.Context, c *op.Call) error {
 	return nil
 }
 
-// paymentByKey finds the payment that an idempotency key is bound to, or nil.
-func paymentByKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, error) {
-	v, err := db.One[Payment](ctx, tx, "SELECT "+payments.Rows.Columns()+` FROM invoice_payments
+// findPaymentByKey finds the payment that an idempotency key is bound to, or nil.
+func findPaymentByKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payment, error) {
+	v, err := db.QueryOne[Payment](ctx, tx, "SELECT "+payments.Rows.Columns()+` FROM invoice_payments
 		WHERE organization_id = $1 AND idempotency_key = $2`, org, key)
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	return &v, err
@@ -102,13 +103,13 @@ func paymentByKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (*Payme
 
 // keyIsBound tells the Runner that a key belongs to a payment for good.
 func keyIsBound(ctx context.Context, tx *db.Tx, org id.ID, key string) (bool, error) {
-	v, err := paymentByKey(ctx, tx, org, key)
+	v, err := findPaymentByKey(ctx, tx, org, key)
 	return v != nil, err
 }
 
-// matches reports whether a request asks for the recorded payment again. Times are compared as
+// matchesPayment reports whether a request asks for the recorded payment again. Times are compared as
 // callers see them; the method is not compared.
-func (in *paymentRecord) matches(v *Payment) bool {
+func (in *paymentRecord) matchesPayment(v *Payment) bool {
 	return v.InvoiceID == in.ID && v.AmountCents == in.AmountCents &&
 		(in.PaidAt == nil || in.PaidAt.String() == v.PaidAt.String()) &&
 		(in.Note == nil) == (v.Note == nil) && (in.Note == nil || *in.Note == *v.Note)
@@ -119,27 +120,27 @@ func (in *paymentRecord) matches(v *Payment) bool {
 func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment, error) {
 	// The key comes before the invoice: a retry is answered with its payment
 	// even if the invoice could not be paid any more.
-	earlier, err := paymentByKey(ctx, c.Tx, c.Org, c.Key)
+	earlier, err := findPaymentByKey(ctx, c.Tx, c.Org, c.Key)
 	if err != nil {
 		return nil, err
 	}
 	if earlier != nil {
-		if !in.matches(earlier) {
+		if !in.matchesPayment(earlier) {
 			return nil, fault.KeyReused.Say("This key belongs to another payment. Use a new key.")
 		}
-		c.Replay()
+		c.MarkReplayed()
 		return earlier, nil
 	}
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	if v.Status == draft || v.Status == void {
+	if v.Status == statusDraft || v.Status == statusVoid {
 		return nil, NotPayable.Say("A %s invoice cannot be paid.", v.Status)
 	}
 	if in.AmountCents > v.AmountDueCents {
 		f := ExceedsBalance.Say("The payment exceeds the %s that is still due.",
-			locale.Amount(v.AmountDueCents, v.Currency))
+			locale.AmountWithCode(v.AmountDueCents, v.Currency))
 		f.Details = map[string]int64{"amountDueCents": v.AmountDueCents}
 		return nil, f
 	}
@@ -153,15 +154,15 @@ func recordPayment(ctx context.Context, c *op.Call, in paymentRecord) (*Payment,
 	}
 	v.AmountPaidCents += p.AmountCents
 	v.Status = v.currentStatus()
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := v.enterLedger(ctx, c,
-		customer.Transaction{Type: customer.Paid, AmountCents: p.AmountCents, OccurredAt: p.PaidAt,
+		customer.Transaction{Type: customer.TypePayment, AmountCents: p.AmountCents, OccurredAt: p.PaidAt,
 			PaymentID: &p.ID}, "Payment of invoice %s"); err != nil {
 		return nil, err
 	}
-	if err := c.Emit("invoice.payment.created", p.ID, p); err != nil || v.Status != paid {
+	if err := c.Emit("invoice.payment.created", p.ID, p); err != nil || v.Status != statusPaid {
 		return p, err
 	}
 	return p, c.Emit("invoice.paid", v.ID, v)
@@ -174,7 +175,7 @@ type paymentRef struct {
 
 // voidPayment takes a payment back that was recorded by mistake.
 func voidPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +190,7 @@ func voidPayment(ctx context.Context, c *op.Call, in paymentRef) (*Payment, erro
 		return nil, PaymentRefunded.New()
 	}
 	p.VoidedAt, p.UpdatedAt = &c.Now, c.Now
-	late, err := v.giveBack(ctx, c, p, p.AmountCents, "Payment of invoice %s voided")
+	late, err := v.reversePayment(ctx, c, p, p.AmountCents, "Payment of invoice %s voided")
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func forget(t testing.TB, a *apptest.App) {
 
 // A payment's key stays bound to it for good, at every door.
 func TestPaymentKeys(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		rest, agent, action := a.Door("rest", a.Tenant), a.Door("agent", a.Tenant), a.Door("action", a.Tenant)
 		customer := newCustomer(t, rest)
 		invoice, other := newInvoice(t, rest, customer, 1000), newInvoice(t, rest, customer, 1000)
@@ -71,7 +71,7 @@ func TestPaymentKeys(t *testing.T) {
 			forget(t, a)
 			// After a day other operations may use the key; the payment keeps
 			// it.
-			a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "k").OK(t, 201)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "k").OK(t, 201)
 		}
 		// Somebody else's key with the same text is another key.
 		stranger := a.NewTenant(t, "enterprise")
@@ -81,13 +81,13 @@ func TestPaymentKeys(t *testing.T) {
 		pay(t, theirs, yours, "k", 5).OK(t, 201)
 		// Any other use of the key is refused for as long as other keys last.
 		pay(t, rest, other, "fresh", 1).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "fresh").Refused(t, 422,
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "fresh").Refused(t, 422,
 			"IDEMPOTENCY_KEY_REUSED")
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "contact").OK(t, 201)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "x"}`, "Idempotency-Key", "contact").OK(t, 201)
 		pay(t, rest, other, "contact", 1).Refused(t, 422, "IDEMPOTENCY_KEY_REUSED")
 		// The permission is checked before anything is revealed.
 		weak, _ := a.NewKey(t, a.Tenant, "invoices:read")
-		a.Send(t, weak, "POST", "/v1/invoices/"+invoice+"/payments", `{"amountCents": 300, "note": "n"}`,
+		a.SendREST(t, weak, "POST", "/v1/invoices/"+invoice+"/payments", `{"amountCents": 300, "note": "n"}`,
 			"Idempotency-Key",
 			"k").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 
@@ -115,7 +115,7 @@ func TestPaymentKeys(t *testing.T) {
 // 50 identical payments at once under one key make one payment. Afterwards all
 // answer with it, even when nothing but the payment remembers the key.
 func TestOneKeyAtOnce(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		call, action := a.Door("rest", a.Tenant), a.Door("action", a.Tenant)
 		customer := newCustomer(t, call)
@@ -124,7 +124,7 @@ func TestOneKeyAtOnce(t *testing.T) {
 			call(t, "invoices.issue", ref(invoice)).OK(t, 200)
 			key := fmt.Sprint("k", round)
 			var made, replays, waiting atomic.Int64
-			apptest.AtOnce(50, func(i int) {
+			apptest.RunAtOnce(50, func(i int) {
 				door := call
 				if i%2 == 1 {
 					door = action
@@ -153,14 +153,14 @@ func TestOneKeyAtOnce(t *testing.T) {
 
 // 50 payments at once, each under its own key, never pay more than is due.
 func TestNeverOverpaid(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		call := a.Door("rest", a.Tenant)
 		customer := newCustomer(t, call)
 		invoice := newInvoice(t, call, customer, 1000)
 		call(t, "invoices.issue", ref(invoice)).OK(t, 200)
 		var ok, refused atomic.Int64
-		apptest.AtOnce(50, func(i int) {
+		apptest.RunAtOnce(50, func(i int) {
 			switch r := pay(t, call, invoice, fmt.Sprint("k", i), 90); {
 			case r.Status == 201:
 				ok.Add(1)
@@ -181,7 +181,7 @@ func TestNeverOverpaid(t *testing.T) {
 		}
 		// Voiding one payment races with paying the rest: either order adds up.
 		payments := call(t, "invoices.payments.list", ref(invoice)).OK(t, 200)
-		apptest.AtOnce(2, func(i int) {
+		apptest.RunAtOnce(2, func(i int) {
 			if i == 0 {
 				call(t, "invoices.payments.void", ref(invoice, `"paymentId": "`+payments.Text("0.id")+`"`)).OK(t, 200)
 			} else if r := pay(t, call, invoice, "rest", 50); r.Status != 201 && r.Code() != "PAYMENT_EXCEEDS_BALANCE" {

@@ -15,40 +15,40 @@ import (
 )
 
 // TooLong refuses to draw a document that nobody would read.
-var TooLong = fault.Define("INVOICE_TOO_LONG", 422,
+var TooLong = fault.DefineKind("INVOICE_TOO_LONG", 422,
 	fmt.Sprintf("The descriptions, notes and terms of this invoice fill more than %d pages. Make them shorter.",
 		maxPages))
 
-// rendering bounds how many documents are drawn at once. Each takes a core, usually for
+// renderSlots bounds how many documents are drawn at once. Each takes a core, usually for
 // milliseconds and at worst for seconds.
-var rendering = make(chan struct{}, 2)
+var renderSlots = make(chan struct{}, 2)
 
 func (s *Service) pdfOperations() []*op.Op {
 	return []*op.Op{
 		op.Bytes(op.Spec{
 			Name:    "invoices.pdf",
-			Doors:   op.REST | op.Console,
+			Doors:   op.RESTDoor | op.ConsoleDoor,
 			Route:   "GET /v1/invoices/{id}/pdf",
 			Summary: "Get an invoice as a PDF.",
 			Description: "Dates and amounts follow the business's locale and time zone. A draft or void invoice is " +
 				"marked as such.",
-			Media:   "application/pdf",
-			Errors:  []*fault.Kind{TooLong},
-			Example: `{"id": ` + exampleID + `}`,
-		}, s.getPDF),
+			MediaType: "application/pdf",
+			Errors:    []*fault.Kind{TooLong},
+			Example:   `{"id": ` + exampleID + `}`,
+		}, s.getInvoicePDF),
 		op.Bytes(op.Spec{
-			Name:    "invoices.credit_notes.pdf",
-			Doors:   op.REST | op.Console,
-			Route:   "GET /v1/invoices/{id}/credit-notes/{creditNoteId}/pdf",
-			Summary: "Get a credit note as a PDF.",
-			Media:   "application/pdf",
-			Errors:  []*fault.Kind{TooLong},
-			Example: `{"id": ` + exampleID + `, "creditNoteId": "b0c1f3a7-52d4-4c89-8e1d-6f7a90b2c3d4"}`,
+			Name:      "invoices.credit_notes.pdf",
+			Doors:     op.RESTDoor | op.ConsoleDoor,
+			Route:     "GET /v1/invoices/{id}/credit-notes/{creditNoteId}/pdf",
+			Summary:   "Get a credit note as a PDF.",
+			MediaType: "application/pdf",
+			Errors:    []*fault.Kind{TooLong},
+			Example:   `{"id": ` + exampleID + `, "creditNoteId": "b0c1f3a7-52d4-4c89-8e1d-6f7a90b2c3d4"}`,
 		}, s.getCreditNotePDF),
 	}
 }
 
-func (s *Service) getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.Stream) (*op.Content, error) {
+func (s *Service) getInvoicePDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.Stream) (*op.Content, error) {
 	var v *Invoice
 	var from *business.Letterhead
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -61,11 +61,11 @@ func (s *Service) getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.S
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.pdf(ctx, v, from)
+	text, err := s.drawInvoice(ctx, v, from)
 	if err != nil {
 		return nil, err
 	}
-	return pdfContent(v.fileName(), text), nil
+	return pdfContent(v.pdfFileName(), text), nil
 }
 
 // pdfContent is a PDF as the answer of an operation. Its ETag is the hash of its bytes, which
@@ -73,7 +73,7 @@ func (s *Service) getPDF(ctx context.Context, c *op.Call, in invoiceRef, _ *op.S
 func pdfContent(name string, text []byte) *op.Content {
 	return &op.Content{Name: name, Type: "application/pdf",
 		ETag:           fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(text))),
-		ReadSeekCloser: file{bytes.NewReader(text)}}
+		ReadSeekCloser: pdfFile{bytes.NewReader(text)}}
 }
 
 func (s *Service) getCreditNotePDF(ctx context.Context, c *op.Call, in creditNoteRef,
@@ -85,32 +85,35 @@ func (s *Service) getCreditNotePDF(ctx context.Context, c *op.Call, in creditNot
 		if v, err = readInvoice(ctx, tx, c.Org, in.ID, invoices.Get); err != nil {
 			return err
 		}
-		n, err = creditNotes.Rows.Find(ctx, tx, db.In(c.Org).And("invoice_id = ?", v.ID).And("id = ?", in.CreditNoteID))
+		n, err = creditNotes.Rows.Find(ctx, tx, db.InOrganization(c.Org).And("invoice_id = ?", v.ID).And("id = ?",
+			in.CreditNoteID))
 		if err != nil {
 			return err
 		}
-		n.derive()
+		n.fillComputed()
 		from, err = business.LetterheadOf(ctx, tx, c.Org, v.BusinessID)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.drawn(ctx, rendering, c.Org, from, func() ([]byte, error) { return RenderCreditNote(n, v, from) })
+	text, err := s.drawInSlot(ctx, renderSlots, c.Org, from,
+		func() ([]byte, error) { return RenderCreditNote(n, v, from) })
 	if err != nil {
 		return nil, err
 	}
 	return pdfContent(n.CreditNoteNumber+".pdf", text), nil
 }
 
-// pdf draws an invoice once a slot is free.
-func (s *Service) pdf(ctx context.Context, v *Invoice, from *business.Letterhead) ([]byte, error) {
-	return s.drawn(ctx, rendering, v.OrganizationID, from, func() ([]byte, error) { return Render(v, from) })
+// drawInvoice draws an invoice once a slot is free.
+func (s *Service) drawInvoice(ctx context.Context, v *Invoice, from *business.Letterhead) ([]byte, error) {
+	return s.drawInSlot(ctx, renderSlots, v.OrganizationID, from,
+		func() ([]byte, error) { return RenderInvoice(v, from) })
 }
 
-// drawn adds the logo and draws a document once a slot is free. The logo waits for the slot
+// drawInSlot adds the logo and draws a document once a slot is free. The logo waits for the slot
 // too, because reading it takes more memory than all the rest.
-func (s *Service) drawn(ctx context.Context, slots chan struct{}, org id.ID, from *business.Letterhead,
+func (s *Service) drawInSlot(ctx context.Context, slots chan struct{}, org id.ID, from *business.Letterhead,
 	render func() ([]byte, error)) ([]byte, error) {
 	select {
 	case slots <- struct{}{}:
@@ -128,14 +131,14 @@ func (s *Service) drawn(ctx context.Context, slots chan struct{}, org id.ID, fro
 	return text, err
 }
 
-func (v *Invoice) fileName() string {
+func (v *Invoice) pdfFileName() string {
 	if v.InvoiceNumber != nil {
 		return *v.InvoiceNumber + ".pdf"
 	}
 	return "invoice-draft.pdf"
 }
 
-// file adds the Close that op.Content needs to bytes in memory.
-type file struct{ *bytes.Reader }
+// pdfFile adds the Close that op.Content needs to bytes in memory.
+type pdfFile struct{ *bytes.Reader }
 
-func (file) Close() error { return nil }
+func (pdfFile) Close() error { return nil }

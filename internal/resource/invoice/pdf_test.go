@@ -25,7 +25,7 @@ import (
 // sample is an invoice with the given number of lines.
 func sample(lines int) (*invoice.Invoice, *business.Letterhead) {
 	at := func(day int) *clock.Time {
-		t := clock.Of(time.Date(2026, 1, day, 23, 30, 0, 0, time.UTC))
+		t := clock.FromStd(time.Date(2026, 1, day, 23, 30, 0, 0, time.UTC))
 		return &t
 	}
 	text := func(s string) *string { return &s }
@@ -80,7 +80,7 @@ func samples() map[string]func() (*invoice.Invoice, *business.Letterhead) {
 		"branded": func() (*invoice.Invoice, *business.Letterhead) {
 			v, b := sample(3)
 			b.Accent, b.Logo = &business.Color{0, 110, 90}, picture(240, 80, color.NRGBA{0, 110, 90, 255})
-			b.Payable = text("By bank transfer, or by card at https://example.com/pay.")
+			b.PaymentText = text("By bank transfer, or by card at https://example.com/pay.")
 			b.BankFacts = [][2]string{{"Account holder", "Analytical Engines Manufacturing Ltd"},
 				{"IBAN", "GB33 BUKB 2020 1555 5555 55"}, {"BIC", "BUKBGB22"}, {"Bank", "Barclays"}}
 			return v, b
@@ -162,13 +162,13 @@ func TestRender(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			v, b := make()
-			pdf, err := invoice.Render(v, b)
+			pdf, err := invoice.RenderInvoice(v, b)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d bytes in %v", len(pdf), time.Since(began))
 			v, b = make()
-			if again, _ := invoice.Render(v, b); !bytes.Equal(pdf, again) {
+			if again, _ := invoice.RenderInvoice(v, b); !bytes.Equal(pdf, again) {
 				t.Error("the same invoice is not the same bytes")
 			}
 			if folder := os.Getenv("FRONTDESK_PDF_FOLDER"); folder != "" {
@@ -227,12 +227,12 @@ func TestRender(t *testing.T) {
 }
 
 func TestPDF(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		v := newInvoice(t, call, newCustomer(t, call), 123456)
 		get := func() apptest.Result {
 			t.Helper()
-			r := a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "")
+			r := a.SendREST(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "")
 			if r.Status != 200 || r.Header.Get("Content-Type") != "application/pdf" ||
 				!bytes.HasPrefix(r.Body, []byte("%PDF-")) {
 				t.Fatalf("%d %v %.200s", r.Status, r.Header, r.Body)
@@ -255,7 +255,7 @@ func TestPDF(t *testing.T) {
 		// With a logo the document holds a picture; what is none is left out.
 		pictures := func(body []byte) int { return bytes.Count(body, []byte("/Subtype /Image")) }
 		logo := func(content []byte) apptest.Result {
-			file := a.Upload(t, a.Key, "/v1/files",
+			file := a.UploadForm(t, a.Key, "/v1/files",
 				apptest.Part{Name: "file", FileName: "logo.png", Text: string(content)}).OK(t, 201).Text("id")
 			call(t, "businesses.update", fmt.Sprintf(`{"id": %q, "logoFileId": %q}`, a.Business, file)).OK(t, 200)
 			return get()
@@ -289,7 +289,7 @@ func TestPDF(t *testing.T) {
 			strings.Repeat("a\n", 3000)), 50), ",")
 		v = call(t, "invoices.create",
 			fmt.Sprintf(`{"customerId": %q, "lineItems": [%s]}`, newCustomer(t, call), endless)).OK(t, 201).Text("id")
-		a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "").Refused(t, 422, "INVOICE_TOO_LONG")
-		a.Send(t, a.Key, http.MethodGet, "/v1/invoices/"+string(a.Org)+"/pdf", "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, a.Key, http.MethodGet, "/v1/invoices/"+v+"/pdf", "").Refused(t, 422, "INVOICE_TOO_LONG")
+		a.SendREST(t, a.Key, http.MethodGet, "/v1/invoices/"+string(a.Org)+"/pdf", "").Refused(t, 404, "NOT_FOUND")
 	})
 }

@@ -18,9 +18,9 @@ import (
 
 const linkPurpose = "invoice"
 
-// publicRendering bounds how many documents people outside draw at once. Their slots are apart
+// publicRenderSlots bounds how many documents people outside draw at once. Their slots are apart
 // from the organizations' own, which they must not be able to occupy.
-var publicRendering = make(chan struct{}, 1)
+var publicRenderSlots = make(chan struct{}, 1)
 
 // PublicInvoice is what a customer sees of an invoice, in the words and figures
 // of the PDF.
@@ -65,11 +65,11 @@ func (s *Service) publicOperations() []*op.Op {
 		op.Read(op.Spec{
 			Name:     "invoices.public",
 			Summary:  "Show the invoice that a link in a mail names.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Example:  `{` + token + `, "address": "192.0.2.7"}`,
-		}, s.showPublic),
+		}, s.showPublicInvoice),
 		op.Bytes(op.Spec{
 			Name:        "invoices.public_pdf",
 			Route:       "GET /invoice-pdf/{token}",
@@ -77,46 +77,46 @@ func (s *Service) publicOperations() []*op.Op {
 			Public:      true,
 			Summary:     "Get the PDF of the invoice that a link in a mail names.",
 			Description: "A link of an invoice that is void or deleted is not found.",
-			Media:       "application/pdf",
+			MediaType:   "application/pdf",
 			Errors:      []*fault.Kind{TooLong},
 			Example:     `{` + token + `}`,
 		}, s.getPublicPDF),
 	}
 }
 
-// link is the address where a customer sees the invoice; empty if there is no key to sign it
+// publicLink is the address where a customer sees the invoice; empty if there is no key to sign it
 // with.
-func (s *Service) link(v *Invoice) string {
+func (s *Service) publicLink(v *Invoice) string {
 	token, err := s.links.Token(linkPurpose, v.OrganizationID, v.ID)
 	if err != nil {
 		return ""
 	}
-	return s.links.Base() + "/invoice/" + token
+	return s.links.BaseURL() + "/invoice/" + token
 }
 
-// noInvoice refuses a link whose invoice is missing, a draft or void, without saying which.
-func noInvoice() error {
+// notAvailableFault refuses a link whose invoice is missing, a draft or void, without saying which.
+func notAvailableFault() error {
 	return fault.NotFound.Say("This invoice is not available. Ask whoever sent it to you.")
 }
 
-// readPublic finds the invoice that a token names, and its letterhead. Invoices of disabled
+// readByToken finds the invoice that a token names, and its letterhead. Invoices of disabled
 // organizations, drafts and void ones are refused like missing ones.
-func (s *Service) readPublic(ctx context.Context, tx *db.Tx, token string) (v *Invoice, from *business.Letterhead,
+func (s *Service) readByToken(ctx context.Context, tx *db.Tx, token string) (v *Invoice, from *business.Letterhead,
 	err error) {
 	org, ref, err := s.links.ReadToken(linkPurpose, token)
 	if err != nil {
 		return nil, nil, err
 	}
-	sender, err := account.OrganizationOf(ctx, tx, org)
-	if errors.Is(err, db.ErrNone) || err == nil && sender.Status != account.Active {
-		return nil, nil, noInvoice()
+	sender, err := account.LoadOrganization(ctx, tx, org)
+	if errors.Is(err, db.ErrNoRow) || err == nil && sender.Status != account.Active {
+		return nil, nil, notAvailableFault()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	v, err = readInvoice(ctx, tx, org, ref, invoices.Get)
-	if fault.Has(err, fault.NotFound) || err == nil && (v.Status == draft || v.Status == void) {
-		return nil, nil, noInvoice()
+	if fault.IsKind(err, fault.NotFound) || err == nil && (v.Status == statusDraft || v.Status == statusVoid) {
+		return nil, nil, notAvailableFault()
 	}
 	if err != nil {
 		return nil, nil, err
@@ -130,25 +130,25 @@ type publicVisit struct {
 	Address string `json:"address" doc:"the visitor's IP address, for the rate limit"`
 }
 
-func (s *Service) showPublic(ctx context.Context, c *op.Call, in publicVisit) (*PublicInvoice, error) {
-	if err := s.links.Admit(c, in.Address); err != nil {
+func (s *Service) showPublicInvoice(ctx context.Context, c *op.Call, in publicVisit) (*PublicInvoice, error) {
+	if err := s.links.AdmitVisit(c, in.Address); err != nil {
 		return nil, err
 	}
-	v, from, err := s.readPublic(ctx, c.Tx, in.Token)
+	v, from, err := s.readByToken(ctx, c.Tx, in.Token)
 	if err != nil {
 		return nil, err
 	}
 	// The operation is public; from here on it acts for the invoice's organization.
 	c.Org, c.Caller = v.OrganizationID, &op.Caller{Kind: op.SystemActor, Organization: v.OrganizationID}
-	return v.public(from, "/invoice-pdf/"+in.Token), nil
+	return v.toPublicInvoice(from, "/invoice-pdf/"+in.Token), nil
 }
 
-// public is the invoice as its page shows it. pdf is the path of its PDF.
-func (v *Invoice) public(from *business.Letterhead, pdf string) *PublicInvoice {
+// toPublicInvoice is the invoice as its page shows it. pdf is the path of its PDF.
+func (v *Invoice) toPublicInvoice(from *business.Letterhead, pdf string) *PublicInvoice {
 	f := locale.New(from.Locale, from.Timezone)
-	s := v.sheet(from, f)
+	s := v.buildSheet(from, f)
 	out := &PublicInvoice{Business: from.Name, Lines: from.Lines, Title: s.title, BillTo: v.BillToName,
-		Due: v.AmountDueCents > 0, Overdue: v.Status == overdue, AmountDue: f.Money(v.AmountDueCents, v.Currency),
+		Due: v.AmountDueCents > 0, Overdue: v.Status == statusOverdue, AmountDue: f.Money(v.AmountDueCents, v.Currency),
 		Heads: s.heads, Rows: []PublicRow{}, PDF: pdf}
 	for _, x := range s.facts[:len(s.facts)-1] { // the last is the amount due, which has a field of its own
 		out.Facts = append(out.Facts, PublicFact{x[0], x[1]})
@@ -176,16 +176,17 @@ func (s *Service) getPublicPDF(ctx context.Context, c *op.Call, in publicToken, 
 	var v *Invoice
 	var from *business.Letterhead
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		v, from, err = s.readPublic(ctx, tx, in.Token)
+		v, from, err = s.readByToken(ctx, tx, in.Token)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	c.Org = v.OrganizationID
-	text, err := s.drawn(ctx, publicRendering, c.Org, from, func() ([]byte, error) { return Render(v, from) })
+	text, err := s.drawInSlot(ctx, publicRenderSlots, c.Org, from,
+		func() ([]byte, error) { return RenderInvoice(v, from) })
 	if err != nil {
 		return nil, err
 	}
-	return pdfContent(v.fileName(), text), nil
+	return pdfContent(v.pdfFileName(), text), nil
 }

@@ -12,8 +12,8 @@ import (
 
 // The refusals of refunds.
 var (
-	ExceedsPayment  = fault.Define("REFUND_EXCEEDS_PAYMENT", 422, "The refund exceeds what is left of the payment.")
-	PaymentRefunded = fault.Define("PAYMENT_REFUNDED", 409,
+	ExceedsPayment  = fault.DefineKind("REFUND_EXCEEDS_PAYMENT", 422, "The refund exceeds what is left of the payment.")
+	PaymentRefunded = fault.DefineKind("PAYMENT_REFUNDED", 409,
 		"Some of the payment was refunded, so it cannot be voided. Refund the rest instead.")
 )
 
@@ -43,7 +43,7 @@ type paymentRefund struct {
 // refundPayment records that money was given back: a part of a payment, or all that is left of
 // it.
 func refundPayment(ctx context.Context, c *op.Call, in paymentRefund) (*Payment, error) {
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -61,13 +61,13 @@ func refundPayment(ctx context.Context, c *op.Call, in paymentRefund) (*Payment,
 	}
 	if amount > left || left == 0 {
 		f := ExceedsPayment.Say("The refund exceeds the %s that is left of the payment.",
-			locale.Amount(left, v.Currency))
+			locale.AmountWithCode(left, v.Currency))
 		f.Details = map[string]int64{"refundableCents": left}
 		return nil, f
 	}
 	p.RefundedCents += amount
 	p.UpdatedAt = c.Now
-	late, err := v.giveBack(ctx, c, p, amount, "Refund of a payment of invoice %s")
+	late, err := v.reversePayment(ctx, c, p, amount, "Refund of a payment of invoice %s")
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func refundPayment(ctx context.Context, c *op.Call, in paymentRefund) (*Payment,
 	return p, c.Emit("invoice.overdue", v.ID, v)
 }
 
-// giveBack takes an amount of a payment off what was paid, and saves both and the ledger. late
+// reversePayment takes an amount of a payment off what was paid, and saves both and the ledger. late
 // is whether the invoice became overdue because of it.
-func (v *Invoice) giveBack(ctx context.Context, c *op.Call, p *Payment, amount int64, words string) (late bool,
+func (v *Invoice) reversePayment(ctx context.Context, c *op.Call, p *Payment, amount int64, words string) (late bool,
 	err error) {
 	if err := payments.Rows.Save(ctx, c.Tx, p); err != nil {
 		return false, err
@@ -87,9 +87,10 @@ func (v *Invoice) giveBack(ctx context.Context, c *op.Call, p *Payment, amount i
 	v.AmountPaidCents -= amount
 	late = v.markOverdue(c.Now)
 	v.Status = v.currentStatus()
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return false, err
 	}
 	return late, v.enterLedger(ctx, c,
-		customer.Transaction{Type: customer.Charge, AmountCents: amount, OccurredAt: c.Now, PaymentID: &p.ID}, words)
+		customer.Transaction{Type: customer.TypeCharge, AmountCents: amount, OccurredAt: c.Now,
+			PaymentID: &p.ID}, words)
 }

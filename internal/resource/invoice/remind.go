@@ -27,39 +27,39 @@ const (
 	remindWithin = 3 * 24 * time.Hour
 	remindBatch  = 50
 	// remindTimeout bounds one run. What it does not reach is left for the next.
-	remindTime = 5 * time.Minute
+	remindTimeout = 5 * time.Minute
 )
 
 // A row records that a rule's reminder of an invoice was sent. It is written in the transaction of the
 // message, so no reminder goes out twice.
 var _ = db.Declare("invoice_reminders", db.Life{
-	Parent:    db.To("invoice_id", "invoices", db.EndsAtPurge),
-	Refs:      []db.Ref{db.To("rule_id", "invoice_reminder_rules", db.Keeps)},
+	Parent:    db.RefTo("invoice_id", "invoices", db.EndsAtPurge),
+	Refs:      []db.Ref{db.RefTo("rule_id", "invoice_reminder_rules", db.Keeps)},
 	Permanent: true,
 })
 
 // Handle declares the job that sends reminders.
 func (s *Service) Handle() {
 	job.HandleFlow(s.jobs, "invoices.remind", func(ctx context.Context, _ job.Job, _ struct{}) (job.Outcome, error) {
-		return nil, s.Remind(ctx)
-	}, job.Every(remindEvery), job.Timeout(remindTime))
+		return nil, s.SendDueReminders(ctx)
+	}, job.Every(remindEvery), job.RunTimeout(remindTimeout))
 }
 
-// reminder is a reminder that is due: an invoice, and the rule that asks for it. Seq is the
+// dueReminder is a reminder that is due: an invoice, and the rule that asks for it. Seq is the
 // invoice's, for paging.
-type reminder struct {
+type dueReminder struct {
 	RuleID         id.ID `db:"rule_id"`
 	InvoiceID      id.ID `db:"invoice_id"`
 	OrganizationID id.ID `db:"organization_id"`
 	Seq            int64 `db:"seq"`
 }
 
-// dueReminders finds a page of the reminders that are due, after the given one, in the order
+// findDueReminders finds a page of the reminders that are due, after the given one, in the order
 // of their invoices. A rule counts only for days that come after it was created; otherwise the
 // first rule would remind of everything at once.
-func dueReminders(ctx context.Context, tx *db.Tx, now clock.Time, after reminder) ([]reminder, error) {
+func findDueReminders(ctx context.Context, tx *db.Tx, now clock.Time, after dueReminder) ([]dueReminder, error) {
 	const day = "r.days_after_due * 86400000000" // in microseconds, like all times of the database
-	return db.All[reminder](ctx, tx, `
+	return db.QueryAll[dueReminder](ctx, tx, `
 		SELECT r.id AS rule_id, i.id AS invoice_id, i.organization_id, i.seq
 		FROM invoice_reminder_rules r
 		JOIN invoices i ON i.organization_id = r.organization_id AND i.business_id = r.business_id
@@ -69,25 +69,25 @@ func dueReminders(ctx context.Context, tx *db.Tx, now clock.Time, after reminder
 		AND (i.seq > $3 OR i.seq = $3 AND r.id > $4)
 		AND NOT EXISTS (SELECT 1 FROM invoice_reminders s
 			WHERE s.organization_id = i.organization_id AND s.invoice_id = i.id AND s.rule_id = r.id)
-		AND `+account.ActiveOrganization("i.organization_id")+`
+		AND `+account.ActiveOrganizationSQL("i.organization_id")+`
 		ORDER BY i.seq, r.id LIMIT $5`, now, now.Add(-remindWithin), after.Seq, after.RuleID, remindBatch)
 }
 
-// Remind sends the reminders that are due. One that cannot be sent, because its template lacks
+// SendDueReminders sends the reminders that are due. One that cannot be sent, because its template lacks
 // a value, is tried again at the next run and does not hold up the others.
-func (s *Service) Remind(ctx context.Context) error {
-	after := reminder{RuleID: "00000000-0000-0000-0000-000000000000"}
+func (s *Service) SendDueReminders(ctx context.Context) error {
+	after := dueReminder{RuleID: "00000000-0000-0000-0000-000000000000"}
 	for {
-		var due []reminder
+		var due []dueReminder
 		err := s.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			due, err = dueReminders(ctx, tx, s.clock.Now(), after)
+			due, err = findDueReminders(ctx, tx, s.clock.Now(), after)
 			return err
 		})
 		if err != nil || len(due) == 0 {
 			return err
 		}
 		for _, r := range due {
-			if err := s.remind(ctx, r); err != nil && ctx.Err() == nil {
+			if err := s.sendReminder(ctx, r); err != nil && ctx.Err() == nil {
 				s.log.WarnContext(ctx, "a reminder was not sent", "organization", r.OrganizationID, "invoice",
 					r.InvoiceID, "err", err)
 			}
@@ -99,18 +99,18 @@ func (s *Service) Remind(ctx context.Context) error {
 	}
 }
 
-// remind draws and stores the PDF first, like sendInvoice. If a payment arrives in between,
+// sendReminder draws and stores the PDF first, like sendInvoice. If a payment arrives in between,
 // the invoice has changed: then nothing is sent, and the next run looks again.
-func (s *Service) remind(ctx context.Context, r reminder) error {
-	l, err := s.letter(ctx, s.db.Read, r.OrganizationID,
+func (s *Service) sendReminder(ctx context.Context, r dueReminder) error {
+	l, err := s.composeWithPDF(ctx, s.db.Read, r.OrganizationID,
 		invoiceSend{ID: r.InvoiceID, TemplateKey: template.InvoiceReminder})
 	if err != nil {
 		return err
 	}
-	if strange, err := s.billsStranger(ctx, l); err != nil || strange {
+	if strange, err := s.goesToUnknownAddress(ctx, l); err != nil || strange {
 		return err
 	}
-	saved, err := s.files.Save(ctx, r.OrganizationID, l.invoice.fileName(), bytes.NewReader(l.pdf))
+	saved, err := s.files.Save(ctx, r.OrganizationID, l.invoice.pdfFileName(), bytes.NewReader(l.pdf))
 	if err != nil {
 		return err
 	}
@@ -125,10 +125,10 @@ func (s *Service) remind(ctx context.Context, r reminder) error {
 	return err
 }
 
-// billsStranger reports whether a reminder would go to an address that nobody of the
+// goesToUnknownAddress reports whether a reminder would go to an address that nobody of the
 // organization entered. That is possible when an agent created the invoice after it had read
 // text of people outside. Such a reminder is not sent; a person can send it.
-func (s *Service) billsStranger(ctx context.Context, l *letter) (strange bool, err error) {
+func (s *Service) goesToUnknownAddress(ctx context.Context, l *invoiceMail) (strange bool, err error) {
 	if !l.invoice.External {
 		return false, nil
 	}
@@ -143,10 +143,10 @@ func (s *Service) billsStranger(ctx context.Context, l *letter) (strange bool, e
 // postReminder writes the reminder's row, its message and its event. It reports false, and
 // writes nothing, if the invoice changed since the PDF was drawn, or if another process was
 // first.
-func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *letter, saved *store.Saved) (bool,
+func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r dueReminder, l *invoiceMail, saved *store.Saved) (bool,
 	error) {
 	v, err := readInvoice(ctx, tx, r.OrganizationID, r.InvoiceID, invoices.Lock)
-	if fault.Has(err, fault.NotFound) || err == nil && v.UpdatedAt != l.invoice.UpdatedAt {
+	if fault.IsKind(err, fault.NotFound) || err == nil && v.UpdatedAt != l.invoice.UpdatedAt {
 		return false, nil
 	}
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *le
 		return false, err
 	}
 	cause := event.Event{Organization: r.OrganizationID, At: now}.BySystem()
-	if _, err := s.messages.Post(ctx, tx, cause, l.outgoing(attached)); err != nil {
+	if _, err := s.messages.Post(ctx, tx, cause, l.toMessage(attached)); err != nil {
 		return false, err
 	}
 	data, err := json.Marshal(v, json.Deterministic(true))
@@ -175,8 +175,8 @@ func (s *Service) postReminder(ctx context.Context, tx *db.Tx, r reminder, l *le
 	return true, s.events.Append(ctx, tx, cause)
 }
 
-// outgoing is the mail as the package message sends it.
-func (l *letter) outgoing(pdf *store.File) message.Outgoing {
+// toMessage is the mail as the package message sends it.
+func (l *invoiceMail) toMessage(pdf *store.File) message.Outgoing {
 	out := message.Outgoing{
 		To:          []string{l.to},
 		ReplyTo:     l.from.Email,
@@ -188,7 +188,7 @@ func (l *letter) outgoing(pdf *store.File) message.Outgoing {
 		ScheduledAt: l.at,
 	}
 	if l.link != "" {
-		out.Button = &template.Button{Label: template.InvoiceButton, URL: l.link}
+		out.Button = &template.Button{Label: template.InvoiceButtonLabel, URL: l.link}
 	}
 	return out
 }

@@ -18,9 +18,9 @@ type ReminderRule struct {
 }
 
 var reminderRules = op.NewNested[ReminderRule]("invoice_reminder_rules", db.Life{
-	Noun:      "invoice reminder",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("business_id", "businesses"),
+	Noun:         "invoice reminder",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("business_id", "businesses"),
 })
 
 // maxReminderRules bounds how often a customer is reminded of one invoice.
@@ -28,9 +28,9 @@ const maxReminderRules = 10
 
 // The refusals of reminders.
 var (
-	ReminderExists = fault.Define("INVOICE_REMINDER_EXISTS", 409,
+	ReminderExists = fault.DefineKind("INVOICE_REMINDER_EXISTS", 409,
 		"The business already reminds of its invoices on that day.")
-	TooManyReminders = fault.Define("INVOICE_REMINDER_LIMIT_REACHED", 409, "A business has at most 10 reminders.")
+	TooManyReminders = fault.DefineKind("INVOICE_REMINDER_LIMIT_REACHED", 409, "A business has at most 10 reminders.")
 )
 
 func reminderOperations() []*op.Op {
@@ -68,10 +68,10 @@ type reminderRuleCreate struct {
 }
 
 func createReminderRule(ctx context.Context, c *op.Call, in reminderRuleCreate) (*ReminderRule, error) {
-	if err := reminderRules.Lock(ctx, c, in.ID); err != nil {
+	if err := reminderRules.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	n, err := reminderRules.Rows.Count(ctx, c.Tx, reminderRules.Under(c, in.ID))
+	n, err := reminderRules.Rows.Count(ctx, c.Tx, reminderRules.WhereParent(c, in.ID))
 	if err != nil {
 		return nil, err
 	}

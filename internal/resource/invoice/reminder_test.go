@@ -54,7 +54,7 @@ func TestReminderRules(t *testing.T) {
 // A reminder is sent once for each rule and invoice, only where something is
 // due, and only for days that come after the rule.
 func TestReminders(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := call(t, "customers.create", `{"name": "Grace", "email": "grace@example.com"}`).OK(t, 201).Text("id")
 		rule := func(days int) clock.Time {
@@ -84,12 +84,12 @@ func TestReminders(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		// However many processes look at once, and after a restart.
-		apptest.AtOnce(4, func(int) {
-			if err := a.App.Invoices.Remind(t.Context()); err != nil {
+		apptest.RunAtOnce(4, func(int) {
+			if err := a.App.Invoices.SendDueReminders(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
-		if err := a.App.Invoices.Remind(t.Context()); err != nil {
+		if err := a.App.Invoices.SendDueReminders(t.Context()); err != nil {
 			t.Error(err)
 		}
 		mail := call(t, "messages.list", `{"query": "Reminder:", "sortOrder": "asc"}`).OK(t, 200)

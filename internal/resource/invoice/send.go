@@ -22,7 +22,7 @@ import (
 )
 
 // NoRecipient refuses to send an invoice that has no address.
-var NoRecipient = fault.Define("INVOICE_RECIPIENT_MISSING", 422,
+var NoRecipient = fault.DefineKind("INVOICE_RECIPIENT_MISSING", 422,
 	"The invoice has no billToEmail. Set to to an address.")
 
 func (s *Service) sendOperations() []*op.Op {
@@ -42,7 +42,7 @@ func (s *Service) sendOperations() []*op.Op {
 			},
 			Events:  []string{"invoice.sent"},
 			Example: `{"id": ` + exampleID + `, "message": "It was a pleasure."}`,
-		}, s.send),
+		}, s.sendInvoice),
 	}
 }
 
@@ -59,7 +59,7 @@ type invoiceSend struct {
 // to callers who may not write mail.
 func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
 	if in.To != nil || in.Message != nil {
-		err := c.Require("messages", op.ActionCreate, "An invoice with a text or to an address of your own")
+		err := c.RequirePermission("messages", op.ActionCreate, "An invoice with a text or to an address of your own")
 		if err != nil {
 			return err
 		}
@@ -67,32 +67,32 @@ func (in *invoiceSend) Prepare(_ context.Context, c *op.Call) error {
 	return message.CheckScheduledAt(in.ScheduledAt, c.Now)
 }
 
-// send draws and stores the PDF before the transaction that writes the message and the new
+// sendInvoice draws and stores the PDF before the transaction that writes the message and the new
 // status. If the invoice changed in between, the PDF is out of date, and all of it is done
 // again.
-func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
+func (s *Service) sendInvoice(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
 	if c.Rehearsing() {
 		return s.rehearseSend(ctx, c, in)
 	}
 	for {
-		l, err := s.letter(ctx, c.Read, c.Org, in)
+		l, err := s.composeWithPDF(ctx, c.Read, c.Org, in)
 		if err != nil {
 			return nil, err
 		}
-		saved, err := s.files.Save(ctx, c.Org, l.invoice.fileName(), bytes.NewReader(l.pdf))
+		saved, err := s.files.Save(ctx, c.Org, l.invoice.pdfFileName(), bytes.NewReader(l.pdf))
 		if err != nil {
 			return nil, err
 		}
 		current := true
 		v, err := op.Finish(ctx, c, func(ctx context.Context) (*Invoice, error) {
-			v, err := lock(ctx, c, in.ID)
+			v, err := lockInvoice(ctx, c, in.ID)
 			if err != nil {
 				return nil, err
 			}
 			if current = v.UpdatedAt == l.invoice.UpdatedAt; !current {
 				return nil, fault.Unavailable.New()
 			}
-			return v, s.post(ctx, c, v, l, saved)
+			return v, s.attachAndPost(ctx, c, v, l, saved)
 		})
 		if err != nil {
 			saved.Discard(ctx)
@@ -106,23 +106,23 @@ func (s *Service) send(ctx context.Context, c *op.Call, in invoiceSend) (*Invoic
 // rehearseSend writes the same mail in the rehearsal's transaction, with a file that stands
 // for the PDF.
 func (s *Service) rehearseSend(ctx context.Context, c *op.Call, in invoiceSend) (*Invoice, error) {
-	l, err := s.words(ctx, c.Read, c.Org, in)
+	l, err := s.composeMail(ctx, c.Read, c.Org, in)
 	if err != nil {
 		return nil, err
 	}
-	v, err := lock(ctx, c, in.ID)
+	v, err := lockInvoice(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	attached, err := store.InsertRehearsed(ctx, c.Tx, c.Org, l.invoice.fileName(), "application/pdf", c.Now)
+	attached, err := store.InsertRehearsed(ctx, c.Tx, c.Org, l.invoice.pdfFileName(), "application/pdf", c.Now)
 	if err != nil {
 		return nil, err
 	}
-	return v, s.postWith(ctx, c, v, l, attached)
+	return v, s.postMail(ctx, c, v, l, attached)
 }
 
-// letter is the mail with an invoice, before it becomes a message.
-type letter struct {
+// invoiceMail is the mail with an invoice, before it becomes a message.
+type invoiceMail struct {
 	invoice *Invoice
 	from    *business.Letterhead
 	to      string
@@ -132,22 +132,22 @@ type letter struct {
 	link    string      // to the public page
 }
 
-// letter composes the mail and draws its PDF.
-func (s *Service) letter(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
-	in invoiceSend) (*letter, error) {
-	l, err := s.words(ctx, read, org, in)
+// composeWithPDF composes the mail and draws its PDF.
+func (s *Service) composeWithPDF(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
+	in invoiceSend) (*invoiceMail, error) {
+	l, err := s.composeMail(ctx, read, org, in)
 	if err != nil {
 		return nil, err
 	}
-	l.pdf, err = s.pdf(ctx, l.invoice, l.from)
+	l.pdf, err = s.drawInvoice(ctx, l.invoice, l.from)
 	return l, err
 }
 
-// words composes the mail without its PDF: it checks that the invoice may be sent, finds the
+// composeMail composes the mail without its PDF: it checks that the invoice may be sent, finds the
 // recipient and renders the template.
-func (s *Service) words(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
-	in invoiceSend) (*letter, error) {
-	l := &letter{}
+func (s *Service) composeMail(ctx context.Context, read func(context.Context, db.Func) error, org id.ID,
+	in invoiceSend) (*invoiceMail, error) {
+	l := &invoiceMail{}
 	var content template.Content
 	err := read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if l.invoice, err = readInvoice(ctx, tx, org, in.ID, invoices.Get); err != nil {
@@ -156,7 +156,7 @@ func (s *Service) words(ctx context.Context, read func(context.Context, db.Func)
 		if l.from, err = business.LetterheadOf(ctx, tx, org, l.invoice.BusinessID); err != nil {
 			return err
 		}
-		content, err = template.ForKey(ctx, tx, org, in.TemplateKey)
+		content, err = template.ContentForKey(ctx, tx, org, in.TemplateKey)
 		return err
 	})
 	if err != nil {
@@ -164,10 +164,10 @@ func (s *Service) words(ctx context.Context, read func(context.Context, db.Func)
 	}
 	v := l.invoice
 	switch {
-	case v.Status == draft:
-		return nil, v.refuseMove(sent, "issue it first")
-	case v.Status == void:
-		return nil, v.refuseMove(sent, "it is void")
+	case v.Status == statusDraft:
+		return nil, v.moveFault(statusSent, "issue it first")
+	case v.Status == statusVoid:
+		return nil, v.moveFault(statusSent, "it is void")
 	case in.TemplateKey == template.InvoiceReminder && v.AmountDueCents == 0:
 		return nil, TransitionInvalid.Say("Nothing is due, so there is nothing to remind of.")
 	case in.To != nil:
@@ -177,26 +177,26 @@ func (s *Service) words(ctx context.Context, read func(context.Context, db.Func)
 	default:
 		return nil, NoRecipient.New()
 	}
-	l.link = s.link(v)
-	if l.mail, err = wording(content, v.placeholders(l.from, l.link), in.Message); err != nil {
+	l.link = s.publicLink(v)
+	if l.mail, err = renderWithMessage(content, v.templateValues(l.from, l.link), in.Message); err != nil {
 		return nil, err
 	}
 	l.at = in.ScheduledAt
 	return l, nil
 }
 
-// post writes the stored PDF, the message and the new status in the open transaction.
-func (s *Service) post(ctx context.Context, c *op.Call, v *Invoice, l *letter, saved *store.Saved) error {
+// attachAndPost writes the stored PDF, the message and the new status in the open transaction.
+func (s *Service) attachAndPost(ctx context.Context, c *op.Call, v *Invoice, l *invoiceMail, saved *store.Saved) error {
 	attached, err := saved.Insert(ctx, c.Tx, c.Now, nil)
 	if err != nil {
 		return err
 	}
-	return s.postWith(ctx, c, v, l, attached)
+	return s.postMail(ctx, c, v, l, attached)
 }
 
-// postWith writes the message with its PDF, and marks the invoice as sent.
-func (s *Service) postWith(ctx context.Context, c *op.Call, v *Invoice, l *letter, attached *store.File) error {
-	_, err := s.messages.Post(ctx, c.Tx, c.Cause(), l.outgoing(attached))
+// postMail writes the message with its PDF, and marks the invoice as sent.
+func (s *Service) postMail(ctx context.Context, c *op.Call, v *Invoice, l *invoiceMail, attached *store.File) error {
+	_, err := s.messages.Post(ctx, c.Tx, c.EventCause(), l.toMessage(attached))
 	if err != nil {
 		return err
 	}
@@ -207,24 +207,24 @@ func (s *Service) postWith(ctx context.Context, c *op.Call, v *Invoice, l *lette
 		}
 	}
 	v.Status = v.currentStatus()
-	if err := v.save(ctx, c); err != nil {
+	if err := v.saveAndIndex(ctx, c); err != nil {
 		return err
 	}
 	return c.Emit("invoice.sent", v.ID, v)
 }
 
-// wording renders a template with a text of the caller's own. The text goes where the template
+// renderWithMessage renders a template with a text of the caller's own. The text goes where the template
 // names message, or else above everything. It is not markup, and keeps its line breaks.
-func wording(content template.Content, values map[string]any, own *string) (*template.Rendered, error) {
+func renderWithMessage(content template.Content, values map[string]any, own *string) (*template.Rendered, error) {
 	if own == nil || strings.TrimSpace(*own) == "" {
 		values["message"] = ""
-		return content.Render(placeholder.In(values))
+		return content.Render(placeholder.LookupIn(values))
 	}
 	// The template may be Markdown, which would read the text as markup. So a random word stands for it,
 	// and the text replaces the word in the finished HTML.
 	mark := "message" + strings.ToLower(rand.Text())
 	values["message"] = mark
-	out, err := content.Render(placeholder.In(values))
+	out, err := content.Render(placeholder.LookupIn(values))
 	if err != nil {
 		return nil, err
 	}
@@ -234,18 +234,18 @@ func wording(content template.Content, values map[string]any, own *string) (*tem
 	if body == out.HTML {
 		body = "<p>" + text + "</p>\n" + body
 	}
-	made, err := template.Clean(body)
+	made, err := template.CleanHTML(body)
 	if err != nil {
-		return nil, fault.Field("message", template.Intricate)
+		return nil, fault.Field("message", template.IntricateHTML)
 	}
 	made.Own = out.Own
 	made.Subject = strings.TrimSpace(strings.ReplaceAll(out.Subject, mark, ""))
 	return made, nil
 }
 
-// placeholders are the values that a template can use, with money and dates in the business's
+// templateValues are the values that a template can use, with money and dates in the business's
 // locale.
-func (v *Invoice) placeholders(from *business.Letterhead, link string) map[string]any {
+func (v *Invoice) templateValues(from *business.Letterhead, link string) map[string]any {
 	f := locale.New(from.Locale, from.Timezone)
 	date := func(t *clock.Time) any {
 		if t == nil {
@@ -288,8 +288,8 @@ func OwnAddresses(ctx context.Context, tx *db.Tx, org, row id.ID) ([]string, err
 	if err != nil || v.CustomerID == nil {
 		return nil, err
 	}
-	out, err := customer.OwnAddresses(ctx, tx, org, *v.CustomerID)
-	if fault.Has(err, fault.NotFound) {
+	out, err := customer.OwnEmailAddresses(ctx, tx, org, *v.CustomerID)
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil // deleted
 	}
 	return out, err

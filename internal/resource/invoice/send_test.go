@@ -71,7 +71,7 @@ func TestInvoiceSend(t *testing.T) {
 			t.Errorf("the mail says %s\n%s", text, reminder.Text("html"))
 		}
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			framed, err := db.One[bool](ctx, tx, "SELECT layout FROM messages WHERE id = $1", reminder.Text("id"))
+			framed, err := db.QueryOne[bool](ctx, tx, "SELECT layout FROM messages WHERE id = $1", reminder.Text("id"))
 			if !framed {
 				t.Error("a text of one's own loses the letterhead")
 			}
@@ -121,12 +121,12 @@ func TestInvoiceSend(t *testing.T) {
 // A retry under the same key sends nothing twice. A payment that arrives in the
 // meantime is in the document or comes after it.
 func TestInvoiceSendAtOnce(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		customer := call(t, "customers.create", `{"name": "Grace", "email": "grace@example.com"}`).OK(t, 201).Text("id")
 		invoice := newInvoice(t, call, customer, 1000)
 		call(t, "invoices.issue", ref(invoice)).OK(t, 200)
-		apptest.AtOnce(8, func(i int) {
+		apptest.RunAtOnce(8, func(i int) {
 			if i%2 == 1 {
 				pay(t, call, invoice, fmt.Sprintf("pay-%d", i), 10).OK(t, 201)
 				return
@@ -146,7 +146,7 @@ func TestInvoiceSendAtOnce(t *testing.T) {
 		}
 		var strays int
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			strays, err = db.One[int](ctx, tx, "SELECT count(*) FROM stray_blobs")
+			strays, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM stray_blobs")
 			return err
 		})
 		if err != nil || strays != 0 {

@@ -41,7 +41,7 @@ type Service struct {
 
 // New panics when a required field is missing.
 func New(c Config) *Service {
-	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Files", "Messages", "Links")
+	config.RequireFields(c, "DB", "Clock", "Log", "Jobs", "Events", "Files", "Messages", "Links")
 	return &Service{
 		db:       c.DB,
 		clock:    c.Clock,
@@ -57,6 +57,6 @@ func New(c Config) *Service {
 // Operations lists everything that can be done with invoices.
 func (s *Service) Operations() []*op.Op {
 	return slices.Concat(
-		op.Exported(invoiceOperations()), moveOperations(), s.sendOperations(), paymentOperations(), refundOperations(),
+		op.WithExport(invoiceOperations()), moveOperations(), s.sendOperations(), paymentOperations(), refundOperations(),
 		creditNoteOperations(), s.pdfOperations(), reminderOperations(), s.publicOperations())
 }

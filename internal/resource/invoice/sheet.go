@@ -11,30 +11,30 @@ import (
 // sheet is what a document says, in the words and figures that are printed. The PDF and the
 // public page show the same sheet.
 type sheet struct {
-	title  string // of the file and the footer
-	word   string // INVOICE or CREDIT NOTE
-	number string
-	mark   string     // DRAFT or VOID across the page; empty for none
-	at     clock.Time // when it was issued, or drafted
-	to     *Invoice   // whose bill-to is printed
+	title     string // of the file and the footer
+	heading   string // INVOICE or CREDIT NOTE
+	number    string
+	watermark string     // DRAFT or VOID across the page; empty for none
+	date      clock.Time // when it was issued, or drafted
+	billed    *Invoice   // whose bill-to is printed
 
 	facts      [][2]string // label and value; the last one is emphasized
 	heads      []string    // of the table's columns
-	rows       []row
-	sums       []sum // the last one is emphasized
+	rows       []sheetRow
+	sums       []sheetSum // the last one is emphasized
 	paragraphs []paragraph
 }
 
-type row struct {
+type sheetRow struct {
 	description string
 	figures     []string
 	remark      string
 }
 
-type sum struct {
-	label, value string
-	strong       bool
-	aside        bool // it is contained in another figure, like a tax in the prices
+type sheetSum struct {
+	label, value    string
+	strong          bool
+	includedInOther bool // it is contained in another figure, like a tax in the prices
 }
 
 type paragraph struct {
@@ -42,193 +42,194 @@ type paragraph struct {
 	facts         [][2]string // below the text
 }
 
-// writer formats what a sheet says: in a locale and a currency, with or without a column for
+// sheetWriter formats what a sheet says: in a locale and a currency, with or without a column for
 // taxes.
-type writer struct {
+type sheetWriter struct {
 	*locale.Format
-	currency string
-	taxed    bool
-	included bool
+	currency    string
+	showsTax    bool
+	taxIncluded bool
 }
 
-func (w *writer) money(cents int64) string { return printable(w.Money(cents, w.currency)) }
+func (w *sheetWriter) formatMoney(cents int64) string { return toPrintable(w.Money(cents, w.currency)) }
 
-// date is a fact with a date; none for nil.
-func (w *writer) date(label string, t *clock.Time) [][2]string {
+// dateFact is a fact with a date; none for nil.
+func (w *sheetWriter) dateFact(label string, t *clock.Time) [][2]string {
 	if t == nil {
 		return nil
 	}
 	return [][2]string{{label, w.Date(t.Std())}}
 }
 
-func (w *writer) heads() []string {
-	if w.taxed {
+func (w *sheetWriter) columnHeads() []string {
+	if w.showsTax {
 		return []string{"Description", "Quantity", "Unit price", "Tax", "Amount"}
 	}
 	return []string{"Description", "Quantity", "Unit price", "Amount"}
 }
 
-// figures are the columns beside a description.
-func (w *writer) figures(quantity, unit string, rate *string, cents int64) []string {
+// columnFigures are the columns beside a description.
+func (w *sheetWriter) columnFigures(quantity, unit string, rate *string, cents int64) []string {
 	out := []string{quantity, unit}
-	if w.taxed {
+	if w.showsTax {
 		tax := ""
 		if rate != nil {
-			tax = w.percent(*rate)
+			tax = w.formatPercent(*rate)
 		}
 		out = append(out, tax)
 	}
-	return append(out, w.money(cents))
+	return append(out, w.formatMoney(cents))
 }
 
-func (w *writer) percent(rate string) string { return w.Number(rate) + "%" }
+func (w *sheetWriter) formatPercent(rate string) string { return w.Number(rate) + "%" }
 
-// add lists how lines, discount and taxes become the total. Where prices include the taxes,
+// buildSums lists how lines, discount and taxes become the total. Where prices include the taxes,
 // these come after the total.
-func (w *writer) add(subtotal, discount int64, taxes []Tax, total int64) (out []sum) {
+func (w *sheetWriter) buildSums(subtotal, discount int64, taxes []Tax, total int64) (out []sheetSum) {
 	if discount > 0 || len(taxes) > 0 {
-		out = append(out, sum{label: "Subtotal", value: w.money(subtotal)})
+		out = append(out, sheetSum{label: "Subtotal", value: w.formatMoney(subtotal)})
 	}
 	if discount > 0 {
-		out = append(out, sum{label: "Discount", value: w.money(-discount)})
+		out = append(out, sheetSum{label: "Discount", value: w.formatMoney(-discount)})
 	}
-	whole := sum{label: "Total", value: w.money(total), strong: true}
-	if w.included {
+	whole := sheetSum{label: "Total", value: w.formatMoney(total), strong: true}
+	if w.taxIncluded {
 		out = append(out, whole)
 	}
 	for _, t := range taxes {
 		name := "Tax"
 		if t.Name != nil {
-			name = clip(*t.Name, 40)
+			name = clipName(*t.Name, 40)
 		}
-		s := sum{label: name + " " + w.percent(t.Rate) + " on " + w.money(t.BaseCents), value: w.money(t.AmountCents),
-			aside: w.included}
-		if w.included {
+		s := sheetSum{label: name + " " + w.formatPercent(t.Rate) + " on " + w.formatMoney(t.BaseCents),
+			value: w.formatMoney(t.AmountCents), includedInOther: w.taxIncluded}
+		if w.taxIncluded {
 			s.label = "Includes " + s.label
 		}
 		out = append(out, s)
 	}
-	if !w.included {
+	if !w.taxIncluded {
 		out = append(out, whole)
 	}
 	return out
 }
 
-// clip cuts a name that would leave no room for the figures.
-func clip(name string, runes int) string {
+// clipName cuts a name that would leave no room for the figures.
+func clipName(name string, runes int) string {
 	if r := []rune(name); len(r) > runes {
 		return strings.TrimSpace(string(r[:runes])) + "…"
 	}
 	return name
 }
 
-// writer creates the writer for the documents of an invoice.
-func (v *Invoice) writer(f *locale.Format) *writer {
-	w := &writer{Format: f, currency: v.Currency, included: v.PricesIncludeTax && len(v.Taxes) > 0}
+// newSheetWriter creates the writer for the documents of an invoice.
+func (v *Invoice) newSheetWriter(f *locale.Format) *sheetWriter {
+	w := &sheetWriter{Format: f, currency: v.Currency, taxIncluded: v.PricesIncludeTax && len(v.Taxes) > 0}
 	for i := range v.LineItems {
-		w.taxed = w.taxed || v.LineItems[i].TaxRate != nil
+		w.showsTax = w.showsTax || v.LineItems[i].TaxRate != nil
 	}
 	return w
 }
 
-func (v *Invoice) title() string {
+func (v *Invoice) documentTitle() string {
 	if v.InvoiceNumber != nil {
 		return "Invoice " + *v.InvoiceNumber
 	}
 	return "Invoice (draft)"
 }
 
-// sheet is the invoice as it is printed.
-func (v *Invoice) sheet(from *business.Letterhead, f *locale.Format) *sheet {
-	w := v.writer(f)
-	s := &sheet{title: v.title(), word: "INVOICE", number: "Draft", at: v.CreatedAt, to: v, heads: w.heads(),
-		mark: map[Status]string{draft: "DRAFT", void: "VOID"}[v.Status]}
+// buildSheet is the invoice as it is printed.
+func (v *Invoice) buildSheet(from *business.Letterhead, f *locale.Format) *sheet {
+	w := v.newSheetWriter(f)
+	s := &sheet{title: v.documentTitle(), heading: "INVOICE", number: "Draft", date: v.CreatedAt, billed: v,
+		heads: w.columnHeads(), watermark: map[Status]string{statusDraft: "DRAFT", statusVoid: "VOID"}[v.Status]}
 	if v.InvoiceNumber != nil {
 		s.number = *v.InvoiceNumber
 	}
 	if v.IssuedAt != nil {
-		s.at = *v.IssuedAt
+		s.date = *v.IssuedAt
 	}
-	s.facts = append(w.date("Issued", v.IssuedAt), w.date("Due", v.DueAt)...)
-	s.facts = append(s.facts, [2]string{"Amount due", w.money(v.AmountDueCents)})
+	s.facts = append(w.dateFact("Issued", v.IssuedAt), w.dateFact("Due", v.DueAt)...)
+	s.facts = append(s.facts, [2]string{"Amount due", w.formatMoney(v.AmountDueCents)})
 	for i := range v.LineItems {
 		l := &v.LineItems[i]
-		r := row{description: l.Description,
-			figures: w.figures(w.Number(l.Quantity), w.money(l.UnitAmountCents), l.TaxRate, l.AmountCents)}
+		r := sheetRow{description: l.Description,
+			figures: w.columnFigures(w.Number(l.Quantity), w.formatMoney(l.UnitAmountCents), l.TaxRate, l.AmountCents)}
 		if l.DiscountCents > 0 {
-			r.remark = "Discount " + w.money(-l.DiscountCents)
+			r.remark = "Discount " + w.formatMoney(-l.DiscountCents)
 			if l.DiscountPercent != nil {
-				r.remark = "Discount " + w.percent(*l.DiscountPercent) + ": " + w.money(-l.DiscountCents)
+				r.remark = "Discount " + w.formatPercent(*l.DiscountPercent) + ": " + w.formatMoney(-l.DiscountCents)
 			}
 		}
 		s.rows = append(s.rows, r)
 	}
-	s.sums = w.add(v.SubtotalCents, v.DiscountCents, v.Taxes, v.TotalAmountCents)
+	s.sums = w.buildSums(v.SubtotalCents, v.DiscountCents, v.Taxes, v.TotalAmountCents)
 	if v.AmountPaidCents > 0 {
-		s.sums = append(s.sums, sum{label: "Paid", value: w.money(-v.AmountPaidCents)})
+		s.sums = append(s.sums, sheetSum{label: "Paid", value: w.formatMoney(-v.AmountPaidCents)})
 	}
 	if v.AmountCreditedCents > 0 {
-		s.sums = append(s.sums, sum{label: "Credited", value: w.money(-v.AmountCreditedCents)})
+		s.sums = append(s.sums, sheetSum{label: "Credited", value: w.formatMoney(-v.AmountCreditedCents)})
 	}
 	last, amount := "Amount due", v.AmountDueCents
 	if v.AmountToRefundCents > 0 { // an amount due of zero would not be what the figures above add up to
 		last, amount = "To be paid back", v.AmountToRefundCents
 	}
-	s.sums = append(s.sums, sum{label: last + " (" + strings.ToUpper(v.Currency) + ")", value: w.money(amount)})
-	if text := v.howToPay(w); text != "" {
-		if from.Payable != nil {
-			text += "\n" + strings.TrimSpace(*from.Payable)
+	s.sums = append(s.sums, sheetSum{label: last + " (" + strings.ToUpper(v.Currency) + ")",
+		value: w.formatMoney(amount)})
+	if text := v.paymentRequest(w); text != "" {
+		if from.PaymentText != nil {
+			text += "\n" + strings.TrimSpace(*from.PaymentText)
 		}
 		s.paragraphs = append(s.paragraphs, paragraph{"How to pay", text, from.BankFacts})
 	}
-	s.say("Notes", v.Notes)
-	s.say("Terms", v.Terms)
+	s.addParagraph("Notes", v.Notes)
+	s.addParagraph("Terms", v.Terms)
 	return s
 }
 
-// howToPay asks for what is due; empty if nothing is, or the invoice is not issued.
-func (v *Invoice) howToPay(w *writer) string {
-	if v.AmountDueCents == 0 || v.Status == draft || v.InvoiceNumber == nil {
+// paymentRequest asks for what is due; empty if nothing is, or the invoice is not issued.
+func (v *Invoice) paymentRequest(w *sheetWriter) string {
+	if v.AmountDueCents == 0 || v.Status == statusDraft || v.InvoiceNumber == nil {
 		return ""
 	}
-	text := "Please pay " + w.money(v.AmountDueCents)
+	text := "Please pay " + w.formatMoney(v.AmountDueCents)
 	if v.DueAt != nil {
 		text += " by " + w.Date(v.DueAt.Std())
 	}
 	return text + " and give " + *v.InvoiceNumber + " as the reference."
 }
 
-// say adds a paragraph, if there is any text.
-func (s *sheet) say(heading string, text *string) {
+// addParagraph adds a paragraph, if there is any text.
+func (s *sheet) addParagraph(heading string, text *string) {
 	if text != nil && strings.TrimSpace(*text) != "" {
 		s.paragraphs = append(s.paragraphs, paragraph{heading: heading, text: *text})
 	}
 }
 
-// sheet is the credit note as it is printed, made out like its invoice.
-func (n *CreditNote) sheet(v *Invoice, f *locale.Format) *sheet {
-	w := v.writer(f)
-	s := &sheet{title: "Credit note " + n.CreditNoteNumber, word: "CREDIT NOTE", number: n.CreditNoteNumber,
-		at: n.CreatedAt, to: v, heads: w.heads()}
-	s.facts = w.date("Issued", &n.CreatedAt)
+// buildSheet is the credit note as it is printed, made out like its invoice.
+func (n *CreditNote) buildSheet(v *Invoice, f *locale.Format) *sheet {
+	w := v.newSheetWriter(f)
+	s := &sheet{title: "Credit note " + n.CreditNoteNumber, heading: "CREDIT NOTE", number: n.CreditNoteNumber,
+		date: n.CreatedAt, billed: v, heads: w.columnHeads()}
+	s.facts = w.dateFact("Issued", &n.CreatedAt)
 	if v.InvoiceNumber != nil {
 		s.facts = append(s.facts, [2]string{"For invoice", *v.InvoiceNumber})
 	}
-	s.facts = append(s.facts, [2]string{"Amount credited", w.money(n.TotalCents)})
+	s.facts = append(s.facts, [2]string{"Amount credited", w.formatMoney(n.TotalCents)})
 	for _, l := range n.LineItems {
 		quantity, unit := "", ""
 		if l.Quantity != nil {
 			quantity = w.Number(*l.Quantity)
-			if of := v.line(l.LineItemID); of != nil {
-				unit = w.money(of.UnitAmountCents)
+			if of := v.findLine(l.LineItemID); of != nil {
+				unit = w.formatMoney(of.UnitAmountCents)
 			}
 		}
 		s.rows = append(s.rows,
-			row{description: l.Description, figures: w.figures(quantity, unit, l.TaxRate, l.AmountCents)})
+			sheetRow{description: l.Description, figures: w.columnFigures(quantity, unit, l.TaxRate, l.AmountCents)})
 	}
-	s.sums = w.add(n.SubtotalCents, n.DiscountCents, n.Taxes, n.TotalCents)
+	s.sums = w.buildSums(n.SubtotalCents, n.DiscountCents, n.Taxes, n.TotalCents)
 	s.sums = append(s.sums,
-		sum{label: "Amount credited (" + strings.ToUpper(n.Currency) + ")", value: w.money(n.TotalCents)})
-	s.say("Reason", n.Reason)
+		sheetSum{label: "Amount credited (" + strings.ToUpper(n.Currency) + ")", value: w.formatMoney(n.TotalCents)})
+	s.addParagraph("Reason", n.Reason)
 	return s
 }

@@ -40,7 +40,7 @@ func TestPrintedFigures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.Currency, v.Status, v.InvoiceNumber = []string{"usd", "jpy", "kwd"}[i%3], issued, &number
+		v.Currency, v.Status, v.InvoiceNumber = []string{"usd", "jpy", "kwd"}[i%3], statusIssued, &number
 		money := func(cents int64) string { return strings.ReplaceAll(f.Money(cents, v.Currency), "\u00a0", " ") }
 		var want []string
 		for i := range v.LineItems {
@@ -49,12 +49,13 @@ func TestPrintedFigures(t *testing.T) {
 			l.DiscountPercent = lines[i].DiscountPercent
 			want = append(want, "Work "+f.Number(l.Quantity)+" "+money(l.UnitAmountCents)+" ", " "+money(l.AmountCents))
 		}
-		half := CreditNote{CreditNoteNumber: "CN-000001", LineItems: v.creditAll(nil)[:min(1, len(v.creditAll(nil)))]}
+		half := CreditNote{CreditNoteNumber: "CN-000001",
+			LineItems: v.creditRemaining(nil)[:min(1, len(v.creditRemaining(nil)))]}
 		half.Currency = v.Currency
-		if err := half.total(v, v.chargedGroups(nil), nil); err != nil {
+		if err := half.computeTotals(v, v.chargedGroups(nil), nil); err != nil {
 			t.Fatal(err)
 		}
-		pdf, err := Render(v, from)
+		pdf, err := RenderInvoice(v, from)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// font is the bold font, parsed once.
-var font = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold()) })
+// boldFont is the bold font, parsed once.
+var boldFont = sync.OnceValues(func() (*sfnt.Font, error) { return sfnt.Parse(dejavu.SansBold()) })
 
-// printable turns text into what the fonts can show: letters composed, tabs and control
+// toPrintable turns text into what the fonts can show: letters composed, tabs and control
 // characters as spaces, and a box where there is no glyph. It checks the bold font, because
 // every glyph of the bold font is also in the regular one.
-func printable(s string) string {
-	f, err := font()
+func toPrintable(s string) string {
+	f, err := boldFont()
 	if err != nil {
 		panic(err) // the font is part of the program
 	}
@@ -44,10 +44,10 @@ func printable(s string) string {
 	}, norm.NFC.String(strings.ReplaceAll(s, "\r\n", "\n")))
 }
 
-// visual puts the letters of one line into drawing order, because the PDF library draws from
+// toVisualOrder puts the letters of one line into drawing order, because the PDF library draws from
 // left to right: Hebrew and Arabic are reversed. Arabic letters are not joined.
-func visual(line string) string {
-	if strings.IndexFunc(line, rightToLeft) < 0 {
+func toVisualOrder(line string) string {
+	if strings.IndexFunc(line, isRightToLeft) < 0 {
 		return line
 	}
 	var p bidi.Paragraph
@@ -67,20 +67,20 @@ func visual(line string) string {
 		}
 		runs = append(runs, text)
 	}
-	if first := strings.IndexFunc(line, strong); rightToLeft([]rune(line[first:])[0]) {
+	if first := strings.IndexFunc(line, hasDirection); isRightToLeft([]rune(line[first:])[0]) {
 		slices.Reverse(runs)
 	}
 	return strings.Join(runs, "")
 }
 
-// strong reports whether a letter has a direction of its own, unlike digits and punctuation.
+// hasDirection reports whether a letter has a direction of its own, unlike digits and punctuation.
 // The first such letter decides about the line.
-func strong(r rune) bool {
+func hasDirection(r rune) bool {
 	p, _ := bidi.LookupRune(r)
-	return p.Class() == bidi.L || rightToLeft(r)
+	return p.Class() == bidi.L || isRightToLeft(r)
 }
 
-func rightToLeft(r rune) bool {
+func isRightToLeft(r rune) bool {
 	p, _ := bidi.LookupRune(r)
 	return p.Class() == bidi.R || p.Class() == bidi.AL
 }

@@ -9,7 +9,7 @@ func TestPrintable(t *testing.T) {
 		"漢字":     "□□", "🙂": "□", "\ufeffx\u200f\u00ad": "x", "1\u202f000": "1\u00a0000", "": "", "\U0010ffff": "□",
 		"bad\xffbyte": "bad\ufffdbyte",
 	} {
-		if got := printable(in); got != want {
+		if got := toPrintable(in); got != want {
 			t.Errorf("%q is printed %q, want %q", in, got, want)
 		}
 	}
@@ -21,7 +21,7 @@ func TestVisual(t *testing.T) {
 		"Hello": "Hello", "": "", "12.50": "12.50", "אבג": "גבא", "אבג 2026": "2026 גבא", "Hello אבג": "Hello גבא",
 		"אב Hello גד": "דג Hello בא", "אב (גד)": "(דג) בא",
 	} {
-		if got := visual(in); got != want {
+		if got := toVisualOrder(in); got != want {
 			t.Errorf("%q is drawn %q, want %q", in, got, want)
 		}
 	}

@@ -42,26 +42,28 @@ func (p percent) String() string {
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
-// share is n × part ÷ whole, rounded half up. No argument is negative. The product may be
+// mulDivRound is n × part ÷ whole, rounded half up. No argument is negative. The product may be
 // larger than an int64.
-func share(n, part, whole int64) int64 {
-	quotient, remainder := divide(n, part, whole)
+func mulDivRound(n, part, whole int64) int64 {
+	quotient, remainder := mulDivDown(n, part, whole)
 	if remainder >= whole-remainder {
 		quotient++
 	}
 	return quotient
 }
 
-// divide is n × part ÷ whole, rounded down, and the remainder. part is at most whole, so the
+// mulDivDown is n × part ÷ whole, rounded down, and the remainder. part is at most whole, so the
 // quotient is at most n.
-func divide(n, part, whole int64) (quotient, remainder int64) {
+func mulDivDown(n, part, whole int64) (quotient, remainder int64) {
 	product := new(big.Int).Mul(big.NewInt(n), big.NewInt(part))
 	q, r := product.QuoRem(product, big.NewInt(whole), new(big.Int))
 	return q.Int64(), r.Int64()
 }
 
-// of is the percentage of an amount, rounded half up.
-func (p percent) of(cents int64) int64 { return share(cents, int64(p), int64(hundredPercent)) }
+// ofCents is the percentage of an amount, rounded half up.
+func (p percent) ofCents(cents int64) int64 {
+	return mulDivRound(cents, int64(p), int64(hundredPercent))
+}
 
 // Tax is one tax of an invoice: all lines with the same rate and name.
 type Tax struct {
@@ -71,13 +73,13 @@ type Tax struct {
 	AmountCents int64   `json:"amountCents" doc:"the tax, rounded once over the whole invoice"`
 }
 
-// tax identifies the tax of a line: lines with the same rate and name are taxed together.
+// taxKey identifies the tax of a line: lines with the same rate and name are taxed together.
 // Lines without a tax form a group too.
-type tax struct {
+type taxKey struct {
 	rate, name string // the rate is empty without a tax
 }
 
-func (l *LineItem) tax() (t tax) {
+func (l *LineItem) taxKey() (t taxKey) {
 	if l.TaxRate == nil {
 		return t
 	}
@@ -88,44 +90,44 @@ func (l *LineItem) tax() (t tax) {
 	return t
 }
 
-// net is what a line costs after its own discount.
-func (l *LineItem) net() int64 { return l.AmountCents - l.DiscountCents }
+// netCents is what a line costs after its own discount.
+func (l *LineItem) netCents() int64 { return l.AmountCents - l.DiscountCents }
 
-// group is the lines of an invoice with the same tax, added up.
-type group struct {
-	tax      tax
+// taxGroup is the lines of an invoice with the same tax, added up.
+type taxGroup struct {
+	tax      taxKey
 	net      int64 // the sum of its lines, after their discounts
 	discount int64 // its part of the invoice's own discount
 }
 
-// rest is what a group costs after all discounts. It includes the tax if the prices do.
-func (g *group) rest() int64 { return g.net - g.discount }
+// afterDiscounts is what a group costs after all discounts. It includes the tax if the prices do.
+func (g *taxGroup) afterDiscounts() int64 { return g.net - g.discount }
 
-// groupLines adds up the lines by tax, in the order in which the taxes first
+// groupByTax adds up the lines by tax, in the order in which the taxes first
 // appear.
-func groupLines(lines []LineItem) (groups []group) {
-	at := map[tax]int{}
+func groupByTax(lines []LineItem) (groups []taxGroup) {
+	at := map[taxKey]int{}
 	for i := range lines {
-		t := lines[i].tax()
+		t := lines[i].taxKey()
 		n, ok := at[t]
 		if !ok {
 			n = len(groups)
-			at[t], groups = n, append(groups, group{tax: t})
+			at[t], groups = n, append(groups, taxGroup{tax: t})
 		}
-		groups[n].net += lines[i].net() // at most 100 lines, so it cannot overflow
+		groups[n].net += lines[i].netCents() // at most 100 lines, so it cannot overflow
 	}
 	return groups
 }
 
-// total fills in what follows from the lines: the discount, the taxes and the total. They add
+// computeTotals fills in what follows from the lines: the discount, the taxes and the total. They add
 // up to the cent, and none of them is negative.
-func (v *Invoice) total() error {
-	groups := groupLines(v.LineItems)
+func (v *Invoice) computeTotals() error {
+	groups := groupByTax(v.LineItems)
 	v.Taxes, v.DiscountCents, v.TotalAmountCents = []Tax{}, 0, 0
 	net := int64(0)
 	for _, g := range groups {
 		if g.net < 0 {
-			return fault.Field("lineItems", g.negative(len(groups)))
+			return fault.Field("lineItems", g.negativeIssue(len(groups)))
 		}
 		net += g.net
 	}
@@ -135,24 +137,24 @@ func (v *Invoice) total() error {
 	// The subtotal is bounded too, so that a client can compute with it exactly.
 	if net+v.DiscountCents > maxCents {
 		return fault.Field("lineItems", "The line items are too large; their sum must be at most "+
-			locale.Amount(maxCents, v.Currency))
+			locale.AmountWithCode(maxCents, v.Currency))
 	}
 	if v.DiscountPercent != nil {
 		p, ok := parsePercent(*v.DiscountPercent)
 		if !ok {
 			return fault.Field("discountPercent", percentIssue)
 		}
-		discount := p.of(net)
-		spread(groups, p, discount)
+		discount := p.ofCents(net)
+		spreadDiscount(groups, p, discount)
 		v.DiscountCents += discount
 	}
 	for i := range groups {
 		g := &groups[i]
-		v.TotalAmountCents += g.rest()
+		v.TotalAmountCents += g.afterDiscounts()
 		if g.tax.rate == "" {
 			continue
 		}
-		t, err := g.charge(v.PricesIncludeTax)
+		t, err := g.computeTax(v.PricesIncludeTax)
 		if err != nil {
 			return err
 		}
@@ -163,14 +165,14 @@ func (v *Invoice) total() error {
 	}
 	if v.TotalAmountCents > maxCents {
 		return fault.Field("lineItems", "The total is too large; it must be at most "+
-			locale.Amount(maxCents, v.Currency))
+			locale.AmountWithCode(maxCents, v.Currency))
 	}
 	return nil
 }
 
-// negative is the issue of a group that adds up to less than zero. groups is how many there
+// negativeIssue is the issue of a group that adds up to less than zero. groups is how many there
 // are.
-func (g *group) negative(groups int) string {
+func (g *taxGroup) negativeIssue(groups int) string {
 	switch {
 	case groups == 1:
 		return "The total is negative; a discount must not exceed the other line items"
@@ -182,18 +184,18 @@ func (g *group) negative(groups int) string {
 		"line items with its tax", g.tax.rate)
 }
 
-// charge computes the tax of a group. included is whether the prices already contain it.
-func (g *group) charge(included bool) (t Tax, err error) {
+// computeTax computes the tax of a group. included is whether the prices already contain it.
+func (g *taxGroup) computeTax(included bool) (t Tax, err error) {
 	rate, ok := parsePercent(g.tax.rate)
 	if !ok {
 		return t, fmt.Errorf("invoice: %q is not a rate", g.tax.rate)
 	}
-	t = Tax{Rate: g.tax.rate, BaseCents: g.rest()}
+	t = Tax{Rate: g.tax.rate, BaseCents: g.afterDiscounts()}
 	if included {
-		t.AmountCents = share(g.rest(), int64(rate), int64(hundredPercent+rate))
+		t.AmountCents = mulDivRound(g.afterDiscounts(), int64(rate), int64(hundredPercent+rate))
 		t.BaseCents -= t.AmountCents
 	} else {
-		t.AmountCents = rate.of(g.rest())
+		t.AmountCents = rate.ofCents(g.afterDiscounts())
 	}
 	if g.tax.name != "" {
 		t.Name = &g.tax.name
@@ -201,12 +203,12 @@ func (g *group) charge(included bool) (t Tax, err error) {
 	return t, nil
 }
 
-// spread divides the invoice's discount among the groups. Each gets its share rounded down;
+// spreadDiscount divides the invoice's discount among the groups. Each gets its share rounded down;
 // the cents that are left go one by one to the groups with the largest remainders.
-func spread(groups []group, p percent, discount int64) {
+func spreadDiscount(groups []taxGroup, p percent, discount int64) {
 	remainders := make([]int64, len(groups))
 	for i := range groups {
-		groups[i].discount, remainders[i] = divide(groups[i].net, int64(p), int64(hundredPercent))
+		groups[i].discount, remainders[i] = mulDivDown(groups[i].net, int64(p), int64(hundredPercent))
 		discount -= groups[i].discount
 	}
 	for ; discount > 0; discount-- {

@@ -51,15 +51,15 @@ func priced(lines []lineItemFields, discount string, included bool) (*Invoice, e
 	if discount != "" {
 		v.DiscountPercent = &discount
 	}
-	if err := priceAll(lines); err != nil {
+	if err := computeLineAmounts(lines); err != nil {
 		return nil, err
 	}
 	for _, f := range lines {
 		v.LineItems = append(v.LineItems, LineItem{AmountCents: f.amount, DiscountCents: f.discount,
 			TaxRate: f.TaxRate, TaxName: f.TaxName, Quantity: f.quantity, UnitAmountCents: f.UnitAmountCents})
 	}
-	err := v.total()
-	v.derive()
+	err := v.computeTotals()
+	v.fillComputed()
 	return v, err
 }
 
@@ -163,7 +163,7 @@ func randomLines(r *rand.Rand) (lines []lineItemFields, discount string, include
 			p := percent(r.Int64N(int64(hundredPercent) + 1)).String()
 			f.DiscountPercent = &p
 		case 1:
-			if field, _ := f.price(); field == "" {
+			if field, _ := f.computeAmount(); field == "" {
 				cents := r.Int64N(f.amount + 1)
 				f.DiscountCents = &cents
 			}
@@ -187,10 +187,10 @@ func isHalfUp(got, n, part, whole int64) bool {
 // check finds what is wrong with the figures of an invoice.
 func check(v *Invoice) error {
 	lines, discounts, net := int64(0), int64(0), int64(0)
-	taxed := map[tax]bool{}
+	taxed := map[taxKey]bool{}
 	for _, l := range v.LineItems {
-		lines, discounts, net = lines+l.AmountCents, discounts+l.DiscountCents, net+l.net()
-		taxed[l.tax()] = true
+		lines, discounts, net = lines+l.AmountCents, discounts+l.DiscountCents, net+l.netCents()
+		taxed[l.taxKey()] = true
 		if l.DiscountCents < 0 || l.DiscountCents > l.AmountCents {
 			return fmt.Errorf("a line of %d has a discount of %d", l.AmountCents, l.DiscountCents)
 		}
@@ -208,12 +208,12 @@ func check(v *Invoice) error {
 		if v.PricesIncludeTax {
 			exact = isHalfUp(t.AmountCents, t.BaseCents+t.AmountCents, int64(rate), int64(hundredPercent+rate))
 		}
-		if t.BaseCents < 0 || t.AmountCents < 0 || !exact || !taxed[tax{t.Rate, name}] {
+		if t.BaseCents < 0 || t.AmountCents < 0 || !exact || !taxed[taxKey{t.Rate, name}] {
 			return fmt.Errorf("the tax %+v is not exact", t)
 		}
-		delete(taxed, tax{t.Rate, name})
+		delete(taxed, taxKey{t.Rate, name})
 	}
-	delete(taxed, tax{})
+	delete(taxed, taxKey{})
 	whole := int64(0)
 	if v.DiscountPercent != nil {
 		p, _ := parsePercent(*v.DiscountPercent)

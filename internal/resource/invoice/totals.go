@@ -11,7 +11,7 @@ import (
 type Totals struct {
 	Totals []CurrencyTotal `json:"totals" doc:"one for each currency that the invoices have"`
 
-	op.OwnWords
+	op.NoExternalText
 }
 
 // CurrencyTotal is what the invoices of one currency add up to. Pages that show a
@@ -26,19 +26,19 @@ type CurrencyTotal struct {
 }
 
 type totalsOf struct {
-	op.Narrow
+	op.CommonFilters
 	invoiceFilter
 }
 
 // addUpInvoices adds up what the list with the same filters shows. It repeats in SQL how
 // fillComputed computes what is due.
 func addUpInvoices(ctx context.Context, c *op.Call, in totalsOf) (*Totals, error) {
-	w := in.where(c)
+	w := in.whereClause(c)
 	in.Filter(w)
 	w.And("status <> 'void'")
 	const left = "total_amount_cents - amount_paid_cents - amount_credited_cents"
 	sum := func(column string) string { return "CAST(SUM(" + column + ") AS BIGINT) AS " }
-	rows, err := db.Grouped[CurrencyTotal](ctx, c.Tx, invoices, "currency, CAST(COUNT(*) AS BIGINT) AS count, "+
+	rows, err := db.AggregateBy[CurrencyTotal](ctx, c.Tx, invoices, "currency, CAST(COUNT(*) AS BIGINT) AS count, "+
 		sum("total_amount_cents")+"total_cents, "+
 		sum("CASE WHEN status <> 'draft' AND "+left+" > 0 THEN "+left+" ELSE 0 END")+"amount_due_cents, "+
 		sum("CASE WHEN "+left+" < 0 THEN -("+left+") ELSE 0 END")+"amount_to_refund_cents", "currency", in.Query, w)

@@ -56,7 +56,7 @@ type Service struct {
 
 // New panics when a required field is missing.
 func New(c Config) *Service {
-	config.Require(c, "Domain", "DB", "Clock", "Seal", "Email")
+	config.RequireFields(c, "Domain", "DB", "Clock", "Seal", "Email")
 	return &Service{
 		domain:    c.Domain,
 		host:      cmp.Or(c.Host, c.Domain),
@@ -75,7 +75,7 @@ func (s *Service) DefaultAddress() string { return noReply + "@" + s.domain }
 
 // IsDefault reports whether an address is the one that every organization may send
 // from.
-func (s *Service) IsDefault(address string) bool { return db.Fold(address) == s.DefaultAddress() }
+func (s *Service) IsDefault(address string) bool { return db.FoldText(address) == s.DefaultAddress() }
 
 // SenderName is the name beside the default address: the business's, cut so that " via " and
 // the service's host fit behind it. A business cannot leave that out and so pass for the
@@ -86,7 +86,7 @@ func (s *Service) SenderName(name *string) *string {
 	}
 	via := " via " + s.host
 	runes := []rune(*name)
-	if room := business.MaxSender - utf8.RuneCountInString(via); len(runes) > room {
+	if room := business.MaxSenderName - utf8.RuneCountInString(via); len(runes) > room {
 		runes = runes[:max(1, room)]
 	}
 	out := strings.TrimSpace(string(runes)) + via
@@ -96,7 +96,7 @@ func (s *Service) SenderName(name *string) *string {
 // MaySendFrom reports whether an address is on an active domain of the
 // organization, or the default one.
 func (s *Service) MaySendFrom(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error) {
-	sends, _, err := s.email.Sends(ctx, tx, org, DomainOf(address))
+	sends, _, err := s.email.CanSendFrom(ctx, tx, org, DomainOf(address))
 	return sends || s.IsDefault(address), err
 }
 
@@ -107,7 +107,7 @@ func (s *Service) ReplyAddresses(
 	ctx context.Context, tx *db.Tx, org id.ID, from, messageID string,
 ) (replyTo, bounceDomain string, err error) {
 	name := DomainOf(from)
-	_, receives, err := s.email.Sends(ctx, tx, org, name)
+	_, receives, err := s.email.CanSendFrom(ctx, tx, org, name)
 	switch {
 	case err != nil:
 		return "", "", err

@@ -34,16 +34,16 @@ var ErrInactive = errors.New("mailhost: the domain is not active")
 func (s *Service) SigningKeys(ctx context.Context, org id.ID, address string) ([]SigningKey, error) {
 	name := DomainOf(address)
 	if name == s.domain {
-		return s.ownSigningKeys(ctx)
+		return s.loadOwnSigningKeys(ctx)
 	}
-	signers, err := s.email.Signers(ctx, org, name)
+	signers, err := s.email.LoadSigners(ctx, org, name)
 	switch {
-	case errors.Is(err, domain.ErrNotSending):
+	case errors.Is(err, domain.ErrMayNotSend):
 		return nil, fmt.Errorf("%w: %s", ErrInactive, name)
 	case err != nil:
 		return nil, err
 	case len(signers) == 0:
-		return s.ownSigningKeys(ctx)
+		return s.loadOwnSigningKeys(ctx)
 	}
 	var keys []SigningKey
 	for _, v := range signers {
@@ -66,20 +66,20 @@ type mailKey struct {
 	Record   string `db:"record"`
 }
 
-// ownSigningKeys unseals the keys of the service's domain, once per process.
-func (s *Service) ownSigningKeys(ctx context.Context) ([]SigningKey, error) {
+// loadOwnSigningKeys unseals the keys of the service's domain, once per process.
+func (s *Service) loadOwnSigningKeys(ctx context.Context) ([]SigningKey, error) {
 	s.own.mu.Lock()
 	defer s.own.mu.Unlock()
 	if s.own.open != nil {
 		return s.own.open, nil
 	}
-	rows, err := s.mailKeys(ctx)
+	rows, err := s.ensureMailKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var keys []SigningKey
 	for _, r := range rows {
-		signer, err := s.unseal(r)
+		signer, err := s.unsealKey(r)
 		if err != nil {
 			return nil, fmt.Errorf("mailhost: the key %s of %s: %w", r.Selector, s.domain, err)
 		}
@@ -89,22 +89,22 @@ func (s *Service) ownSigningKeys(ctx context.Context) ([]SigningKey, error) {
 	return keys, nil
 }
 
-func (s *Service) unseal(r mailKey) (crypto.Signer, error) {
-	plain, err := s.seal.Open(r.Sealed, s.place(r.Selector))
+func (s *Service) unsealKey(r mailKey) (crypto.Signer, error) {
+	plain, err := s.seal.Open(r.Sealed, s.sealPlace(r.Selector))
 	if err != nil {
 		return nil, err
 	}
-	return dkimkey.Parse(plain)
+	return dkimkey.ParsePrivate(plain)
 }
 
-// place is what a sealed key is bound to. The table's Life repeats it in SQL.
-func (s *Service) place(selector string) string { return "mail_keys/" + s.domain + "/" + selector }
+// sealPlace is what a sealed key is bound to. The table's Life repeats it in SQL.
+func (s *Service) sealPlace(selector string) string { return "mail_keys/" + s.domain + "/" + selector }
 
-// mailKeys reads the keys of the service's domain, one RSA and one Ed25519, and creates
+// ensureMailKeys reads the keys of the service's domain, one RSA and one Ed25519, and creates
 // missing ones. If two servers do so at once, the first key wins.
-func (s *Service) mailKeys(ctx context.Context) (rows []mailKey, err error) {
+func (s *Service) ensureMailKeys(ctx context.Context) (rows []mailKey, err error) {
 	read := func(ctx context.Context, tx *db.Tx) (err error) {
-		rows, err = db.All[mailKey](ctx, tx, `
+		rows, err = db.QueryAll[mailKey](ctx, tx, `
 			SELECT selector, sealed, record FROM mail_keys
 			WHERE domain = $1
 			ORDER BY selector`,
@@ -114,7 +114,7 @@ func (s *Service) mailKeys(ctx context.Context) (rows []mailKey, err error) {
 	if err := s.db.Read(ctx, read); err != nil || len(rows) == 2 {
 		return rows, err
 	}
-	pair, err := dkimkey.Pair()
+	pair, err := dkimkey.GeneratePair()
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Service) mailKeys(ctx context.Context) (rows []mailKey, err error) {
 			// Sealed inside the transaction: a rotation of the sealing key
 			// waits for the writes that began before it, and removes the old
 			// key after them.
-			sealed, err := s.seal.Seal(k.Private, s.place(k.Selector))
+			sealed, err := s.seal.Seal(k.Private, s.sealPlace(k.Selector))
 			if err != nil {
 				return err
 			}
@@ -151,10 +151,10 @@ type Record struct {
 // Records lists what the operator publishes for the service's domain, so that receivers can
 // verify its signatures. It creates missing keys.
 func (s *Service) Records(ctx context.Context) ([]Record, error) {
-	rows, err := s.mailKeys(ctx)
+	rows, err := s.ensureMailKeys(ctx)
 	var out []Record
 	for _, r := range rows {
-		out = append(out, Record{dkimkey.Label(r.Selector) + "." + s.domain, "TXT", r.Record})
+		out = append(out, Record{dkimkey.RecordName(r.Selector) + "." + s.domain, "TXT", r.Record})
 	}
 	return out, err
 }

@@ -24,8 +24,8 @@ const (
 	bouncePrefix = "bounce+"
 )
 
-// maxAddress is the longest address (RFC 5321 §4.5.3.1, erratum 1690).
-const maxAddress = 254
+// maxAddressLength is the longest address (RFC 5321 §4.5.3.1, erratum 1690).
+const maxAddressLength = 254
 
 // Target is whom mail to an address is for, as far as the address shows.
 type Target struct {
@@ -47,27 +47,27 @@ func BounceAddress(recipient id.ID, domain string) string {
 	return bouncePrefix + string(recipient) + "@" + domain
 }
 
-// NamesMessage reports whether an address looks like one for the answers or bounces of a
+// IsMessageAddress reports whether an address looks like one for the answers or bounces of a
 // single message. Such an address is nobody's contact address.
-func NamesMessage(address string) bool {
+func IsMessageAddress(address string) bool {
 	return strings.HasPrefix(address, replyPrefix) || strings.HasPrefix(address, bouncePrefix)
 }
 
-// Target finds whom mail to an address is for. ErrNotHosted means that the domain is somebody
+// FindTarget finds whom mail to an address is for. ErrNotHosted means that the domain is somebody
 // else's, ErrNobody that it is hosted here and nobody has the address.
-func (s *Service) Target(ctx context.Context, tx *db.Tx, address string) (Target, error) {
+func (s *Service) FindTarget(ctx context.Context, tx *db.Tx, address string) (Target, error) {
 	address = ToASCII(address)
 	at := strings.LastIndexByte(address, '@')
-	if at < 1 || len(address) > maxAddress {
+	if at < 1 || len(address) > maxAddressLength {
 		return Target{}, ErrNotHosted
 	}
 	local, name := strings.ToLower(address[:at]), DomainOf(address)
 	if name == s.domain {
-		return s.ownTarget(ctx, tx, local)
+		return s.findOwnTarget(ctx, tx, local)
 	}
 	// Every address of an organization's domain belongs to the organization. A
 	// domain that only sends is hosted, and nobody has an address there.
-	org, receives, err := s.email.Receiver(ctx, tx, name)
+	org, receives, err := s.email.FindReceiver(ctx, tx, name)
 	switch {
 	case err != nil:
 		return Target{}, err
@@ -76,37 +76,37 @@ func (s *Service) Target(ctx context.Context, tx *db.Tx, address string) (Target
 	case !receives:
 		return Target{}, ErrNobody
 	}
-	recipient, _ := recipientOf(local)
+	recipient, _ := parseBounceRecipient(local)
 	return Target{Organization: org, Recipient: recipient}, nil
 }
 
-// ownTarget knows the four kinds of addresses of the service's domain: one for
+// findOwnTarget knows the four kinds of addresses of the service's domain: one for
 // each message, for answers; one for each recipient, for reports; one for each
 // business, its id; and the one that everybody sends from. Ids are unique
 // across organizations, and cannot be guessed.
-func (s *Service) ownTarget(ctx context.Context, tx *db.Tx, local string) (Target, error) {
+func (s *Service) findOwnTarget(ctx context.Context, tx *db.Tx, local string) (Target, error) {
 	if local == noReply {
 		return Target{}, nil
 	}
 	if messageID, ok := strings.CutPrefix(local, replyPrefix); ok && messageID != "" {
 		return Target{MessageID: messageID}, nil
 	}
-	if recipient, ok := recipientOf(local); ok {
+	if recipient, ok := parseBounceRecipient(local); ok {
 		return Target{Recipient: recipient}, nil
 	}
 	business, ok := id.Parse(local)
 	if !ok {
 		return Target{}, ErrNobody
 	}
-	org, err := account.BusinessOwner(ctx, tx, business)
-	if errors.Is(err, db.ErrNone) {
+	org, err := account.OrganizationOfBusiness(ctx, tx, business)
+	if errors.Is(err, db.ErrNoRow) {
 		return Target{}, ErrNobody
 	}
 	return Target{Organization: org}, err
 }
 
-// recipientOf is the recipient that a bounce address was created for.
-func recipientOf(local string) (id.ID, bool) {
+// parseBounceRecipient is the recipient that a bounce address was created for.
+func parseBounceRecipient(local string) (id.ID, bool) {
 	text, ok := strings.CutPrefix(local, bouncePrefix)
 	if !ok {
 		return "", false

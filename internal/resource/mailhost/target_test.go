@@ -16,7 +16,7 @@ import (
 // whose message such an address names. Domains of organizations are tested with
 // the letters that go there.
 func TestTargets(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		recipient := id.New()
 		message := string(id.New()) + ".abcdef"
 		for address, want := range map[string]mailhost.Target{
@@ -52,7 +52,7 @@ func TestTargets(t *testing.T) {
 func target(t *testing.T, a *apptest.App, address string) (out mailhost.Target, err error) {
 	t.Helper()
 	err = a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		out, err = a.MailHosts.Target(ctx, tx, address)
+		out, err = a.MailHosts.FindTarget(ctx, tx, address)
 		return err
 	})
 	return out, err
@@ -61,7 +61,7 @@ func target(t *testing.T, a *apptest.App, address string) (out mailhost.Target, 
 // Everybody sends from no-reply@ the service's domain, and from no other
 // address there.
 func TestMaySendFrom(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		for address, want := range map[string]bool{
 			a.MailHosts.DefaultAddress(): true,
 			"NO-REPLY@frontdesk.example": true,

@@ -16,19 +16,19 @@ import (
 // maxRecipients bounds to, cc and bcc, each.
 const maxRecipients = 50
 
-const badAddress = "Invalid email address; write it like name@example.com, without the person's name"
+const addressIssue = "Invalid email address; write it like name@example.com, without the person's name"
 
-// addresses parses to, cc or bcc: one address or an array of them, which the
+// parseRecipients parses to, cc or bcc: one address or an array of them, which the
 // schema has checked. A repeated address counts once.
-func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
+func parseRecipients(raw jsontext.Value) (out []string, tree *fault.Tree) {
 	out = []string{}
 	if len(raw) == 0 {
 		return out, nil
 	}
 	if raw.Kind() == '"' {
 		var one string
-		if err := json.Unmarshal(raw, &one); err != nil || !op.IsEmail(one) {
-			return out, tree.Add(badAddress)
+		if err := json.Unmarshal(raw, &one); err != nil || !op.IsEmailAddress(one) {
+			return out, tree.Add(addressIssue)
 		}
 		return append(out, one), nil
 	}
@@ -42,16 +42,16 @@ func addresses(raw jsontext.Value) (out []string, tree *fault.Tree) {
 	seen := map[string]bool{}
 	for i, item := range list {
 		var one string
-		if err := json.Unmarshal(item, &one); err != nil || !op.IsEmail(one) {
-			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(badAddress))
+		if err := json.Unmarshal(item, &one); err != nil || !op.IsEmailAddress(one) {
+			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(addressIssue))
 			continue
 		}
-		if f := db.Fold(one); !seen[f] {
+		if f := db.FoldText(one); !seen[f] {
 			seen[f] = true
 			out = append(out, one)
 		}
 	}
-	return out, tree.Sized(len(list))
+	return out, tree.PadItems(len(list))
 }
 
 // breaksHeader reports whether a text contains line ends or control characters,
@@ -60,8 +60,8 @@ func breaksHeader(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// clip cuts a text to at most n bytes, never inside a character.
-func clip(s string, n int) string {
+// truncateBytes cuts a text to at most n bytes, never inside a character.
+func truncateBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

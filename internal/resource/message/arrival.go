@@ -18,11 +18,11 @@ import (
 	"frontdesk/internal/resource/message/incoming"
 )
 
-// store keeps the mail as a message, unless it is a report about a message of
+// storeIfNew keeps the mail as a message, unless it is a report about a message of
 // this organization, which is recorded there, or a mail that came before.
-func (a *arrival) store(ctx context.Context) error {
+func (a *arrival) storeIfNew(ctx context.Context) error {
 	if a.letter.Report != nil {
-		if known, err := a.bounce(ctx); err != nil || known {
+		if known, err := a.recordBounce(ctx); err != nil || known {
 			return err
 		}
 	}
@@ -30,7 +30,7 @@ func (a *arrival) store(ctx context.Context) error {
 	// that arrive at once are told apart in the transaction of insertMessage.
 	seen := 0
 	err := a.messages.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		seen, err = db.One[int](ctx, tx, `
+		seen, err = db.QueryOne[int](ctx, tx, `
 			SELECT count(*) FROM received_mails
 			WHERE organization_id = $1 AND digest = $2`,
 			a.organization, a.digest)
@@ -66,17 +66,21 @@ func (a *arrival) store(ctx context.Context) error {
 			return err
 		}
 	}
-	return a.messages.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error { return a.insert(ctx, tx, saved) })
+	return a.messages.db.Write(ctx, func(ctx context.Context,
+		tx *db.Tx) error {
+		return a.insertMessage(ctx, tx, saved)
+	})
 }
 
-// insert writes the message and everything that came with it, unless the same
+// insertMessage writes the message and everything that came with it, unless the same
 // mail was stored already.
-func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) error {
+func (a *arrival) insertMessage(ctx context.Context, tx *db.Tx, saved []*file.Saved) error {
 	now, org := a.messages.clock.Now(), a.organization
-	if err := checkActive(ctx, tx, org); err != nil { // it may have been disabled since the address was accepted
+	if err := checkOrganizationActive(ctx, tx,
+		org); err != nil { // it may have been disabled since the address was accepted
 		return err
 	}
-	v := a.message(now)
+	v := a.buildMessage(now)
 	// A sender whose connection broke before it read our answer sends the same mail again.
 	n, err := db.Exec(ctx, tx, `
 		INSERT INTO received_mails (organization_id, created_at, digest, message_id)
@@ -86,23 +90,23 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 	if err != nil || n == 0 {
 		return err
 	}
-	if err := a.joinThread(ctx, tx, v); err != nil {
+	if err := a.joinParentThread(ctx, tx, v); err != nil {
 		return err
 	}
-	v.Attachments, v.Search, v.Size, v.FileIDs = len(saved), v.searchText(), v.size(), []id.ID{}
-	if err := a.messages.files.Charge(tx, org, v.Size); err != nil {
+	v.Attachments, v.Search, v.Size, v.FileIDs = len(saved), v.buildSearchText(), v.contentBytes(), []id.ID{}
+	if err := a.messages.files.ChargeBytes(tx, org, v.Size); err != nil {
 		return err
 	}
 	if err := messages.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	db.Index(tx, messages.Name(), v.Seq, v.Search)
+	db.UpdateSearchIndex(tx, messages.Name(), v.Seq, v.Search)
 	for _, s := range saved {
 		f, err := s.Insert(ctx, tx, now, nil)
 		if err != nil {
 			return err
 		}
-		if err := attachments.Rows.Insert(ctx, tx, attachment(v, f)); err != nil {
+		if err := messageAttachments.Rows.Insert(ctx, tx, newAttachment(v, f)); err != nil {
 			return err
 		}
 		v.FileIDs = append(v.FileIDs, f.ID)
@@ -111,49 +115,49 @@ func (a *arrival) insert(ctx context.Context, tx *db.Tx, saved []*file.Saved) er
 	if err != nil {
 		return err
 	}
-	t, reopened, err := v.enterThread(ctx, tx, with)
+	t, reopened, err := v.addToThread(ctx, tx, with)
 	if err != nil {
 		return err
 	}
 	cause := event.Event{Organization: org, At: now, Chain: []id.ID{v.ID}}.BySystem() // the mail starts the chain
 	if reopened {
-		if err := a.messages.emit(ctx, tx, cause, threadUpdated, t.ID, t); err != nil {
+		if err := a.messages.appendEvent(ctx, tx, cause, threadUpdatedEvent, t.ID, t); err != nil {
 			return err
 		}
 	}
-	return a.messages.emit(ctx, tx, cause, "message.received", v.ID, v)
+	return a.messages.appendEvent(ctx, tx, cause, "message.received", v.ID, v)
 }
 
-// joinThread puts the message into the thread of the one it answers: by its
+// joinParentThread puts the message into the thread of the one it answers: by its
 // headers, or else by the address it came to. Nothing is guessed from the
 // subject. Whoever names a Message-ID with our random part has seen that mail,
 // and may answer from an address it did not go to. The Message-ID of a mail from
 // outside is no secret, so only addresses that take part in its thread join it;
 // otherwise anybody could plant mail in a conversation.
-func (a *arrival) joinThread(ctx context.Context, tx *db.Tx, v *Message) error {
+func (a *arrival) joinParentThread(ctx context.Context, tx *db.Tx, v *Message) error {
 	v.ThreadID, v.References = id.New(), []string{}
-	parent, err := findAnswered(ctx, tx, v.OrganizationID, a.letter.References)
-	if fault.Has(err, fault.NotFound) && a.answers != nil {
+	parent, err := findAnsweredMessage(ctx, tx, v.OrganizationID, a.letter.References)
+	if fault.IsKind(err, fault.NotFound) && a.answers != nil {
 		parent, err = messages.Get(ctx, tx, v.OrganizationID, *a.answers)
 	}
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if !isSecret(parent) || a.letter.Report != nil {
-		if ok, err := takesPart(ctx, tx, parent, v.From); err != nil || !ok {
+	if !hasSecretID(parent) || a.letter.Report != nil {
+		if ok, err := isParticipant(ctx, tx, parent, v.From); err != nil || !ok {
 			return err
 		}
 	}
-	v.follow(parent)
+	v.becomeAnswerTo(parent)
 	v.CustomerID = parent.CustomerID
 	return nil
 }
 
-// message makes the row that the mail becomes.
-func (a *arrival) message(now clock.Time) *Message {
+// buildMessage makes the row that the mail becomes.
+func (a *arrival) buildMessage(now clock.Time) *Message {
 	l := a.letter
 	v := &Message{
 		Record:        op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: a.organization},
@@ -161,15 +165,15 @@ func (a *arrival) message(now clock.Time) *Message {
 		Status:        Received,
 		Purpose:       Transactional,
 		From:          a.mail.Sender,
-		To:            withoutNames(l.To),
-		CC:            withoutNames(l.Cc),
+		To:            bareAddresses(l.To),
+		CC:            bareAddresses(l.Cc),
 		BCC:           []string{},
 		Subject:       l.Subject,
 		InternetID:    l.MessageID,
-		SentAt:        a.sentAt(now),
+		SentAt:        a.plausibleSentAt(now),
 		AutoSubmitted: l.Automatic || l.Report != nil || a.mail.Sender == "",
 
-		Authentication: &a.judged,
+		Authentication: &a.authentication,
 	}
 	if l.From != nil {
 		v.From = l.From.Address
@@ -189,7 +193,7 @@ func (a *arrival) message(now clock.Time) *Message {
 	// Recipients that the headers do not name were in Bcc.
 	named := slices.Concat(v.To, v.CC)
 	for _, address := range a.recipients {
-		same := func(s string) bool { return db.Fold(s) == db.Fold(address) }
+		same := func(s string) bool { return db.FoldText(s) == db.FoldText(address) }
 		if !slices.ContainsFunc(named, same) && !slices.ContainsFunc(v.BCC, same) {
 			v.BCC = append(v.BCC, address)
 		}
@@ -197,8 +201,8 @@ func (a *arrival) message(now clock.Time) *Message {
 	return v
 }
 
-// withoutNames drops the names beside addresses.
-func withoutNames(list []*mail.Address) []string {
+// bareAddresses drops the names beside addresses.
+func bareAddresses(list []*mail.Address) []string {
 	out := []string{}
 	for _, a := range list {
 		out = append(out, a.Address)
@@ -208,15 +212,15 @@ func withoutNames(list []*mail.Address) []string {
 
 // Which dates a mail may claim: not before the first mail was ever sent, and not
 // more than a day ahead, which is as wrong as clocks get.
-var firstMail = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
+var earliestDate = time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const maxClockError = 24 * time.Hour
 
-// sentAt is the date that the mail claims if it is plausible, or else the time
+// plausibleSentAt is the date that the mail claims if it is plausible, or else the time
 // of its arrival.
-func (a *arrival) sentAt(now clock.Time) *clock.Time {
-	if d := a.letter.Date; d.After(firstMail) && d.Before(now.Std().Add(maxClockError)) {
-		now = clock.Of(d)
+func (a *arrival) plausibleSentAt(now clock.Time) *clock.Time {
+	if d := a.letter.Date; d.After(earliestDate) && d.Before(now.Std().Add(maxClockError)) {
+		now = clock.FromStd(d)
 	}
 	return &now
 }

@@ -14,8 +14,8 @@ import (
 // Many mail systems refuse more than 25 MB, and base64 makes an attachment a
 // third longer in transit.
 const (
-	maxAttached    = 18 << 20 // bytes of all attachments
-	maxAttachments = 100
+	maxAttachedBytes = 18 << 20 // bytes of all attachments
+	maxAttachments   = 100
 )
 
 // MessageAttachment is a file that is sent with a message, or came with it.
@@ -28,20 +28,20 @@ type MessageAttachment struct {
 	SizeBytes   int64  `json:"sizeBytes"`
 }
 
-var attachments = op.NewNested[MessageAttachment]("message_attachments", db.Life{
-	Noun:      "attachment",
-	Strangers: []string{"file_name"},
-	Parent:    db.To("message_id", "messages", db.EndsAtPurge),
+var messageAttachments = op.NewNested[MessageAttachment]("message_attachments", db.Life{
+	Noun:         "attachment",
+	ExternalText: []string{"file_name"},
+	Parent:       db.RefTo("message_id", "messages", db.EndsAtPurge),
 	// The reference survives the file's deletion until the purge, so that sending a draft can name the files that
 	// were deleted (checkFilesExist).
-	Refs:  []db.Ref{db.To("file_id", "files", db.ClearsAtPurge)},
-	Erase: db.Blank("file_name = 'attachment'").Of("message_id"),
+	Refs:  []db.Ref{db.RefTo("file_id", "files", db.ClearsAtPurge)},
+	Erase: db.BlankColumns("file_name = 'attachment'").FoundBy("message_id"),
 })
 
 func (m *Messages) attachmentOperations() []*op.Op {
 	const ref = exampleID + `, "attachmentId": "0c7f4a92-3b1e-4d85-9a6f-5e2d8c1b7f43"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "messages.attachments.list"}, attachments),
+		op.ListChildren(op.Spec{Name: "messages.attachments.list"}, messageAttachments),
 		op.Write(op.Spec{
 			Name:        "messages.attachments.create",
 			Route:       "POST /v1/messages/{id}/attachments",
@@ -54,7 +54,7 @@ func (m *Messages) attachmentOperations() []*op.Op {
 		op.GetChild(op.Spec{
 			Name:        "messages.attachments.get",
 			Description: "Fetch the bytes through its file.",
-		}, attachments),
+		}, messageAttachments),
 		op.Write(op.Spec{
 			Name:        "messages.attachments.delete",
 			Route:       "DELETE /v1/messages/{id}/attachments/{attachmentId}",
@@ -95,13 +95,13 @@ func addAttachment(ctx context.Context, c *op.Call, in attachmentAdd) (*MessageA
 		return nil, err
 	}
 	f, err := file.Find(ctx, c.Tx, c.Org, in.FileID)
-	if fault.Has(err, fault.NotFound) {
-		return nil, op.Unseen("fileId")
+	if fault.IsKind(err, fault.NotFound) {
+		return nil, op.NoSuchReference("fileId")
 	}
 	if err != nil {
 		return nil, err
 	}
-	size, err := db.One[int64](ctx, c.Tx, `
+	size, err := db.QueryOne[int64](ctx, c.Tx, `
 		SELECT coalesce(sum(size_bytes), 0)
 		FROM message_attachments
 		WHERE organization_id = $1 AND message_id = $2 AND deleted_at IS NULL`,
@@ -109,18 +109,18 @@ func addAttachment(ctx context.Context, c *op.Call, in attachmentAdd) (*MessageA
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(v.Attachments+1, size+f.SizeBytes); err != nil {
+	if err := checkAttachmentSize(v.Attachments+1, size+f.SizeBytes); err != nil {
 		return nil, err
 	}
-	row := attachment(v, f)
+	row := newAttachment(v, f)
 	row.CreatedAt, row.UpdatedAt = c.Now, c.Now
 	if in.FileName != nil {
 		row.FileName = *in.FileName
 	}
-	if err := attachments.Rows.Insert(ctx, c.Tx, row); err != nil {
+	if err := messageAttachments.Rows.Insert(ctx, c.Tx, row); err != nil {
 		return nil, err
 	}
-	if err := countAttachments(ctx, c, v, 1); err != nil {
+	if err := adjustAttachmentCount(ctx, c, v, 1); err != nil {
 		return nil, err
 	}
 	return row, c.Emit("message.attachment.created", row.ID, row)
@@ -133,48 +133,48 @@ func removeAttachment(ctx context.Context, c *op.Call, in attachmentRef) (op.Not
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if _, err := attachments.Get(ctx, c, in.ID, in.AttachmentID); err != nil {
+	if _, err := messageAttachments.Get(ctx, c, in.ID, in.AttachmentID); err != nil {
 		return op.Nothing{}, err
 	}
 	if v.Status != Draft {
 		return op.Nothing{}, NotDraft.New()
 	}
-	row, err := attachments.Remove(ctx, c, in.ID, in.AttachmentID)
+	row, err := messageAttachments.Remove(ctx, c, in.ID, in.AttachmentID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := countAttachments(ctx, c, v, -1); err != nil {
+	if err := adjustAttachmentCount(ctx, c, v, -1); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("message.attachment.deleted", row.ID, row)
 }
 
-// countAttachments keeps the number of attachments on the message's own row, so
+// adjustAttachmentCount keeps the number of attachments on the message's own row, so
 // that lists need not look for files of messages without any.
-func countAttachments(ctx context.Context, c *op.Call, v *Message, by int) error {
+func adjustAttachmentCount(ctx context.Context, c *op.Call, v *Message, by int) error {
 	v.Attachments += by
 	v.UpdatedAt = c.Now
 	return messages.Save(ctx, c.Tx, v)
 }
 
-// checkSize refuses more than a mail can carry.
-func checkSize(n int, size int64) error {
+// checkAttachmentSize refuses more than a mail can carry.
+func checkAttachmentSize(n int, size int64) error {
 	if n > maxAttachments {
 		return TooLarge.Say("A message can have %d attachments. Combine the files, or send a link to them.",
 			maxAttachments)
 	}
-	if size > maxAttached {
+	if size > maxAttachedBytes {
 		return TooLarge.Say("The attachments have %d bytes in total; at most %d are possible. "+
-			"Send a link to the file instead.", size, int64(maxAttached))
+			"Send a link to the file instead.", size, int64(maxAttachedBytes))
 	}
 	return nil
 }
 
-// attachment makes the row by which a message carries a file. Name, type and
+// newAttachment makes the row by which a message carries a file. Name, type and
 // size are copied: they stay what they were when it was sent.
-func attachment(v *Message, f *file.File) *MessageAttachment {
+func newAttachment(v *Message, f *file.File) *MessageAttachment {
 	return &MessageAttachment{
-		Record:      v.childRecord(),
+		Record:      v.newChildRecord(),
 		MessageID:   v.ID,
 		FileID:      &f.ID,
 		FileName:    f.Name,
@@ -183,15 +183,15 @@ func attachment(v *Message, f *file.File) *MessageAttachment {
 	}
 }
 
-// childRecord makes the record of a row under the message. Its times are those
+// newChildRecord makes the record of a row under the message. Its times are those
 // of the message's last change.
-func (v *Message) childRecord() op.Record {
+func (v *Message) newChildRecord() op.Record {
 	return op.Record{ID: id.New(), CreatedAt: v.UpdatedAt, UpdatedAt: v.UpdatedAt, OrganizationID: v.OrganizationID}
 }
 
-// findFiles looks up the files that a caller names in fileIds. A repeated id
+// findNamedFiles looks up the files that a caller names in fileIds. A repeated id
 // counts once.
-func findFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, err error) {
+func findNamedFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, err error) {
 	var tree *fault.Tree
 	seen := map[id.ID]bool{}
 	for i, ref := range ids {
@@ -200,7 +200,7 @@ func findFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, 
 		}
 		seen[ref] = true
 		f, err := file.Find(ctx, c.Tx, c.Org, ref)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			tree = tree.At([]any{"fileIds", i}, "There is no such record in this organization")
 			continue
 		}
@@ -212,23 +212,23 @@ func findFiles(ctx context.Context, c *op.Call, ids []id.ID) (out []*file.File, 
 	return out, tree.Fault(fault.Invalid)
 }
 
-// attach adds files to a message that has none yet.
-func attach(ctx context.Context, tx *db.Tx, v *Message, files []*file.File) error {
+// insertAttachments adds files to a message that has none yet.
+func insertAttachments(ctx context.Context, tx *db.Tx, v *Message, files []*file.File) error {
 	v.FileIDs = []id.ID{}
 	size := int64(0)
 	for _, f := range files {
 		size += f.SizeBytes
-		if err := attachments.Rows.Insert(ctx, tx, attachment(v, f)); err != nil {
+		if err := messageAttachments.Rows.Insert(ctx, tx, newAttachment(v, f)); err != nil {
 			return err
 		}
 		v.FileIDs = append(v.FileIDs, f.ID)
 	}
-	return checkSize(len(files), size)
+	return checkAttachmentSize(len(files), size)
 }
 
-// reattach replaces the attachments with the files that a message now names.
-func reattach(ctx context.Context, c *op.Call, v *Message) error {
-	files, err := findFiles(ctx, c, v.FileIDs)
+// replaceAttachments replaces the attachments with the files that a message now names.
+func replaceAttachments(ctx context.Context, c *op.Call, v *Message) error {
+	files, err := findNamedFiles(ctx, c, v.FileIDs)
 	if err != nil {
 		return err
 	}
@@ -241,19 +241,19 @@ func reattach(ctx context.Context, c *op.Call, v *Message) error {
 		return err
 	}
 	v.Attachments, v.UpdatedAt = len(files), c.Now
-	return attach(ctx, c.Tx, v, files)
+	return insertAttachments(ctx, c.Tx, v, files)
 }
 
-// attachmentsOf lists a message's attachments, in the order they were attached.
-func attachmentsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]MessageAttachment, error) {
+// listAttachments lists a message's attachments, in the order they were attached.
+func listAttachments(ctx context.Context, tx *db.Tx, org, message id.ID) ([]MessageAttachment, error) {
 	page := db.Page{Limit: maxAttachments, Ascending: true}
-	return attachments.Rows.List(ctx, tx, db.In(org).And("message_id = ?", message), page)
+	return messageAttachments.Rows.List(ctx, tx, db.InOrganization(org).And("message_id = ?", message), page)
 }
 
-// checkFiles refuses to send a draft with files that were deleted after they
+// checkFilesExist refuses to send a draft with files that were deleted after they
 // were attached, and names them.
-func (v *Message) checkFiles(ctx context.Context, c *op.Call) error {
-	all, err := attachmentsOf(ctx, c.Tx, c.Org, v.ID)
+func (v *Message) checkFilesExist(ctx context.Context, c *op.Call) error {
+	all, err := listAttachments(ctx, c.Tx, c.Org, v.ID)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (v *Message) checkFiles(ctx context.Context, c *op.Call) error {
 			_, err = file.Find(ctx, c.Tx, c.Org, *a.FileID)
 		}
 		switch {
-		case a.FileID == nil || fault.Has(err, fault.NotFound):
+		case a.FileID == nil || fault.IsKind(err, fault.NotFound):
 			names = append(names, a.FileName)
 		case err != nil:
 			return err
@@ -278,9 +278,9 @@ func (v *Message) checkFiles(ctx context.Context, c *op.Call) error {
 	return f
 }
 
-// fillFiles fills in FileIDs, by one statement for all messages that have
+// fillFileIDs fills in FileIDs, by one statement for all messages that have
 // attachments.
-func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error {
+func fillFileIDs(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error {
 	var with []id.ID
 	at := map[id.ID]*Message{}
 	for i := range rows {
@@ -297,7 +297,7 @@ func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error 
 		MessageID id.ID `db:"message_id"`
 		FileID    id.ID `db:"file_id"`
 	}
-	found, err := db.All[row](ctx, tx, `
+	found, err := db.QueryAll[row](ctx, tx, `
 		SELECT message_id, file_id
 		FROM message_attachments
 		WHERE organization_id = $1 AND message_id = ANY($2) AND file_id IS NOT NULL AND deleted_at IS NULL
@@ -309,9 +309,9 @@ func fillFiles(ctx context.Context, tx *db.Tx, org id.ID, rows []Message) error 
 	return err
 }
 
-func fillFile(ctx context.Context, tx *db.Tx, v *Message) error {
+func fillMessageFileIDs(ctx context.Context, tx *db.Tx, v *Message) error {
 	rows := []Message{*v}
-	err := fillFiles(ctx, tx, v.OrganizationID, rows)
+	err := fillFileIDs(ctx, tx, v.OrganizationID, rows)
 	v.FileIDs = rows[0].FileIDs
 	return err
 }

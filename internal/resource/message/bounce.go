@@ -10,32 +10,32 @@ import (
 	"frontdesk/internal/resource/mailhost"
 )
 
-// bounce records that a message came back (RFC 3464). Anybody can write a
+// recordBounce records that a message came back (RFC 3464). Anybody can write a
 // report, so only one that came to a bounce address is believed. known reports
 // that the message was found: then the report is not stored as a message of its
 // own, because automations that answer mail would answer a machine.
-func (a *arrival) bounce(ctx context.Context) (known bool, err error) {
+func (a *arrival) recordBounce(ctx context.Context) (known bool, err error) {
 	if a.bounced == nil {
 		return false, nil
 	}
 	err = a.messages.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err := messages.Lock(ctx, tx, a.organization, *a.answers)
-		if known = err == nil; fault.Has(err, fault.NotFound) {
+		if known = err == nil; fault.IsKind(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		return a.bounceRecipients(ctx, tx, v, a.messages.clock.Now())
+		return a.markBounced(ctx, tx, v, a.messages.clock.Now())
 	})
 	return known, err
 }
 
-// bounceRecipients marks the recipients that the report is about as bounced. A
+// markBounced marks the recipients that the report is about as bounced. A
 // repeated report changes nothing. Marketing mail is sent to each recipient
 // alone, so a report can only be about the one whose bounce address it came to.
-func (a *arrival) bounceRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
-	rows, err := recipientsOf(ctx, tx, v.OrganizationID, v.ID)
+func (a *arrival) markBounced(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) error {
+	rows, err := listRecipients(ctx, tx, v.OrganizationID, v.ID)
 	if err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func (a *arrival) bounceRecipients(ctx context.Context, tx *db.Tx, v *Message, n
 		// For a single recipient, the report may be faster than the mail
 		// system's answer.
 		left := r.Status == Sent || r.Status == Delivered || r.Status == waiting && alone
-		if reason := a.failureOf(r, alone); about && left && reason != "" {
-			r.settle(Bounced, reason, now)
-			if err := r.save(ctx, tx); err != nil {
+		if reason := a.failureReason(r, alone); about && left && reason != "" {
+			r.setOutcome(Bounced, reason, now)
+			if err := r.saveOutcome(ctx, tx); err != nil {
 				return err
 			}
 			changed = true
@@ -62,26 +62,26 @@ func (a *arrival) bounceRecipients(ctx context.Context, tx *db.Tx, v *Message, n
 	if !arrived {
 		v.Status = Bounced
 	}
-	why := clip(reasonsOf(rows), maxReason)
+	why := truncateBytes(formatReasons(rows), maxReasonBytes)
 	v.ErrorMessage, v.UpdatedAt = &why, now
 	if err := messages.Save(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := fillFile(ctx, tx, v); err != nil {
+	if err := fillMessageFileIDs(ctx, tx, v); err != nil {
 		return err
 	}
 	cause := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}
-	return a.messages.emit(ctx, tx, cause.BySystem(), "message.bounced", v.ID, v)
+	return a.messages.appendEvent(ctx, tx, cause.BySystem(), "message.bounced", v.ID, v)
 }
 
-// failureOf is why, according to the report, a recipient was not reached, or
+// failureReason is why, according to the report, a recipient was not reached, or
 // empty. A forwarding server may have rewritten the address; if there is only
 // one recipient and one failure, they belong together whatever the address.
-func (a *arrival) failureOf(r *recipient, only bool) string {
+func (a *arrival) failureReason(r *recipient, only bool) string {
 	list := a.letter.Report.Failed
 	at := -1
 	for i, f := range list {
-		if f.Address != "" && db.Fold(mailhost.ToASCII(f.Address)) == db.Fold(mailhost.ToASCII(r.Address)) {
+		if f.Address != "" && db.FoldText(mailhost.ToASCII(f.Address)) == db.FoldText(mailhost.ToASCII(r.Address)) {
 			at = i
 		}
 	}

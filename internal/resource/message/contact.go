@@ -31,23 +31,23 @@ type MessageContact struct {
 	Linked bool `json:"-" db:"linked"` // by address, not by a caller; relinkContacts replaces only these
 }
 
-var contacts = op.NewNested[MessageContact]("message_contacts", db.Life{
-	Noun:      "contact of the message",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("message_id", "messages", db.EndsAtPurge),
-	Refs:      []db.Ref{db.To("contact_id", "contacts", db.Ends)},
-	Yields: []db.Yield{{Only: `EXISTS (SELECT 1 FROM message_contacts k
+var messageContacts = op.NewNested[MessageContact]("message_contacts", db.Life{
+	Noun:         "contact of the message",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("message_id", "messages", db.EndsAtPurge),
+	Refs:         []db.Ref{db.RefTo("contact_id", "contacts", db.Ends)},
+	MergeRules: []db.MergeRule{{Where: `EXISTS (SELECT 1 FROM message_contacts k
 		WHERE k.organization_id = $1 AND k.message_id = message_contacts.message_id AND k.contact_id = $3
 			AND k.role = message_contacts.role AND k.deleted_at IS NULL)`}},
 })
 
 // ContactExists refuses to link a contact twice in the same role.
-var ContactExists = fault.Define("MESSAGE_CONTACT_EXISTS", 409,
+var ContactExists = fault.DefineKind("MESSAGE_CONTACT_EXISTS", 409,
 	"The contact is already linked to the message in this role.")
 
-func contactOperations() []*op.Op {
+func messageContactOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "messages.contacts.list"}, contacts),
+		op.ListChildren(op.Spec{Name: "messages.contacts.list"}, messageContacts),
 		op.Write(op.Spec{
 			Name:        "messages.contacts.create",
 			Route:       "POST /v1/messages/{id}/contacts",
@@ -57,14 +57,14 @@ func contactOperations() []*op.Op {
 			Events:      []string{"message.contact.created"},
 			Example: `{` + exampleID +
 				`, "contactId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "mentioned"}`,
-		}, addContact),
+		}, addMessageContact),
 		op.DeleteChild(op.Spec{
 			Name:        "messages.contacts.delete",
 			Route:       "DELETE /v1/messages/{id}/contacts/{messageContactId}",
 			Summary:     "Unlink a contact from a message.",
 			Description: "messageContactId is the id of the link, not of the contact.",
 			Events:      []string{"message.contact.deleted"},
-		}, contacts),
+		}, messageContacts),
 	}
 }
 
@@ -74,15 +74,16 @@ type contactAdd struct {
 	Role      string `json:"role" default:"mentioned" enum:"from,to,cc,bcc,mentioned"`
 }
 
-func addContact(ctx context.Context, c *op.Call, in contactAdd) (*MessageContact, error) {
-	if err := contacts.Lock(ctx, c, in.ID); err != nil {
+func addMessageContact(ctx context.Context, c *op.Call, in contactAdd) (*MessageContact, error) {
+	if err := messageContacts.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	if err := op.References(ctx, c, op.Ref{Field: "contactId", Table: "contacts", ID: &in.ContactID}); err != nil {
+	if err := op.LockReferences(ctx, c, op.FieldRef{Field: "contactId", Table: "contacts",
+		ID: &in.ContactID}); err != nil {
 		return nil, err
 	}
 	v := &MessageContact{Record: c.NewRecord(), MessageID: in.ID, ContactID: in.ContactID, Role: in.Role}
-	free, err := contacts.Rows.TryInsert(ctx, c.Tx, v)
+	free, err := messageContacts.Rows.TryInsert(ctx, c.Tx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err 
 	var folded []string
 	note := func(role string, list ...string) {
 		for _, a := range list {
-			for _, f := range op.Spellings(a) {
+			for _, f := range op.EmailSpellings(a) {
 				if roles[f] == nil {
 					folded = append(folded, f)
 				}
@@ -120,9 +121,9 @@ func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err 
 	}
 	for _, h := range holders {
 		for _, role := range roles[h.Folded] {
-			link := &MessageContact{Record: v.childRecord(), MessageID: v.ID, ContactID: h.ContactID, Role: role,
+			link := &MessageContact{Record: v.newChildRecord(), MessageID: v.ID, ContactID: h.ContactID, Role: role,
 				Linked: true}
-			if _, err := contacts.Rows.TryInsert(ctx, tx, link); err != nil {
+			if _, err := messageContacts.Rows.TryInsert(ctx, tx, link); err != nil {
 				return nil, err
 			}
 		}
@@ -131,14 +132,14 @@ func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err 
 	if v.Direction == Outbound {
 		other = v.To[0]
 	}
-	at := slices.IndexFunc(holders, func(h contact.Holder) bool { return isOf(other, []string{h.Folded}) })
+	at := slices.IndexFunc(holders, func(h contact.Holder) bool { return matchesAnyAddress(other, []string{h.Folded}) })
 	if at < 0 {
 		return nil, nil
 	}
 	// The thread will name this contact. It is locked, so that a deletion at the same moment waits and then clears
 	// the reference.
-	err = db.Share(ctx, tx, "contacts", v.OrganizationID, holders[at].ContactID)
-	if errors.Is(err, db.ErrNone) {
+	err = db.LockShared(ctx, tx, "contacts", v.OrganizationID, holders[at].ContactID)
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil
 	}
 	return &holders[at].ContactID, err
@@ -163,11 +164,11 @@ type LinkedContact struct {
 	contact.Contact
 }
 
-// fillContacts puts the linked contacts into a page of messages, by one statement
+// fillLinkedContacts puts the linked contacts into a page of messages, by one statement
 // for the links and those of contact.LoadShown. Each message shows at most 50, so
 // that a mail with very many recipients does not swell the answer.
-func fillContacts(ctx context.Context, c *op.Call, rows []Message) error {
-	if err := c.Require("contacts", op.ActionRead, "include=contacts"); err != nil {
+func fillLinkedContacts(ctx context.Context, c *op.Call, rows []Message) error {
+	if err := c.RequirePermission("contacts", op.ActionRead, "include=contacts"); err != nil {
 		return err
 	}
 	at, ids := map[id.ID]*[]LinkedContact{}, []id.ID{}
@@ -181,7 +182,7 @@ func fillContacts(ctx context.Context, c *op.Call, rows []Message) error {
 		Contact id.ID  `db:"contact_id"`
 		Role    string `db:"role"`
 	}
-	links, err := db.All[link](ctx, c.Tx, `
+	links, err := db.QueryAll[link](ctx, c.Tx, `
 		SELECT message_id, contact_id, role
 		FROM (SELECT seq, message_id, contact_id, role, row_number() OVER (PARTITION BY message_id ORDER BY seq) AS nth
 			FROM message_contacts
@@ -195,7 +196,7 @@ func fillContacts(ctx context.Context, c *op.Call, rows []Message) error {
 	for i, l := range links {
 		wanted[i] = l.Contact
 	}
-	found, err := contact.Shown(ctx, c, wanted)
+	found, err := contact.LoadShown(ctx, c, wanted)
 	if err != nil {
 		return err
 	}

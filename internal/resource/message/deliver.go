@@ -20,8 +20,8 @@ import (
 
 const deliverKind = "message.deliver"
 
-// delivery names a message to send.
-type delivery struct {
+// deliveryArgs names a message to send.
+type deliveryArgs struct {
 	Organization id.ID `json:"organization"`
 	Message      id.ID `json:"message"`
 }
@@ -29,95 +29,95 @@ type delivery struct {
 // How long a message is tried. The queue waits seconds at first, later an hour
 // between attempts, so 44 of them take about a day and a half.
 const (
-	attempts    = 44
-	deliverTime = 5 * time.Minute
-	disabledFor = 5 * time.Minute // before checking a disabled organization again
-	workers     = 4               // messages being sent at a time; each letter is held in memory
+	deliveryAttempts   = 44
+	deliveryTimeout    = 5 * time.Minute
+	disabledRetryDelay = 5 * time.Minute // before checking a disabled organization again
+	deliveryWorkers    = 4               // messages being sent at a time; each letter is held in memory
 )
 
-// deliverShare is how long a message with many letters may be sent before it
+// yieldAfter is how long a message with many letters may be sent before it
 // goes back to the queue, so that others get their turn. It is less than the
 // job's timeout. Tests shorten it.
-var deliverShare = 2 * time.Minute
+var yieldAfter = 2 * time.Minute
 
 // Handle registers the job that sends. Mail has its own lane, so that a slow
 // relay holds up no other jobs.
 func (m *Messages) Handle() {
-	job.HandleFlow(m.jobs, deliverKind, m.deliver,
-		job.Lane("mail", workers), job.Timeout(deliverTime), job.Attempts(attempts))
+	job.HandleFlow(m.jobs, deliverKind, m.attemptDelivery,
+		job.InLane("mail", deliveryWorkers), job.RunTimeout(deliveryTimeout), job.Attempts(deliveryAttempts))
 }
 
-// deliver makes one attempt to send a message. Everything that must survive a
+// attemptDelivery makes one attempt to send a message. Everything that must survive a
 // crash is committed before the mail system is called: the recipients and the
 // Message-ID. Its answer is committed at once. A recipient without an answer is
 // tried again, so if the process dies after the mail system accepts one and
 // before the commit, that recipient gets the mail twice, with the same
 // Message-ID; no protocol offers more. A mail system with idempotency keys,
 // like the embedded mailbox, accepts it once.
-func (m *Messages) deliver(ctx context.Context, j job.Job, args delivery) (job.Outcome, error) {
+func (m *Messages) attemptDelivery(ctx context.Context, j job.Job, args deliveryArgs) (job.Outcome, error) {
 	started := m.clock.Now()
-	letters, v, reason, err := m.begin(ctx, j, args)
+	letters, v, reason, err := m.beginDelivery(ctx, j, args)
 	if errors.Is(err, ErrDisabled) {
-		return nil, job.Later(disabledFor)
+		return nil, job.RunAgainAfter(disabledRetryDelay)
 	}
 	if err != nil || v == nil {
 		return nil, err
 	}
 	if reason != "" {
-		return m.failAll(ctx, j, args, letters, reason)
+		return m.failRemaining(ctx, j, args, letters, reason)
 	}
-	enclosed, err := m.enclosures(ctx, v)
+	enclosed, err := m.drawInvoicePDFs(ctx, v)
 	if err != nil {
-		return m.outcome(args, j.Last(), "An invoice could not be drawn as a PDF."), err
+		return m.deriveOutcome(args, j.IsLastAttempt(), "An invoice could not be drawn as a PDF."), err
 	}
 	keys, err := m.hosts.SigningKeys(ctx, args.Organization, v.From)
 	if errors.Is(err, mailhost.ErrInactive) {
-		return m.failAll(ctx, j, args, letters, fmt.Sprintf("%s is not active, so nothing is sent from it. "+
+		return m.failRemaining(ctx, j, args, letters, fmt.Sprintf("%s is not active, so nothing is sent from it. "+
 			"Verify or renew the domain, and send the message again.", mailhost.DomainOf(v.From)))
 	}
 	if err != nil {
-		return m.outcome(args, j.Last(), publicReason(err)), err
+		return m.deriveOutcome(args, j.IsLastAttempt(), publicReason(err)), err
 	}
 	var last error
 	moves := false
-	for i, l := range rotated(letters, j.Attempt) {
-		if i > 0 && m.clock.Now().Sub(started) > deliverShare {
+	for i, l := range rotateLetters(letters, j.Attempt) {
+		if i > 0 && m.clock.Now().Sub(started) > yieldAfter {
 			if !moves {
 				break // nothing got through in all this time: wait as after any failure
 			}
-			return m.outcome(args, false, ""), job.Later(0)
+			return m.deriveOutcome(args, false, ""), job.RunAgainAfter(0)
 		}
 		l.keys, l.enclosed = keys, enclosed
-		rows, err := m.send(ctx, l)
+		rows, err := m.sendEnvelope(ctx, l)
 		if err != nil {
 			last = err
 		}
-		if err := m.record(ctx, j, rows); err != nil {
+		if err := m.commitOutcomes(ctx, j, rows); err != nil {
 			return nil, err
 		}
 		moves = moves || slices.ContainsFunc(rows, func(r recipient) bool { return r.Status != waiting })
 	}
-	if last != nil && !j.Last() {
-		return m.outcome(args, false, publicReason(last)), last
+	if last != nil && !j.IsLastAttempt() {
+		return m.deriveOutcome(args, false, publicReason(last)), last
 	}
-	return m.outcome(args, j.Last(), publicReason(last)), nil
+	return m.deriveOutcome(args, j.IsLastAttempt(), publicReason(last)), nil
 }
 
-// failAll fails a message for everyone who is still waiting for it.
-func (m *Messages) failAll(
-	ctx context.Context, j job.Job, args delivery, letters []*envelope, reason string,
+// failRemaining fails a message for everyone who is still waiting for it.
+func (m *Messages) failRemaining(
+	ctx context.Context, j job.Job, args deliveryArgs, letters []*envelope, reason string,
 ) (job.Outcome, error) {
 	for _, l := range letters {
-		if err := m.record(ctx, j, l.all(Failed, reason, m.clock.Now())); err != nil {
+		if err := m.commitOutcomes(ctx, j, l.settleAll(Failed, reason, m.clock.Now())); err != nil {
 			return nil, err
 		}
 	}
-	return m.outcome(args, false, ""), nil
+	return m.deriveOutcome(args, false, ""), nil
 }
 
-// rotated starts each attempt with another letter, so that a few slow ones do
+// rotateLetters starts each attempt with another letter, so that a few slow ones do
 // not keep the rest of a list from ever being tried.
-func rotated(letters []*envelope, attempt int) []*envelope {
+func rotateLetters(letters []*envelope, attempt int) []*envelope {
 	if len(letters) == 0 {
 		return nil
 	}
@@ -144,19 +144,19 @@ type envelope struct {
 	to []recipient
 }
 
-// begin marks the message as sending and builds its letters: one for all, or
+// beginDelivery marks the message as sending and builds its letters: one for all, or
 // for marketing one each. A nil message means that it must no longer be sent.
 // A reason means that it must fail.
-func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*envelope, v *Message, reason string,
-	err error) {
+func (m *Messages) beginDelivery(ctx context.Context, j job.Job, args deliveryArgs) (out []*envelope, v *Message,
+	reason string, err error) {
 	err = m.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		out, v = nil, nil
-		if err := j.Keep(ctx, tx); err != nil {
+		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		now := m.clock.Now()
 		found, err := messages.Lock(ctx, tx, args.Organization, args.Message)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			return nil
 		}
 		if err != nil {
@@ -165,21 +165,21 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 		if found.Status != Queued && found.Status != Scheduled && found.Status != Sending {
 			return nil
 		}
-		if err := checkActive(ctx, tx, args.Organization); err != nil {
+		if err := checkOrganizationActive(ctx, tx, args.Organization); err != nil {
 			return err
 		}
-		if reason, err = m.outdated(ctx, tx, found); err != nil {
+		if reason, err = m.outdatedReason(ctx, tx, found); err != nil {
 			return err
 		}
 		found.Status, found.UpdatedAt = Sending, now
 		if err := messages.Save(ctx, tx, found); err != nil {
 			return err
 		}
-		to, err := waitingRecipients(ctx, tx, found, now)
+		to, err := prepareWaitingRecipients(ctx, tx, found, now)
 		if err != nil {
 			return err
 		}
-		attached, err := attachmentsOf(ctx, tx, args.Organization, args.Message)
+		attached, err := listAttachments(ctx, tx, args.Organization, args.Message)
 		if err != nil {
 			return err
 		}
@@ -190,8 +190,8 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 			return err
 		}
 		if v.Layout && v.BusinessID != nil {
-			one.layout, err = template.LayoutOf(ctx, tx, args.Organization, *v.BusinessID)
-			if err != nil && !errors.Is(err, db.ErrNone) {
+			one.layout, err = template.LoadLayout(ctx, tx, args.Organization, *v.BusinessID)
+			if err != nil && !errors.Is(err, db.ErrNoRow) {
 				return err
 			}
 		}
@@ -214,13 +214,13 @@ func (m *Messages) begin(ctx context.Context, j job.Job, args delivery) (out []*
 	return out, v, reason, err
 }
 
-// send hands a letter to the mail system and returns the outcome for each
+// sendEnvelope hands a letter to the mail system and returns the outcome for each
 // recipient. An error means that some of them are to be tried again.
-func (m *Messages) send(ctx context.Context, l *envelope) ([]recipient, error) {
-	content, err := l.content(ctx, m.files)
-	var gone *goneError
+func (m *Messages) sendEnvelope(ctx context.Context, l *envelope) ([]recipient, error) {
+	content, err := l.encodeMIME(ctx, m.files)
+	var gone *fileGoneError
 	if errors.As(err, &gone) {
-		return l.all(Failed, gone.Error(), m.clock.Now()), nil
+		return l.settleAll(Failed, gone.Error(), m.clock.Now()), nil
 	}
 	if err != nil {
 		return nil, err
@@ -244,12 +244,12 @@ func (m *Messages) send(ctx context.Context, l *envelope) ([]recipient, error) {
 	now := m.clock.Now()
 	var refused *Refusal
 	if errors.As(err, &refused) && !refused.Temporary {
-		return l.all(Failed, refused.Reason, now), nil
+		return l.settleAll(Failed, refused.Reason, now), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	rows := l.all(Sent, "", now)
+	rows := l.settleAll(Sent, "", now)
 	var again error
 	for _, r := range refusals {
 		row := &rows[at[r.Recipient]]
@@ -258,34 +258,34 @@ func (m *Messages) send(ctx context.Context, l *envelope) ([]recipient, error) {
 			again = &r
 			continue
 		}
-		row.settle(Bounced, r.Reason, now)
+		row.setOutcome(Bounced, r.Reason, now)
 	}
 	return rows, again
 }
 
-// all settles every recipient of the letter alike.
-func (l *envelope) all(status Status, reason string, now clock.Time) []recipient {
+// settleAll settles every recipient of the letter alike.
+func (l *envelope) settleAll(status Status, reason string, now clock.Time) []recipient {
 	rows := append([]recipient(nil), l.to...)
 	for i := range rows {
-		rows[i].settle(status, reason, now)
+		rows[i].setOutcome(status, reason, now)
 	}
 	return rows
 }
 
-// record commits the mail system's answer before anything else happens, even if
+// commitOutcomes commits the mail system's answer before anything else happens, even if
 // the process is being stopped. job.ErrLeaseLost means that this worker has lost the
 // job, to another worker or because it was canceled: it may send no further
 // letter.
-func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) error {
+func (m *Messages) commitOutcomes(ctx context.Context, j job.Job, rows []recipient) error {
 	var kept error
 	err := m.db.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
 		for i := range rows {
-			if err := rows[i].save(ctx, tx); err != nil {
+			if err := rows[i].saveOutcome(ctx, tx); err != nil {
 				return err
 			}
 		}
 		// The answer counts even if the lease was lost in the meantime.
-		if kept = j.Keep(ctx, tx); errors.Is(kept, job.ErrStale) {
+		if kept = j.RenewLease(ctx, tx); errors.Is(kept, job.ErrLeaseLost) {
 			return nil
 		}
 		return kept
@@ -296,20 +296,20 @@ func (m *Messages) record(ctx context.Context, j job.Job, rows []recipient) erro
 	return err
 }
 
-// outcome returns what the job writes when it ends: the message's status, derived
+// deriveOutcome returns what the job writes when it ends: the message's status, derived
 // from its recipients. Those who still wait fail if this was the last attempt.
 // why is the refusal of the whole mail, or empty.
-func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
+func (m *Messages) deriveOutcome(args deliveryArgs, last bool, why string) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		now := m.clock.Now()
 		v, err := messages.Lock(ctx, tx, args.Organization, args.Message)
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			return nil // erased in the meantime
 		}
 		if err != nil || v.Status != Sending {
 			return err
 		}
-		rows, err := recipientsOf(ctx, tx, args.Organization, args.Message)
+		rows, err := listRecipients(ctx, tx, args.Organization, args.Message)
 		if err != nil {
 			return err
 		}
@@ -321,14 +321,14 @@ func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
 				if r.ErrorMessage != nil {
 					said = *r.ErrorMessage
 				}
-				r.settle(Failed, "It was tried for too long. "+said, now)
-				if err := r.save(ctx, tx); err != nil {
+				r.setOutcome(Failed, "It was tried for too long. "+said, now)
+				if err := r.saveOutcome(ctx, tx); err != nil {
 					return err
 				}
 			}
 			count[r.Status]++
 		}
-		v.settle(rows, count, why, now)
+		v.deriveStatus(rows, count, why, now)
 		v.UpdatedAt = now
 		if err := messages.Save(ctx, tx, v); err != nil {
 			return err
@@ -336,19 +336,19 @@ func (m *Messages) outcome(args delivery, last bool, why string) job.Outcome {
 		if v.Status == Queued || v.Status == Sending {
 			return nil
 		}
-		if err := fillFile(ctx, tx, v); err != nil {
+		if err := fillMessageFileIDs(ctx, tx, v); err != nil {
 			return err
 		}
 		cause := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}
-		return m.emit(ctx, tx, cause.BySystem(), "message."+string(v.Status), v.ID, v)
+		return m.appendEvent(ctx, tx, cause.BySystem(), "message."+string(v.Status), v.ID, v)
 	}
 }
 
-// settle gives the message the status that follows from its recipients. Once
+// deriveStatus gives the message the status that follows from its recipients. Once
 // nobody waits any longer it is Sent if at least one of them got it; those who
 // did not are named in ErrorMessage.
-func (v *Message) settle(rows []recipient, count map[Status]int, whole string, now clock.Time) {
-	why := reasonsOf(rows)
+func (v *Message) deriveStatus(rows []recipient, count map[Status]int, whole string, now clock.Time) {
+	why := formatReasons(rows)
 	switch {
 	case count[waiting] > 0 && count[Sent] > 0:
 		v.Status = Sending // too late to cancel
@@ -365,13 +365,13 @@ func (v *Message) settle(rows []recipient, count map[Status]int, whole string, n
 		why = whole
 	}
 	if v.ErrorMessage = nil; why != "" {
-		why = clip(why, maxReason)
+		why = truncateBytes(why, maxReasonBytes)
 		v.ErrorMessage = &why
 	}
 }
 
 // Happenings are the events that sending and receiving emit.
-var Happenings = []op.Happening{
+var Happenings = []op.BackgroundEvent{
 	{Type: "message.sent", When: "a message was sent to at least one of its recipients"},
 	{Type: "message.failed", When: "a message could not be sent and is not retried"},
 	{Type: "message.bounced", When: "all recipients' mail systems refused a message, or one returned it later"},

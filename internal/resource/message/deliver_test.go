@@ -26,7 +26,7 @@ import (
 // eachRelay runs fn once per engine, on a service that sends through a relay of
 // the test's own.
 func eachRelay(t *testing.T, fn func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		r := messagetest.NewRelay(t, nil)
 		s := apptest.Settings(t, e)
 		s.Mail.Provider, s.SMTP.Host, s.SMTP.Port, s.SMTP.TLS = "smtp", r.Host, r.Port, "none"
@@ -122,7 +122,7 @@ func parts(t *testing.T, header mail.Header, body io.Reader) map[string]string {
 
 func TestSending(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "Żółw.txt", Text: "slow"}).
+		file := a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "Żółw.txt", Text: "slow"}).
 			OK(t, 201).Text("id")
 		v := call(t, "messages.create", fmt.Sprintf(`{"to": ["ada@example.com", "grace@bücher.example"],
 			"cc": "charles@example.com", "bcc": "hidden@example.com", "replyTo": "desk@example.com",
@@ -134,7 +134,7 @@ func TestSending(t *testing.T) {
 		if sent.At("sentAt").Null() || !sent.At("errorMessage").Null() {
 			t.Errorf("sent: %s", sent)
 		}
-		got := r.Got()
+		got := r.Accepted()
 		if len(got) != 1 || !slices.Equal(got[0].To,
 			[]string{"ada@example.com", "grace@xn--bcher-kva.example", "charles@example.com", "hidden@example.com"}) ||
 			!strings.HasPrefix(got[0].From, "bounce+") {
@@ -179,11 +179,11 @@ func TestSending(t *testing.T) {
 		reaches(t, call, answer, "sent")
 		reaches(t, call, third, "sent")
 		names := map[string]string{}
-		for _, g := range r.Got() {
+		for _, g := range r.Accepted() {
 			of, _, _ := strings.Cut(g.ID(t), ".")
 			names[of] = "<" + g.ID(t) + ">"
 		}
-		for _, g := range r.Got() {
+		for _, g := range r.Accepted() {
 			if names[third.Text("id")] == "<"+g.ID(t)+">" {
 				want := names[v.Text("id")] + " " + names[answer.Text("id")]
 				if g.Header(t, "References") != want || g.Header(t, "In-Reply-To") != strings.Fields(want)[1] {
@@ -234,13 +234,13 @@ func TestSendingRefused(t *testing.T) {
 		r.Answer = func(step, what string) error { // one message at a time
 			switch {
 			case step == "RCPT" && strings.HasPrefix(what, "nobody"):
-				return messagetest.Refuse(550, "No such user")
+				return messagetest.RefusalError(550, "No such user")
 			case step == "RCPT" && strings.HasPrefix(what, "slow"):
 				if tries[what]++; tries[what] < 3 {
-					return messagetest.Refuse(451, "Try later")
+					return messagetest.RefusalError(451, "Try later")
 				}
 			case step == "DATA" && strings.Contains(what, "Subject: spam"):
-				return messagetest.Refuse(554, "Not this one")
+				return messagetest.RefusalError(554, "Not this one")
 			}
 			return nil
 		}
@@ -258,7 +258,7 @@ func TestSendingRefused(t *testing.T) {
 		}
 		send(`["slow@example.com", "grace@example.com"]`, "d", "sent")
 		var slow, grace int
-		for _, g := range r.Got() {
+		for _, g := range r.Accepted() {
 			if strings.Contains(string(g.Content), "Subject: d\r\n") {
 				slow += strings.Count(strings.Join(g.To, " "), "slow@")
 				grace += strings.Count(strings.Join(g.To, " "), "grace@")
@@ -273,7 +273,7 @@ func TestSendingRefused(t *testing.T) {
 			t.Errorf("events %q", events)
 		}
 		// A relay that is down is waited for, and the message says so.
-		r.Answer = func(string, string) error { return messagetest.Refuse(421, "Closing") }
+		r.Answer = func(string, string) error { return messagetest.RefusalError(421, "Closing") }
 		away := call(t, "messages.create", `{"to": "ada@example.com", "subject": "e", "text": "x"}`).OK(t, 201)
 		for end := time.Now().Add(time.Minute); call(t, "messages.get", ref(away)).
 			OK(t, 200).At("errorMessage").Null() && time.Now().Before(end); {
@@ -307,7 +307,7 @@ func TestMarketing(t *testing.T) {
 		call(t, "messages.get", ref(d)).OK(t, 200).Same("status", "draft")
 
 		v := reaches(t, call, news(`"Ada@example.com"`, `, "cc": "grace@example.com"`).OK(t, 201), "sent")
-		got := r.Got()
+		got := r.Accepted()
 		if len(got) != 2 {
 			t.Fatalf("%d mails", len(got))
 		}
@@ -337,7 +337,7 @@ func TestMarketing(t *testing.T) {
 			t.Errorf("both: %s", s)
 		}
 		reaches(t, call, alone, "failed")
-		if n := len(r.Got()); n != 3 {
+		if n := len(r.Accepted()); n != 3 {
 			t.Errorf("%d mails", n)
 		}
 	})
@@ -349,7 +349,7 @@ func TestSendingEnds(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		r.Answer = func(_, what string) error {
 			if strings.Contains(what, "full@") {
-				return messagetest.Refuse(452, "Mailbox full")
+				return messagetest.RefusalError(452, "Mailbox full")
 			}
 			return nil
 		}
@@ -361,7 +361,7 @@ func TestSendingEnds(t *testing.T) {
 		const body = `{"to": "ada@example.com", "subject": "Once", "text": "x"}`
 		var first apptest.Value
 		for i := range 3 {
-			got := a.Send(t, a.Key, "POST", "/v1/messages", body, "Idempotency-Key", "once").OK(t, 201)
+			got := a.SendREST(t, a.Key, "POST", "/v1/messages", body, "Idempotency-Key", "once").OK(t, 201)
 			if i == 0 {
 				first = got
 			} else if got.String() != first.String() {
@@ -370,7 +370,7 @@ func TestSendingEnds(t *testing.T) {
 		}
 		reaches(t, call, first, "sent")
 		time.Sleep(100 * time.Millisecond)
-		if n := len(r.Got()); n != 1 {
+		if n := len(r.Accepted()); n != 1 {
 			t.Errorf("%d mails", n)
 		}
 		if events := a.Events(t, "message."); events != "message.created message.failed message.created message.sent" {
@@ -389,11 +389,11 @@ func TestBounceBeforeTheAnswer(t *testing.T) {
 				path = what
 			case "DATA":
 				text := strings.Join(report(path, "X: y", "gone@example.com", "failed"), "\r\n")
-				box, err := a.Messages.Mailbox(context.Background(), path)
+				box, err := a.Messages.FindMailbox(context.Background(), path)
 				if err != nil {
 					t.Error(err)
 				}
-				err = a.Messages.Receive(context.Background(), message.Arrived{
+				err = a.Messages.Receive(context.Background(), message.ReceivedMail{
 					Recipients: []message.Mailbox{box},
 					Content:    strings.NewReader(text),
 					Size:       int64(len(text)),

@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxAhead is how far ahead a message can be scheduled, or a thread snoozed.
-const maxAhead = 366 * 24 * time.Hour
+// maxTimeAhead is how far ahead a message can be scheduled, or a thread snoozed.
+const maxTimeAhead = 366 * 24 * time.Hour
 
 // messageCreate is what a caller says about a new message. to, cc and bcc take a
 // string or an array, so they are parsed by hand.
@@ -60,19 +60,19 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 		to   *[]string
 	}{{"to", &in.To, &v.To}, {"cc", in.CC, &v.CC}, {"bcc", in.BCC, &v.BCC}} {
 		var issues *fault.Tree
-		if *f.to, issues = given(f.raw); issues != nil {
-			tree = tree.Set(f.name, issues)
+		if *f.to, issues = parseOptionalRecipients(f.raw); issues != nil {
+			tree = tree.SetField(f.name, issues)
 		} else if f.name == "to" && len(v.To) == 0 {
-			tree = tree.At([]any{"to"}, needsRecipient)
+			tree = tree.At([]any{"to"}, recipientRequired)
 		}
 	}
-	w := wording{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID, Variables: in.Variables,
-		Letterhead: in.Letterhead}
-	tree = w.check(tree)
-	tree = checkTime(tree, in.ScheduledAt, c.Now)
+	w := contentInput{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID,
+		Variables: in.Variables, Letterhead: in.Letterhead}
+	tree = w.addIssues(tree)
+	tree = addScheduleIssue(tree, in.ScheduledAt, c.Now)
 	if in.From != nil {
 		issue := ""
-		if v.FromName, v.From, issue = parseSender(*in.From); issue != "" {
+		if v.FromName, v.From, issue = splitSender(*in.From); issue != "" {
 			tree = tree.At([]any{"from"}, issue)
 		}
 	}
@@ -82,37 +82,37 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 	if err := tree.Fault(fault.Invalid); err != nil {
 		return err
 	}
-	return w.apply(ctx, c, v)
+	return w.buildContent(ctx, c, v)
 }
 
-const needsRecipient = "Too few: expected at least 1"
+const recipientRequired = "Too few: expected at least 1"
 
-// given parses cc or bcc, which may be absent.
-func given(raw *jsontext.Value) ([]string, *fault.Tree) {
+// parseOptionalRecipients parses cc or bcc, which may be absent.
+func parseOptionalRecipients(raw *jsontext.Value) ([]string, *fault.Tree) {
 	if raw == nil {
 		return []string{}, nil
 	}
-	return addresses(*raw)
+	return parseRecipients(*raw)
 }
 
-func checkTime(tree *fault.Tree, at *clock.Time, now clock.Time) *fault.Tree {
-	if at != nil && *at > now.Add(maxAhead) {
+func addScheduleIssue(tree *fault.Tree, at *clock.Time, now clock.Time) *fault.Tree {
+	if at != nil && *at > now.Add(maxTimeAhead) {
 		return tree.At([]any{"scheduledAt"}, "Too far ahead: expected a time within a year")
 	}
 	return tree
 }
 
-// wording is what a caller says about the content of a message: create and
+// contentInput is what a caller says about the content of a message: create and
 // update share its rules.
-type wording struct {
+type contentInput struct {
 	Subject, Text, HTML *string
 	TemplateID          *id.ID
 	Variables           jsontext.Value
 	Letterhead          bool
 }
 
-// check adds the issues of fields that do not go together.
-func (w *wording) check(tree *fault.Tree) *fault.Tree {
+// addIssues adds the issues of fields that do not go together.
+func (w *contentInput) addIssues(tree *fault.Tree) *fault.Tree {
 	if w.Subject != nil && breaksHeader(*w.Subject) {
 		tree = tree.At([]any{"subject"}, "Line ends and control characters are not allowed in a subject")
 	}
@@ -128,12 +128,12 @@ func (w *wording) check(tree *fault.Tree) *fault.Tree {
 	return tree
 }
 
-// apply builds the content of v: from the template, from HTML, or from text in
+// buildContent builds the content of v: from the template, from HTML, or from text in
 // the letterhead. A subject that the caller gives wins over the template's.
-func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
+func (w *contentInput) buildContent(ctx context.Context, c *op.Call, v *Message) error {
 	switch {
 	case w.TemplateID != nil:
-		made, err := w.render(ctx, c)
+		made, err := w.renderTemplate(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -142,13 +142,13 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 		}
 		v.Subject, v.Text, v.HTML, v.Layout = made.Subject, &made.Text, &made.HTML, !made.Own
 	case w.HTML != nil:
-		made, err := template.Clean(*w.HTML)
+		made, err := template.CleanHTML(*w.HTML)
 		if err != nil {
-			return fault.Field("html", template.Intricate)
+			return fault.Field("html", template.IntricateHTML)
 		}
 		v.HTML, v.Text = &made.HTML, &made.Text
 	case w.Letterhead:
-		made := template.Paragraphs(*w.Text)
+		made := template.TextToHTML(*w.Text)
 		v.HTML, v.Layout = &made, true
 	}
 	if w.Text != nil {
@@ -160,18 +160,18 @@ func (w *wording) apply(ctx context.Context, c *op.Call, v *Message) error {
 	return nil
 }
 
-func (w *wording) render(ctx context.Context, c *op.Call) (*template.Rendered, error) {
-	values, err := placeholder.JSON(w.Variables)
+func (w *contentInput) renderTemplate(ctx context.Context, c *op.Call) (*template.Rendered, error) {
+	values, err := placeholder.LookupInJSON(w.Variables)
 	if err != nil {
 		return nil, fault.Field("variables", "Must be an object")
 	}
 	var content template.Content
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		content, err = template.Find(ctx, tx, c.Org, *w.TemplateID)
+		content, err = template.FindSendable(ctx, tx, c.Org, *w.TemplateID)
 		return err
 	})
-	if fault.Has(err, fault.NotFound) {
-		return nil, op.Unseen("templateId")
+	if fault.IsKind(err, fault.NotFound) {
+		return nil, op.NoSuchReference("templateId")
 	}
 	if err != nil {
 		return nil, err
@@ -181,55 +181,55 @@ func (w *wording) render(ctx context.Context, c *op.Call) (*template.Rendered, e
 
 type messageUpdate struct {
 	messageRef
-	To          op.Maybe[jsontext.Value] `json:"to" kinds:"string,array"`
-	CC          op.Opt[jsontext.Value]   `json:"cc" kinds:"string,array"`
-	BCC         op.Opt[jsontext.Value]   `json:"bcc" kinds:"string,array"`
-	From        op.Maybe[string]         `json:"from" max:"500" doc:"an address, with or without a name"`
-	ReplyTo     op.Opt[string]           `json:"replyTo" format:"email"`
-	Subject     op.Maybe[string]         `json:"subject" min:"1"`
-	Text        op.Opt[string]           `json:"text" max:"500000"`
-	HTML        op.Opt[string]           `json:"html" max:"500000"`
-	TemplateID  op.Opt[id.ID]            `json:"templateId" ref:"email_templates"`
-	Variables   jsontext.Value           `json:"variables,omitempty" kinds:"object"`
-	FileIDs     op.Opt[[]id.ID]          `json:"fileIds" ref:"files"`
-	InvoiceIDs  op.Opt[[]id.ID]          `json:"invoiceIds" ref:"invoices" max:"20"`
-	Purpose     op.Maybe[string]         `json:"purpose" enum:"transactional,marketing"`
-	ScheduledAt op.Opt[clock.Time]       `json:"scheduledAt"`
-	InReplyToID op.Opt[id.ID]            `json:"inReplyToId" ref:"messages"`
-	ContactID   op.Opt[id.ID]            `json:"contactId" ref:"contacts"`
-	CustomerID  op.Opt[id.ID]            `json:"customerId" ref:"customers"`
-	Letterhead  bool                     `json:"letterhead" default:"false" doc:"also send text in the letterhead"`
+	To          op.Optional[jsontext.Value] `json:"to" kinds:"string,array"`
+	CC          op.Nullable[jsontext.Value] `json:"cc" kinds:"string,array"`
+	BCC         op.Nullable[jsontext.Value] `json:"bcc" kinds:"string,array"`
+	From        op.Optional[string]         `json:"from" max:"500" doc:"an address, with or without a name"`
+	ReplyTo     op.Nullable[string]         `json:"replyTo" format:"email"`
+	Subject     op.Optional[string]         `json:"subject" min:"1"`
+	Text        op.Nullable[string]         `json:"text" max:"500000"`
+	HTML        op.Nullable[string]         `json:"html" max:"500000"`
+	TemplateID  op.Nullable[id.ID]          `json:"templateId" ref:"email_templates"`
+	Variables   jsontext.Value              `json:"variables,omitempty" kinds:"object"`
+	FileIDs     op.Nullable[[]id.ID]        `json:"fileIds" ref:"files"`
+	InvoiceIDs  op.Nullable[[]id.ID]        `json:"invoiceIds" ref:"invoices" max:"20"`
+	Purpose     op.Optional[string]         `json:"purpose" enum:"transactional,marketing"`
+	ScheduledAt op.Nullable[clock.Time]     `json:"scheduledAt"`
+	InReplyToID op.Nullable[id.ID]          `json:"inReplyToId" ref:"messages"`
+	ContactID   op.Nullable[id.ID]          `json:"contactId" ref:"contacts"`
+	CustomerID  op.Nullable[id.ID]          `json:"customerId" ref:"customers"`
+	Letterhead  bool                        `json:"letterhead" default:"false" doc:"also send text in the letterhead"`
 
-	made  Message   // the new content, built by Prepare
-	plain patchRest // what op.Apply copies into the row, filled by Prepare
+	content Message     // the new content, built by Prepare
+	patch   patchFields // what op.Apply copies into the row, filled by Prepare
 }
 
-// patchRest holds the parsed and rendered values of a PATCH, under the names of
+// patchFields holds the parsed and rendered values of a PATCH, under the names of
 // the row's fields, so that op.Apply can copy them.
-type patchRest struct {
-	To          op.Maybe[[]string] `json:"to"`
-	CC          op.Maybe[[]string] `json:"cc"`
-	BCC         op.Maybe[[]string] `json:"bcc"`
-	From        op.Maybe[string]   `json:"from"`
-	FromName    op.Opt[string]     `json:"fromName"`
-	ReplyTo     op.Opt[string]     `json:"replyTo"`
-	Subject     op.Maybe[string]   `json:"subject"`
-	Text        op.Opt[string]     `json:"text"`
-	HTML        op.Opt[string]     `json:"html"`
-	TemplateID  op.Opt[id.ID]      `json:"templateId"`
-	Purpose     op.Maybe[string]   `json:"purpose"`
-	ScheduledAt op.Opt[clock.Time] `json:"scheduledAt"`
-	InReplyToID op.Opt[id.ID]      `json:"inReplyToId"`
-	ContactID   op.Opt[id.ID]      `json:"contactId"`
-	CustomerID  op.Opt[id.ID]      `json:"customerId"`
-	FileIDs     op.Maybe[[]id.ID]  `json:"fileIds"`
-	InvoiceIDs  op.Maybe[[]id.ID]  `json:"invoiceIds"`
+type patchFields struct {
+	To          op.Optional[[]string]   `json:"to"`
+	CC          op.Optional[[]string]   `json:"cc"`
+	BCC         op.Optional[[]string]   `json:"bcc"`
+	From        op.Optional[string]     `json:"from"`
+	FromName    op.Nullable[string]     `json:"fromName"`
+	ReplyTo     op.Nullable[string]     `json:"replyTo"`
+	Subject     op.Optional[string]     `json:"subject"`
+	Text        op.Nullable[string]     `json:"text"`
+	HTML        op.Nullable[string]     `json:"html"`
+	TemplateID  op.Nullable[id.ID]      `json:"templateId"`
+	Purpose     op.Optional[string]     `json:"purpose"`
+	ScheduledAt op.Nullable[clock.Time] `json:"scheduledAt"`
+	InReplyToID op.Nullable[id.ID]      `json:"inReplyToId"`
+	ContactID   op.Nullable[id.ID]      `json:"contactId"`
+	CustomerID  op.Nullable[id.ID]      `json:"customerId"`
+	FileIDs     op.Optional[[]id.ID]    `json:"fileIds"`
+	InvoiceIDs  op.Optional[[]id.ID]    `json:"invoiceIds"`
 }
 
 // Prepare turns the input into the values to store, before the transaction.
 func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
-	p := &in.plain
-	*p = patchRest{
+	p := &in.patch
+	*p = patchFields{
 		ReplyTo:     in.ReplyTo,
 		Text:        in.Text,
 		HTML:        in.HTML,
@@ -245,7 +245,7 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 		name string
 		set  bool
 		raw  jsontext.Value
-		to   *op.Maybe[[]string]
+		to   *op.Optional[[]string]
 	}{
 		{"to", in.To.Set, in.To.Value, &p.To},
 		{"cc", in.CC.Set, in.CC.Value, &p.CC},
@@ -254,51 +254,51 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 		if !f.set {
 			continue
 		}
-		list, issues := addresses(f.raw)
-		tree = tree.Set(f.name, issues)
+		list, issues := parseRecipients(f.raw)
+		tree = tree.SetField(f.name, issues)
 		if f.name == "to" && issues == nil && len(list) == 0 {
-			tree = tree.At([]any{"to"}, needsRecipient)
+			tree = tree.At([]any{"to"}, recipientRequired)
 		}
-		*f.to = op.Maybe[[]string]{Set: true, Value: list}
+		*f.to = op.Optional[[]string]{Set: true, Value: list}
 	}
 	if in.FileIDs.Set {
-		p.FileIDs = op.Maybe[[]id.ID]{Set: true, Value: append([]id.ID{}, in.FileIDs.Value...)}
+		p.FileIDs = op.Optional[[]id.ID]{Set: true, Value: append([]id.ID{}, in.FileIDs.Value...)}
 	}
 	if in.InvoiceIDs.Set {
-		p.InvoiceIDs = op.Maybe[[]id.ID]{Set: true, Value: append([]id.ID{}, in.InvoiceIDs.Value...)}
+		p.InvoiceIDs = op.Optional[[]id.ID]{Set: true, Value: append([]id.ID{}, in.InvoiceIDs.Value...)}
 	}
 	if in.From.Set {
-		name, address, issue := parseSender(in.From.Value)
+		name, address, issue := splitSender(in.From.Value)
 		if issue != "" {
 			tree = tree.At([]any{"from"}, issue)
 		}
-		p.From = op.Maybe[string]{Set: true, Value: address}
-		if p.FromName = (op.Opt[string]{Set: true, Null: name == nil}); name != nil {
+		p.From = op.Optional[string]{Set: true, Value: address}
+		if p.FromName = (op.Nullable[string]{Set: true, Null: name == nil}); name != nil {
 			p.FromName.Value = *name
 		}
 	}
-	w := wording{Text: in.Text.Ptr(), HTML: in.HTML.Ptr(), TemplateID: in.TemplateID.Ptr(), Variables: in.Variables,
-		Letterhead: in.Letterhead}
+	w := contentInput{Text: in.Text.PtrOrNil(), HTML: in.HTML.PtrOrNil(), TemplateID: in.TemplateID.PtrOrNil(),
+		Variables: in.Variables, Letterhead: in.Letterhead}
 	if in.Subject.Set {
 		w.Subject = &in.Subject.Value
 	}
-	tree = w.check(tree)
-	tree = checkTime(tree, in.ScheduledAt.Ptr(), c.Now)
+	tree = w.addIssues(tree)
+	tree = addScheduleIssue(tree, in.ScheduledAt.PtrOrNil(), c.Now)
 	if err := tree.Fault(fault.Invalid); err != nil {
 		return err
 	}
-	v := &in.made
-	if err := w.apply(ctx, c, v); err != nil {
+	v := &in.content
+	if err := w.buildContent(ctx, c, v); err != nil {
 		return err
 	}
 	if v.HTML != nil {
-		p.HTML = op.Opt[string]{Set: true, Value: *v.HTML}
+		p.HTML = op.Nullable[string]{Set: true, Value: *v.HTML}
 	}
 	if v.Text != nil {
-		p.Text = op.Opt[string]{Set: true, Value: *v.Text}
+		p.Text = op.Nullable[string]{Set: true, Value: *v.Text}
 	}
 	if v.Subject != "" {
-		p.Subject = op.Maybe[string]{Set: true, Value: v.Subject}
+		p.Subject = op.Optional[string]{Set: true, Value: v.Subject}
 	}
 	return nil
 }
@@ -312,43 +312,44 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 		return nil, err
 	}
 	before := *v
-	if name := &in.plain.FromName; name.Set {
-		named := Message{Record: v.Record, BusinessID: v.BusinessID, From: in.plain.From.Value, FromName: name.Ptr()}
-		if err := named.nameSender(ctx, c.Tx); err != nil { // an address without a name gets the business's name
+	if name := &in.patch.FromName; name.Set {
+		named := Message{Record: v.Record, BusinessID: v.BusinessID, From: in.patch.From.Value,
+			FromName: name.PtrOrNil()}
+		if err := named.fillSenderName(ctx, c.Tx); err != nil { // an address without a name gets the business's name
 			return nil, err
 		}
-		if err := m.nameFor(ctx, c.Tx, &named); err != nil {
+		if err := m.enforceSharedName(ctx, c.Tx, &named); err != nil {
 			return nil, err
 		}
 		if name.Null = named.FromName == nil; !name.Null {
 			name.Value = *named.FromName
 		}
 	}
-	if !op.Apply(v, &in.plain) {
+	if !op.Apply(v, &in.patch) {
 		return v, nil
 	}
-	if in.made.HTML != nil {
-		v.Layout, v.Button = in.made.Layout, nil
+	if in.content.HTML != nil {
+		v.Layout, v.Button = in.content.Layout, nil
 	}
-	if err := op.References(ctx, c, v.references(&before)...); err != nil {
+	if err := op.LockReferences(ctx, c, v.listReferences(&before)...); err != nil {
 		return nil, err
 	}
 	if v.From != before.From {
-		if err := m.checkSender(ctx, c.Tx, v); err != nil {
+		if err := m.fillAndCheckSender(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		v.InternetID = internetID(v)
+		v.InternetID = newInternetID(v)
 	}
-	if same(v.InReplyToID, &v.ID) {
+	if equalIDs(v.InReplyToID, &v.ID) {
 		return nil, fault.Field("inReplyToId", "A message cannot answer itself")
 	}
-	if in.plain.InReplyToID.Set && !same(v.InReplyToID, before.InReplyToID) {
-		if err := v.join(ctx, c.Tx); err != nil {
+	if in.patch.InReplyToID.Set && !equalIDs(v.InReplyToID, before.InReplyToID) {
+		if err := v.assignThread(ctx, c.Tx); err != nil {
 			return nil, err
 		}
 	}
 	if !slices.Equal(v.FileIDs, before.FileIDs) {
-		if err := reattach(ctx, c, v); err != nil {
+		if err := replaceAttachments(ctx, c, v); err != nil {
 			return nil, err
 		}
 	}
@@ -357,14 +358,14 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
-	v.UpdatedAt, v.Size = c.Now, v.size()
+	v.UpdatedAt, v.Size = c.Now, v.contentBytes()
 	if v.Size > before.Size {
-		if err := m.files.Charge(c.Tx, c.Org, v.Size-before.Size); err != nil {
+		if err := m.files.ChargeBytes(c.Tx, c.Org, v.Size-before.Size); err != nil {
 			return nil, err
 		}
 	}
-	if v.Search = v.searchText(); v.Search != before.Search {
-		db.Index(c.Tx, messages.Name(), v.Seq, v.Search)
+	if v.Search = v.buildSearchText(); v.Search != before.Search {
+		db.UpdateSearchIndex(c.Tx, messages.Name(), v.Seq, v.Search)
 	}
 	readdressed := !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC)
 	// Whoever changes the recipients sends the attachments to other people, so they need the right to read files
@@ -388,10 +389,10 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
-	if err := v.followDraft(ctx, c.Tx, &before, with); err != nil {
+	if err := v.updateDraftThreads(ctx, c.Tx, &before, with); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("message.updated", v.ID, v)
 }
 
-func same(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }
+func equalIDs(a, b *id.ID) bool { return a == b || a != nil && b != nil && *a == *b }

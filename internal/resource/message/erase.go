@@ -16,11 +16,11 @@ import (
 
 var (
 	_ = db.Declare("message_recipients", db.Life{
-		Parent: db.To("message_id", "messages", db.EndsAtPurge),
+		Parent: db.RefTo("message_id", "messages", db.EndsAtPurge),
 		Erase:  db.WholeRow,
 	})
 	_ = db.Declare("received_mails", db.Life{
-		Refs:   []db.Ref{db.To("message_id", "messages", db.Keeps)},
+		Refs:   []db.Ref{db.RefTo("message_id", "messages", db.Keeps)},
 		Expire: db.Expiry{After: func(config.Retention) time.Duration { return RepetitionTime }},
 	})
 )
@@ -32,42 +32,43 @@ const (
 	erasedAddress = "erased@erased.invalid"
 )
 
-// findMessages finds the messages that are linked to a person or have one of
+// findMessagesOfPerson finds the messages that are linked to a person or have one of
 // their addresses, and the files that came with them. The search text of a
 // message contains its addresses, each between spaces. That of older messages
 // lacks Reply-To, so the column is checked as well.
-func findMessages(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	linked, err := db.All[int64](ctx, tx, `
+func findMessagesOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	linked, err := db.QueryAll[int64](ctx, tx, `
 		SELECT m.seq FROM message_contacts x
 		JOIN messages m ON m.organization_id = x.organization_id AND m.id = x.message_id
 		WHERE x.organization_id = $1 AND x.contact_id = $2`, e.Organization, e.Person)
 	if err != nil {
 		return err
 	}
-	if err := e.Add(ctx, tx, "messages", linked...); err != nil {
+	if err := e.AddRows(ctx, tx, "messages", linked...); err != nil {
 		return err
 	}
 	within := "instr(search || ' ', ' ' || $2 || ' ')"
 	if tx.Engine() == db.Postgres {
 		within = "strpos(search || ' ', ' ' || $2 || ' ')"
 	}
-	err = e.Each(ctx, tx, "messages", "organization_id = $1 AND ("+within+" > 0 OR lower(reply_to) = $2)", e.Addresses)
+	err = e.ScanEach(ctx, tx, "messages", "organization_id = $1 AND ("+within+" > 0 OR lower(reply_to) = $2)",
+		e.Addresses)
 	if err != nil {
 		return err
 	}
-	files, err := db.All[id.ID](ctx, tx, `
+	files, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT DISTINCT x.file_id FROM message_attachments x
 		JOIN messages m ON m.organization_id = x.organization_id AND m.id = x.message_id
 		WHERE x.organization_id = $1 AND x.message_id = ANY($2) AND x.file_id IS NOT NULL AND m.direction = 'inbound'`,
-		e.Organization, e.IDs("messages"))
+		e.Organization, e.RowIDs("messages"))
 	if err != nil {
 		return err
 	}
-	return e.AddIDs(ctx, tx, "files", files)
+	return e.AddRowsByID(ctx, tx, "files", files)
 }
 
-// addressed is the part of a message that erasure reads and rewrites.
-type addressed struct {
+// erasableMessage is the part of a message that erasure reads and rewrites.
+type erasableMessage struct {
 	Seq     int64    `db:"seq"`
 	Deleted bool     `db:"deleted"`
 	From    string   `db:"from_address"`
@@ -89,14 +90,14 @@ func eraseMessages(ctx context.Context, tx *db.Tx, e *db.Erasure, rows []int64) 
 		text += " FOR UPDATE"
 	}
 	for _, seq := range rows {
-		v, err := db.One[addressed](ctx, tx, text, e.Organization, seq)
-		if errors.Is(err, db.ErrNone) {
+		v, err := db.QueryOne[erasableMessage](ctx, tx, text, e.Organization, seq)
+		if errors.Is(err, db.ErrNoRow) {
 			continue // purged in the meantime
 		}
 		if err != nil {
 			return n, err
 		}
-		if err := v.erase(ctx, tx, e); err != nil {
+		if err := v.erasePerson(ctx, tx, e); err != nil {
 			return n, err
 		}
 		n++
@@ -104,32 +105,33 @@ func eraseMessages(ctx context.Context, tx *db.Tx, e *db.Erasure, rows []int64) 
 	return n, nil
 }
 
-// hide replaces a person's addresses in a list.
-func hide(list, folded []string) []string {
+// replaceAddresses replaces a person's addresses in a list.
+func replaceAddresses(list, folded []string) []string {
 	for i, a := range list {
-		if isOf(a, folded) {
+		if matchesAnyAddress(a, folded) {
 			list[i] = erasedAddress
 		}
 	}
 	return list
 }
 
-// isOf reports whether any spelling of an address is among the folded ones.
-func isOf(address string, folded []string) bool {
-	return slices.ContainsFunc(op.Spellings(address), func(s string) bool { return slices.Contains(folded, s) })
+// matchesAnyAddress reports whether any spelling of an address is among the folded ones.
+func matchesAnyAddress(address string, folded []string) bool {
+	return slices.ContainsFunc(op.EmailSpellings(address), func(s string) bool { return slices.Contains(folded, s) })
 }
 
-// erase rewrites one message: it replaces the person's addresses and drops everything
+// erasePerson rewrites one message: it replaces the person's addresses and drops everything
 // that could quote the person.
-func (v *addressed) erase(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	from := hide([]string{v.From}, e.Addresses)[0]
-	if v.ReplyTo != nil && isOf(*v.ReplyTo, e.Addresses) {
+func (v *erasableMessage) erasePerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	from := replaceAddresses([]string{v.From}, e.Addresses)[0]
+	if v.ReplyTo != nil && matchesAnyAddress(*v.ReplyTo, e.Addresses) {
 		v.ReplyTo = nil
 	}
 	subject := erasedSubject
 	parts := []*string{&subject, &from, v.ReplyTo}
 	var lists [3]db.JSON
-	for i, list := range [][]string{hide(v.To, e.Addresses), hide(v.CC, e.Addresses), hide(v.BCC, e.Addresses)} {
+	for i, list := range [][]string{replaceAddresses(v.To, e.Addresses), replaceAddresses(v.CC, e.Addresses),
+		replaceAddresses(v.BCC, e.Addresses)} {
 		var err error
 		if lists[i], err = json.Marshal(list); err != nil {
 			return err
@@ -152,7 +154,7 @@ func (v *addressed) erase(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 		e.Organization, v.Seq, subject, from, v.ReplyTo, lists[0], lists[1], lists[2], e.Person,
 		words, e.Now, db.JSON("[]"))
 	if err == nil && !v.Deleted {
-		db.Index(tx, "messages", v.Seq, words)
+		db.UpdateSearchIndex(tx, "messages", v.Seq, words)
 	}
 	return err
 }

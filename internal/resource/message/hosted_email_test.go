@@ -102,7 +102,7 @@ func (d *desk) letter(from string) (content []byte, m *mail.Message, sender stri
 	v, m, sender := d.sent(fmt.Sprintf(`"from": %q, "to": "ada@example.com", "subject": "Hello",
 		"text": "From %s."`, from, from))
 	err := d.DB.Read(d.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		content, err = db.One[[]byte](ctx, tx, `
+		content, err = db.QueryOne[[]byte](ctx, tx, `
 			SELECT content
 			FROM mailbox_mails
 			WHERE organization_id = $1 AND message_id = $2`,
@@ -120,9 +120,9 @@ func (d *desk) letter(from string) (content []byte, m *mail.Message, sender stri
 func (d *desk) registered(name string) string {
 	d.t.Helper()
 	t := d.t
-	d.Operate(t, "agreements.accept", "business", d.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain",
+	d.AsOperator(t, "agreements.accept", "business", d.Business, fmt.Sprintf(`{"businessId": %q, "kind": "domain",
 		"by": %q}`, d.Business, d.Owner))
-	d.Operate(t, "payment_methods.create_test", "organization", d.Org, `{"test": "visa"}`)
+	d.AsOperator(t, "payment_methods.create_test", "organization", d.Org, `{"test": "visa"}`)
 	d.call(t, "domains.search", fmt.Sprintf(`{"query": %q}`, name)).OK(t, 200).Same("results.0.available", true)
 	amount := d.call(t, "domains.quote", fmt.Sprintf(`{"domain": %q}`, name)).OK(t, 200).Number("amountCents")
 	o := d.call(t, "domains.register", fmt.Sprintf(`{"idempotencyKey": %q, "domain": %q, "maxAmountCents": %d,

@@ -26,8 +26,8 @@ type InvoiceState struct {
 	Due    bool // something of it is still to be paid
 }
 
-// enclosure is a PDF that is drawn when the message is sent.
-type enclosure struct {
+// invoicePDF is a PDF that is drawn when the message is sent.
+type invoicePDF struct {
 	name string
 	pdf  []byte
 }
@@ -64,8 +64,8 @@ func (m *Messages) encloseInvoices(ctx context.Context, c *op.Call, v *Message) 
 	return tree.Fault(fault.Invalid)
 }
 
-// due lists the invoices of a message of which something is still to be paid.
-func (m *Messages) due(ctx context.Context, tx *db.Tx, v *Message) ([]id.ID, error) {
+// listDueInvoices lists the invoices of a message of which something is still to be paid.
+func (m *Messages) listDueInvoices(ctx context.Context, tx *db.Tx, v *Message) ([]id.ID, error) {
 	out := []id.ID{}
 	if len(v.InvoiceIDs) == 0 {
 		return out, nil
@@ -79,10 +79,10 @@ func (m *Messages) due(ctx context.Context, tx *db.Tx, v *Message) ([]id.ID, err
 	return out, err
 }
 
-// outdated says why a message must no longer be sent, or is empty: an invoice
+// outdatedReason says why a message must no longer be sent, or is empty: an invoice
 // that it is about was deleted or voided, or the message was scheduled and the
 // invoice, unpaid when it was written, was paid before its time came.
-func (m *Messages) outdated(ctx context.Context, tx *db.Tx, v *Message) (string, error) {
+func (m *Messages) outdatedReason(ctx context.Context, tx *db.Tx, v *Message) (string, error) {
 	if len(v.InvoiceIDs) == 0 {
 		return "", nil
 	}
@@ -103,13 +103,13 @@ func (m *Messages) outdated(ctx context.Context, tx *db.Tx, v *Message) (string,
 	return "", nil
 }
 
-// enclosures draws the PDFs that a message encloses.
-func (m *Messages) enclosures(ctx context.Context, v *Message) (out []enclosure, err error) {
+// drawInvoicePDFs draws the PDFs that a message encloses.
+func (m *Messages) drawInvoicePDFs(ctx context.Context, v *Message) (out []invoicePDF, err error) {
 	if !v.EnclosesInvoices {
 		return nil, nil
 	}
 	for _, ref := range v.InvoiceIDs {
-		var e enclosure
+		var e invoicePDF
 		if e.name, e.pdf, err = m.invoices.PDF(ctx, v.OrganizationID, ref); err != nil {
 			return nil, err
 		}

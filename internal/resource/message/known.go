@@ -11,25 +11,26 @@ import (
 // NeverWrittenTo lists those of the addresses that the organization has never
 // sent a message to.
 func NeverWrittenTo(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
-	return unknown(ctx, tx, org, addresses, "")
+	return listWithoutRecipient(ctx, tx, org, addresses, "")
 }
 
-// NeverWrittenToByHouse also lists those who only got messages that are marked
+// NeverWrittenToByInsiders also lists those who only got messages that are marked
 // external, which means that outsiders' text had a part in them: one answer that
 // a stranger's mail provoked does not make the stranger a known recipient.
-func NeverWrittenToByHouse(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
-	return unknown(ctx, tx, org, addresses, ` AND EXISTS (SELECT 1 FROM messages m
+func NeverWrittenToByInsiders(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
+	return listWithoutRecipient(ctx, tx, org, addresses, ` AND EXISTS (SELECT 1 FROM messages m
 		WHERE m.organization_id = $1 AND m.id = message_recipients.message_id AND NOT m.external)`)
 }
 
-// unknown lists the addresses without a row in message_recipients. only is a
+// listWithoutRecipient lists the addresses without a row in message_recipients. only is a
 // further condition on that row, in SQL.
-func unknown(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only string) ([]string, error) {
+func listWithoutRecipient(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only string) ([]string,
+	error) {
 	folded := make([]string, len(addresses))
 	for i, a := range addresses {
-		folded[i] = db.Fold(a)
+		folded[i] = db.FoldText(a)
 	}
-	known, err := db.All[string](ctx, tx, `
+	known, err := db.QueryAll[string](ctx, tx, `
 		SELECT DISTINCT address_folded FROM message_recipients
 		WHERE organization_id = $1 AND address_folded = ANY($2)`+only, org, folded)
 	if err != nil {
@@ -44,15 +45,16 @@ func unknown(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only
 	return out, nil
 }
 
-// NotInThread lists those of the addresses that did not send any of the latest
+// NotSendersInThread lists those of the addresses that did not send any of the latest
 // hundred messages received in a thread. Answering whoever wrote is not writing
 // to a stranger.
-func NotInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addresses []string) ([]string, error) {
+func NotSendersInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addresses []string) ([]string,
+	error) {
 	ref, ok := id.Parse(thread)
 	if !ok || len(addresses) == 0 {
 		return addresses, nil
 	}
-	senders, err := db.All[string](ctx, tx, `
+	senders, err := db.QueryAll[string](ctx, tx, `
 		SELECT from_address FROM messages
 		WHERE organization_id = $1 AND thread_id = $2 AND direction = 'inbound' AND deleted_at IS NULL
 		ORDER BY created_at DESC, seq DESC LIMIT 100`, org, ref)
@@ -60,26 +62,26 @@ func NotInThread(ctx context.Context, tx *db.Tx, org id.ID, thread string, addre
 		return nil, err
 	}
 	for i, s := range senders {
-		senders[i] = db.Fold(s)
+		senders[i] = db.FoldText(s)
 	}
 	return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool {
-		return slices.Contains(senders, db.Fold(a))
+		return slices.Contains(senders, db.FoldText(a))
 	}), nil
 }
 
 // SameAddress reports whether two addresses differ at most in case.
-func SameAddress(a, b string) bool { return db.Fold(a) == db.Fold(b) }
+func SameAddress(a, b string) bool { return db.FoldText(a) == db.FoldText(b) }
 
-// ThreadOf is a conversation and whom it is with.
-type ThreadOf struct {
+// ThreadContact is a conversation and whom it is with.
+type ThreadContact struct {
 	ID        id.ID  `db:"id"`
 	ContactID *id.ID `db:"contact_id"`
 }
 
-// ThreadsAmong finds the threads among ids of any kind. It stops at two: callers
+// FindThreadsAmong finds the threads among ids of any kind. It stops at two: callers
 // only need to know whether there is exactly one.
-func ThreadsAmong(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) ([]ThreadOf, error) {
-	return db.All[ThreadOf](ctx, tx, `
+func FindThreadsAmong(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) ([]ThreadContact, error) {
+	return db.QueryAll[ThreadContact](ctx, tx, `
 		SELECT id, contact_id FROM threads
 		WHERE organization_id = $1 AND id = ANY($2) LIMIT 2`, org, ids)
 }

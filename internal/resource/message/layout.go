@@ -11,9 +11,9 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// bodies makes the text and the HTML of the letter, and the pictures inside it.
+// renderBodies makes the text and the HTML of the letter, and the pictures inside it.
 // Without a layout, because the author designed the HTML, both stay as they are.
-func (l *letter) bodies(ctx context.Context, files *file.Store) (text string, html *string, embeds []*mail.File,
+func (l *letter) renderBodies(ctx context.Context, files *file.Store) (text string, html *string, embeds []*mail.File,
 	err error) {
 	v := l.message
 	if v.Text != nil {
@@ -24,7 +24,7 @@ func (l *letter) bodies(ctx context.Context, files *file.Store) (text string, ht
 	}
 	frame := *l.layout
 	frame.Button, frame.Unsubscribe = v.Button, l.unsubscribe
-	logo, err := l.logo(ctx, files)
+	logo, err := l.loadLogo(ctx, files)
 	if err != nil {
 		return "", nil, nil, err
 	}
@@ -37,14 +37,14 @@ func (l *letter) bodies(ctx context.Context, files *file.Store) (text string, ht
 	return frame.Text(text), &made, embeds, err
 }
 
-// logo reads the picture of the layout, or returns nil if there is none or its
+// loadLogo reads the picture of the layout, or returns nil if there is none or its
 // file was deleted.
-func (l *letter) logo(ctx context.Context, files *file.Store) (*mail.File, error) {
+func (l *letter) loadLogo(ctx context.Context, files *file.Store) (*mail.File, error) {
 	if l.layout.LogoFileID == nil {
 		return nil, nil
 	}
 	f, content, err := files.Open(ctx, l.message.OrganizationID, *l.layout.LogoFileID)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {

@@ -31,24 +31,24 @@ type letter struct {
 	replyTo      string // where answers go unless the message says so itself; may be empty
 	bounceDomain string // where reports go; may be empty
 
-	enclosed []enclosure // beside the attachments
+	enclosed []invoicePDF // beside the attachments
 
 	only        string // for marketing mail: the only recipient
 	unsubscribe string // and their link to unsubscribe
 }
 
-// content writes the letter as RFC 5322 with its DKIM signatures. It is held in
+// encodeMIME writes the letter as RFC 5322 with its DKIM signatures. It is held in
 // memory, bounded by maxAttachedBytes and the lengths of text and HTML. A header set
 // with SetGenHeaderPreformatted is not encoded or checked by the library: its
 // value must have been encoded, or checked for line ends, before.
-func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error) {
+func (l *letter) encodeMIME(ctx context.Context, files *file.Store) ([]byte, error) {
 	v := l.message
 	msg := mail.NewMsg(mail.WithNoDefaultUserAgent())
-	to, cc := toASCII(v.To), toASCII(v.CC)
+	to, cc := addressesToASCII(v.To), addressesToASCII(v.CC)
 	if l.only != "" {
 		to, cc = []string{mailhost.ToASCII(l.only)}, nil
 	}
-	msg.SetGenHeaderPreformatted("From", v.fromHeader())
+	msg.SetGenHeaderPreformatted("From", v.formatFromHeader())
 	if err := msg.To(to...); err != nil {
 		return nil, err
 	}
@@ -66,26 +66,26 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 			return nil, err
 		}
 	}
-	if words := encodedWords(v.Subject); words == "" {
+	if words := encodeHeaderWords(v.Subject); words == "" {
 		msg.Subject(v.Subject)
 	} else {
 		msg.SetGenHeaderPreformatted(mail.HeaderSubject, words)
 	}
 	msg.SetDateWithValue(l.now.Std())
 	msg.SetMessageIDWithValue(v.InternetID)
-	if named := headerIDs(v.References); len(named) > 0 {
+	if named := formatMessageIDs(v.References); len(named) > 0 {
 		msg.SetGenHeaderPreformatted(mail.HeaderInReplyTo, named[len(named)-1])
 		msg.SetGenHeaderPreformatted(mail.HeaderReferences, strings.Join(named, "\r\n "))
 	}
 	if v.AutoSubmitted {
-		msg.SetGenHeaderPreformatted("Auto-Submitted", v.autoSubmitted())
+		msg.SetGenHeaderPreformatted("Auto-Submitted", v.autoSubmittedHeader())
 		msg.SetGenHeaderPreformatted("X-Auto-Response-Suppress", "OOF, AutoReply") // for Exchange
 	}
 	if l.unsubscribe != "" { // RFC 8058 §3.1
 		msg.SetGenHeaderPreformatted(mail.HeaderListUnsubscribe, "<"+l.unsubscribe+">")
 		msg.SetGenHeader(mail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
 	}
-	text, html, embeds, err := l.bodies(ctx, files)
+	text, html, embeds, err := l.renderBodies(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 		attached = append(attached, &mail.File{
 			Name:        a.FileName,
 			ContentType: mail.ContentType(a.ContentType),
-			Header:      a.headers(),
-			Writer:      func(w io.Writer) (int64, error) { return copyFile(ctx, files, a, w) },
+			Header:      a.mimeHeaders(),
+			Writer:      func(w io.Writer) (int64, error) { return copyAttachment(ctx, files, a, w) },
 		})
 	}
 	for _, e := range l.enclosed {
@@ -120,14 +120,14 @@ func (l *letter) content(ctx context.Context, files *file.Store) ([]byte, error)
 	if _, err := msg.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("message: write the mail: %w", err)
 	}
-	return sign(unfoldID(b.Bytes()), l.keys)
+	return signMail(unfoldMessageID(b.Bytes()), l.keys)
 }
 
-// unfoldID puts a Message-ID on the line of its header. The library folds a long
+// unfoldMessageID puts a Message-ID on the line of its header. The library folds a long
 // one onto the next line, and some readers take the space there for a part of
 // the ID. The headers before it are moved by two bytes within the same array:
 // the content behind it may be many megabytes and stays where it is.
-func unfoldID(content []byte) []byte {
+func unfoldMessageID(content []byte) []byte {
 	const name, fold = "\r\nMessage-ID:", "\r\n"
 	head, _, _ := bytes.Cut(content, []byte("\r\n\r\n"))
 	at := bytes.Index(head, []byte(name+fold+" <"))
@@ -139,15 +139,15 @@ func unfoldID(content []byte) []byte {
 	return content[len(fold):]
 }
 
-// wordBytes makes an encoded word short enough to follow the header's name on a
+// encodedWordBytes makes an encoded word short enough to follow the header's name on a
 // line of 76 characters (RFC 2047 §2). The library's own are longer; it then
 // starts the subject on the next line, and some readers show the gap.
-const wordBytes = 36
+const encodedWordBytes = 36
 
-// encodedWords writes a text as base64 words (RFC 2047), one per line, if it is
+// encodeHeaderWords writes a text as base64 words (RFC 2047), one per line, if it is
 // not all printable ASCII or if a reader would mistake it for such words. For
 // any other text it returns the empty string: it needs no encoding.
-func encodedWords(s string) string {
+func encodeHeaderWords(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r > '~' || r < ' ' }) {
 		if read, err := new(mime.WordDecoder).DecodeHeader(s); err == nil && read == s {
 			return ""
@@ -155,19 +155,19 @@ func encodedWords(s string) string {
 	}
 	var words []string
 	for s != "" {
-		part := clip(s, wordBytes)
+		part := truncateBytes(s, encodedWordBytes)
 		words = append(words, "=?UTF-8?b?"+base64.StdEncoding.EncodeToString([]byte(part))+"?=")
 		s = s[len(part):]
 	}
 	return strings.Join(words, "\r\n ")
 }
 
-// headers returns the headers of an attachment whose name is not all ASCII, with
+// mimeHeaders returns the headers of an attachment whose name is not all ASCII, with
 // one encoded word per line. The library would write all words on one line,
 // which may be longer than mail allows (RFC 5322 §2.1.1). It handles every other
 // name, for which the map is empty.
-func (a *MessageAttachment) headers() map[string][]string {
-	words := encodedWords(a.FileName)
+func (a *MessageAttachment) mimeHeaders() map[string][]string {
+	words := encodeHeaderWords(a.FileName)
 	if words == "" {
 		return map[string][]string{}
 	}
@@ -177,7 +177,7 @@ func (a *MessageAttachment) headers() map[string][]string {
 	}
 }
 
-func toASCII(list []string) []string {
+func addressesToASCII(list []string) []string {
 	out := make([]string, len(list))
 	for i, a := range list {
 		out[i] = mailhost.ToASCII(a)
@@ -185,9 +185,9 @@ func toASCII(list []string) []string {
 	return out
 }
 
-// headerIDs puts Message-IDs into brackets for a header, and leaves out those
+// formatMessageIDs puts Message-IDs into brackets for a header, and leaves out those
 // that would break it. Those of received mail are whatever somebody wrote.
-func headerIDs(ids []string) (out []string) {
+func formatMessageIDs(ids []string) (out []string) {
 	bad := func(r rune) bool { return r <= ' ' || r > '~' || r == '<' || r == '>' || r == ',' }
 	for _, s := range ids {
 		if s != "" && len(s) < 250 && !strings.ContainsFunc(s, bad) {
@@ -197,14 +197,14 @@ func headerIDs(ids []string) (out []string) {
 	return out
 }
 
-// copyFile writes the bytes of an attachment's file into the mail.
-func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io.Writer) (int64, error) {
+// copyAttachment writes the bytes of an attachment's file into the mail.
+func copyAttachment(ctx context.Context, files *file.Store, a *MessageAttachment, w io.Writer) (int64, error) {
 	if a.FileID == nil {
-		return 0, &goneError{a.FileName}
+		return 0, &fileGoneError{a.FileName}
 	}
 	_, content, err := files.Open(ctx, a.OrganizationID, *a.FileID)
-	if fault.Has(err, fault.NotFound) {
-		return 0, &goneError{a.FileName}
+	if fault.IsKind(err, fault.NotFound) {
+		return 0, &fileGoneError{a.FileName}
 	}
 	if err != nil {
 		return 0, err // it may be readable at the next attempt
@@ -213,11 +213,11 @@ func copyFile(ctx context.Context, files *file.Store, a *MessageAttachment, w io
 	return io.Copy(w, content)
 }
 
-// goneError means that an attachment's file was deleted before the message was
+// fileGoneError means that an attachment's file was deleted before the message was
 // sent. Trying again does not help, so the message fails.
-type goneError struct{ name string }
+type fileGoneError struct{ name string }
 
-func (e *goneError) Error() string {
+func (e *fileGoneError) Error() string {
 	return fmt.Sprintf("The attached file %q was deleted before the message was sent.", e.name)
 }
 
@@ -228,8 +228,8 @@ var signedHeaders = []string{
 	"Content-Type", "Content-Transfer-Encoding", "List-Unsubscribe", "List-Unsubscribe-Post", "Auto-Submitted",
 }
 
-// sign puts a signature by each key in front of a mail.
-func sign(content []byte, keys []mailhost.SigningKey) ([]byte, error) {
+// signMail puts a signature by each key in front of a mail.
+func signMail(content []byte, keys []mailhost.SigningKey) ([]byte, error) {
 	var heads []byte
 	for _, k := range keys {
 		s, err := dkim.NewSigner(&dkim.SignOptions{

@@ -15,7 +15,7 @@ import (
 func TestEncodedWords(t *testing.T) {
 	for _, s := range []string{"ż", "Żółw", strings.Repeat("ä", 500), strings.Repeat("漢字 ", 80),
 		"a" + strings.Repeat("🐢", 60), "plain start, then ż", "=?UTF-8?B?SGk=?=", "see =?x-none?q?_?= there"} {
-		words := encodedWords(s)
+		words := encodeHeaderWords(s)
 		for _, line := range strings.Split("Subject: "+words, "\r\n") {
 			if len(line) > 76 {
 				t.Errorf("%q has %d characters", line, len(line))
@@ -26,7 +26,7 @@ func TestEncodedWords(t *testing.T) {
 			t.Errorf("%q became %q, %v", s, back, err)
 		}
 	}
-	if encodedWords("Hello, \"you\" =?there?=") != "" {
+	if encodeHeaderWords("Hello, \"you\" =?there?=") != "" {
 		t.Error("ASCII is encoded")
 	}
 }
@@ -37,7 +37,7 @@ func TestUnfoldID(t *testing.T) {
 		"Date: x\r\nMessage-ID:\r\n <a@b>" + body: "Date: x\r\nMessage-ID: <a@b>" + body,
 		"Date: x\r\nMessage-ID: <a@b>" + body:     "Date: x\r\nMessage-ID: <a@b>" + body,
 	} {
-		if got := string(unfoldID([]byte(given))); got != want {
+		if got := string(unfoldMessageID([]byte(given))); got != want {
 			t.Errorf("%q became %q", given, got)
 		}
 	}
@@ -45,7 +45,7 @@ func TestUnfoldID(t *testing.T) {
 
 // A Message-ID that somebody else wrote never becomes a header of its own.
 func TestHeaderIDs(t *testing.T) {
-	got := headerIDs([]string{"a@b", "", "x@y\r\nBcc: eve@example.com", "two words@b", "<c@d>", "ż@b",
+	got := formatMessageIDs([]string{"a@b", "", "x@y\r\nBcc: eve@example.com", "two words@b", "<c@d>", "ż@b",
 		strings.Repeat("x", 300)})
 	if !slices.Equal(got, []string{"<a@b>"}) {
 		t.Errorf("%q", got)
@@ -57,7 +57,7 @@ func TestFollow(t *testing.T) {
 	parent := &Message{ThreadID: id.New(), InternetID: "n0"}
 	for i := 1; i < 60; i++ {
 		v := &Message{InternetID: fmt.Sprintf("n%d", i)}
-		v.follow(parent)
+		v.becomeAnswerTo(parent)
 		if v.ThreadID != parent.ThreadID || v.References[0] != "n0" ||
 			v.References[len(v.References)-1] != fmt.Sprintf("n%d", i-1) || len(v.References) != min(i, maxReferences) {
 			t.Fatalf("message %d names %v", i, v.References)

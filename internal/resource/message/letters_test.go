@@ -23,7 +23,7 @@ func TestTwoSpellings(t *testing.T) {
 				return nil
 			}
 			asked++
-			return messagetest.Refuse(550, "No such user")
+			return messagetest.RefusalError(550, "No such user")
 		}
 		v := call(t, "messages.create", `{"to": ["ada@bücher.example", "ADA@xn--bcher-kva.example"],
 			"cc": "ada@BÜCHER.example", "subject": "x", "text": "x"}`).OK(t, 201)
@@ -40,7 +40,7 @@ func TestUnreadableAnswer(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		r.Answer = func(step, what string) error {
 			if step == "RCPT" && strings.HasPrefix(what, "bad@") {
-				return messagetest.Refuse(550, "No\x00such\xffuser "+strings.Repeat("x", 600))
+				return messagetest.RefusalError(550, "No\x00such\xffuser "+strings.Repeat("x", 600))
 			}
 			return nil
 		}
@@ -50,7 +50,7 @@ func TestUnreadableAnswer(t *testing.T) {
 			"bad@example.com: 550 No such\uFFFDuser xxx") || len(said) > 600 {
 			t.Errorf("%q", said)
 		}
-		if n := len(r.Got()); n != 1 {
+		if n := len(r.Accepted()); n != 1 {
 			t.Errorf("%d mails", n)
 		}
 	})
@@ -60,7 +60,7 @@ func TestUnreadableAnswer(t *testing.T) {
 // allows.
 func TestAttachmentNames(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "x.txt", Text: "slow"}).
+		file := a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "x.txt", Text: "slow"}).
 			OK(t, 201).Text("id")
 		for i, name := range []string{"Żółw.txt", strings.Repeat("漢字", 120) + ".txt",
 			strings.Repeat("a b ", 60) + ".txt",
@@ -70,7 +70,7 @@ func TestAttachmentNames(t *testing.T) {
 				with(v, fmt.Sprintf(`"fileId": %q, "fileName": %q`, file, name))).OK(t, 201)
 			call(t, "messages.send", ref(v)).OK(t, 200)
 			reaches(t, call, v, "sent")
-			got := r.Got()[i].Content
+			got := r.Accepted()[i].Content
 			for _, line := range bytes.Split(got, []byte("\r\n")) {
 				if len(line) > 998 {
 					t.Errorf("a line of %d bytes: %s", len(line), line)
@@ -110,14 +110,14 @@ func TestEraseWhileSending(t *testing.T) {
 		r.Answer = func(step, _ string) error {
 			if step == "DATA" && first {
 				first = false
-				a.Operate(t, "contacts.erase", "contact", who, fmt.Sprintf(`{"id": %q}`, who))
+				a.AsOperator(t, "contacts.erase", "contact", who, fmt.Sprintf(`{"id": %q}`, who))
 			}
 			return nil
 		}
 		v := news(t, call, 5, "")
 		reaches(t, call, v, "canceled")
 		time.Sleep(time.Second)
-		if n := len(r.Got()); n != 1 {
+		if n := len(r.Accepted()); n != 1 {
 			t.Errorf("%d mails", n)
 		}
 	})
@@ -133,7 +133,7 @@ func TestRelayHoldsUp(t *testing.T) {
 			if step == "RCPT" {
 				asked[what]++
 				time.Sleep(60 * time.Millisecond)
-				return messagetest.Refuse(451, "Try later")
+				return messagetest.RefusalError(451, "Try later")
 			}
 			return nil
 		}

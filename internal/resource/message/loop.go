@@ -18,17 +18,17 @@ import (
 // itself is caught by its number of mails.
 
 // Loop refuses a machine's answer to a machine.
-var Loop = fault.Define("MESSAGE_LOOP", 409, "An automation does not answer mail that a machine wrote.")
+var Loop = fault.DefineKind("MESSAGE_LOOP", 409, "An automation does not answer mail that a machine wrote.")
 
 // Automations stop answering a sender of more than so many mails in this time.
 const (
-	loopMails = 10
-	loopTime  = time.Hour
+	maxMailsPerWindow = 10
+	loopWindow        = time.Hour
 )
 
-// isAutomatic reports whether an automation or the service, not a person, caused
+// isCausedByMachine reports whether an automation or the service, not a person, caused
 // the message.
-func isAutomatic(cause event.Event) bool {
+func isCausedByMachine(cause event.Event) bool {
 	return cause.ActorKind == string(op.AutomationActor) || cause.ActorKind == string(op.SystemActor)
 }
 
@@ -36,46 +36,46 @@ func isAutomatic(cause event.Event) bool {
 // that would answer a machine. If an incoming mail started the automation, the
 // chain of causes begins with that mail; only then is there anything to check.
 func (v *Message) markAutomatic(ctx context.Context, tx *db.Tx, cause event.Event) error {
-	v.AutoSubmitted, v.Chain = isAutomatic(cause), cause.Chain
+	v.AutoSubmitted, v.Chain = isCausedByMachine(cause), cause.Chain
 	if len(v.Chain) == 0 {
 		return nil
 	}
 	first, err := messages.Get(ctx, tx, v.OrganizationID, v.Chain[0])
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil // something else started the chain
 	}
 	if err != nil {
 		return err
 	}
-	sender := []string{db.Fold(mailhost.ToASCII(first.From))}
+	sender := []string{db.FoldText(mailhost.ToASCII(first.From))}
 	if first.ReplyTo != nil {
-		sender = append(sender, db.Fold(mailhost.ToASCII(*first.ReplyTo)))
+		sender = append(sender, db.FoldText(mailhost.ToASCII(*first.ReplyTo)))
 	}
-	toSender := func(a string) bool { return slices.Contains(sender, db.Fold(mailhost.ToASCII(a))) }
-	if !slices.ContainsFunc(v.recipients(), toSender) {
+	toSender := func(a string) bool { return slices.Contains(sender, db.FoldText(mailhost.ToASCII(a))) }
+	if !slices.ContainsFunc(v.uniqueRecipients(), toSender) {
 		return nil
 	}
 	if first.AutoSubmitted {
 		return Loop.Say("The mail of %s that started this was written by a machine, and automations do not answer "+
 			"machines. A condition like !event.data.autoSubmitted leaves such mail out.", first.From)
 	}
-	n, err := db.One[int](ctx, tx, `
+	n, err := db.QueryOne[int](ctx, tx, `
 		SELECT count(*) FROM (
 		SELECT 1 FROM messages
 		WHERE organization_id = $1 AND direction = 'inbound' AND created_at > $2
 			AND lower(from_address) = lower($3) AND deleted_at IS NULL
 			LIMIT $4) AS latest`,
-		v.OrganizationID, cause.At.Add(-loopTime), first.From, loopMails+1)
-	if err == nil && n > loopMails {
+		v.OrganizationID, cause.At.Add(-loopWindow), first.From, maxMailsPerWindow+1)
+	if err == nil && n > maxMailsPerWindow {
 		return Loop.Say("More than %d mails came from %s within an hour. Automations no longer answer it, in case it "+
-			"is a machine that answers them.", loopMails, first.From)
+			"is a machine that answers them.", maxMailsPerWindow, first.From)
 	}
 	return err
 }
 
-// autoSubmitted is the value of the Auto-Submitted header, which tells other
+// autoSubmittedHeader is the value of the Auto-Submitted header, which tells other
 // machines not to answer (RFC 3834 §5).
-func (v *Message) autoSubmitted() string {
+func (v *Message) autoSubmittedHeader() string {
 	if v.InReplyToID != nil {
 		return "auto-replied"
 	}

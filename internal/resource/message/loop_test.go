@@ -27,14 +27,14 @@ func (d *desk) deliverAll() (mails int) {
 		var rows []row
 		busy := 0
 		err := d.DB.Read(d.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			if busy, err = db.One[int](ctx, tx, `
+			if busy, err = db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM jobs
 				WHERE kind IN ('event.fan_out', 'automation.execute', 'message.deliver')
 					AND state IN ('ready', 'running')`); err != nil {
 				return err
 			}
-			rows, err = db.All[row](ctx, tx, `
+			rows, err = db.QueryAll[row](ctx, tx, `
 				SELECT seq, sender, recipients, content
 				FROM mailbox_mails
 				WHERE seq > $1
@@ -121,7 +121,7 @@ func TestAutoResponders(t *testing.T) {
 		one.received(1).At("0").Same("autoSubmitted", true)
 		var mail string
 		err := one.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			content, err := db.One[[]byte](ctx, tx, "SELECT content FROM mailbox_mails WHERE organization_id = $1",
+			content, err := db.QueryOne[[]byte](ctx, tx, "SELECT content FROM mailbox_mails WHERE organization_id = $1",
 				two.Org)
 			mail = string(content)
 			return err

@@ -36,79 +36,79 @@ type Mailbox struct {
 	Bounced *id.ID
 }
 
-// Mailbox finds who receives mail at an address. mailhost.ErrNotHosted,
+// FindMailbox finds who receives mail at an address. mailhost.ErrNotHosted,
 // mailhost.ErrNobody, ErrDisabled and ErrFull say why nobody does.
-func (m *Messages) Mailbox(ctx context.Context, address string) (box Mailbox, err error) {
+func (m *Messages) FindMailbox(ctx context.Context, address string) (box Mailbox, err error) {
 	err = m.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		box, err = m.findMailbox(ctx, tx, address)
+		box, err = m.resolveMailbox(ctx, tx, address)
 		return err
 	})
 	if err != nil || box.Organization == "" {
 		return box, err
 	}
-	return box, asFull(m.files.Room(ctx, box.Organization))
+	return box, asErrFull(m.files.CheckRoom(ctx, box.Organization))
 }
 
-// asFull turns the fault of a full storage into ErrFull.
-func asFull(err error) error {
-	if fault.Has(err, file.LimitReached) {
+// asErrFull turns the fault of a full storage into ErrFull.
+func asErrFull(err error) error {
+	if fault.IsKind(err, file.LimitReached) {
 		return ErrFull
 	}
 	return err
 }
 
-// findMailbox asks mailhost what kind of address it is, and then finds the message or
+// resolveMailbox asks mailhost what kind of address it is, and then finds the message or
 // recipient that a reply or bounce address was made for.
-func (m *Messages) findMailbox(ctx context.Context, tx *db.Tx, address string) (Mailbox, error) {
-	to, err := m.hosts.Target(ctx, tx, address)
+func (m *Messages) resolveMailbox(ctx context.Context, tx *db.Tx, address string) (Mailbox, error) {
+	to, err := m.hosts.FindTarget(ctx, tx, address)
 	if err != nil {
 		return Mailbox{}, err
 	}
 	box := Mailbox{Address: address, Organization: to.Organization}
 	switch {
 	case to.MessageID != "":
-		err = box.findMessage(ctx, tx, to.MessageID)
+		err = box.findByMessageID(ctx, tx, to.MessageID)
 	case to.Recipient != "":
-		err = box.findRecipient(ctx, tx, to.Recipient)
+		err = box.findByRecipient(ctx, tx, to.Recipient)
 	}
 	if err != nil || box.Organization == "" {
 		return box, err
 	}
-	return box, checkActive(ctx, tx, box.Organization)
+	return box, checkOrganizationActive(ctx, tx, box.Organization)
 }
 
-// findMessage finds the message that a reply address was made for: its local
+// findByMessageID finds the message that a reply address was made for: its local
 // part is that of the message's Message-ID. The random part must match as well,
 // or anybody who knows a message's id could answer it.
-func (b *Mailbox) findMessage(ctx context.Context, tx *db.Tx, local string) error {
-	ref, ok := idOf(local)
+func (b *Mailbox) findByMessageID(ctx context.Context, tx *db.Tx, local string) error {
+	ref, ok := parseInternetID(local)
 	if !ok {
 		return mailhost.ErrNobody
 	}
-	org, err := db.One[id.ID](ctx, tx, `
+	org, err := db.QueryOne[id.ID](ctx, tx, `
 		SELECT organization_id FROM messages
 		WHERE id = $1 AND direction = 'outbound' AND substr(internet_id, 1, length(CAST($2 AS text))) = $2`,
 		ref, local+"@")
-	if errors.Is(err, db.ErrNone) {
+	if errors.Is(err, db.ErrNoRow) {
 		return mailhost.ErrNobody
 	}
 	b.Organization, b.Answers = org, &ref
 	return err
 }
 
-// findRecipient finds the message that a bounce address was made for. On a
+// findByRecipient finds the message that a bounce address was made for. On a
 // domain where every address belongs to one organization, an address that looks
 // like a bounce address, but is none of that organization's, is an ordinary one.
-func (b *Mailbox) findRecipient(ctx context.Context, tx *db.Tx, ref id.ID) error {
+func (b *Mailbox) findByRecipient(ctx context.Context, tx *db.Tx, ref id.ID) error {
 	type row struct {
 		Organization id.ID `db:"organization_id"`
 		Message      id.ID `db:"message_id"`
 	}
-	r, err := db.One[row](ctx, tx, "SELECT organization_id, message_id FROM message_recipients WHERE id = $1", ref)
+	r, err := db.QueryOne[row](ctx, tx, "SELECT organization_id, message_id FROM message_recipients WHERE id = $1", ref)
 	switch {
-	case errors.Is(err, db.ErrNone) && b.Organization == "":
+	case errors.Is(err, db.ErrNoRow) && b.Organization == "":
 		return mailhost.ErrNobody
-	case errors.Is(err, db.ErrNone), err == nil && b.Organization != "" && r.Organization != b.Organization:
+	case errors.Is(err, db.ErrNoRow), err == nil && b.Organization != "" && r.Organization != b.Organization:
 		return nil
 	}
 	b.Organization, b.Answers, b.Bounced = r.Organization, &r.Message, &ref
@@ -120,38 +120,38 @@ func (b *Mailbox) findRecipient(ctx context.Context, tx *db.Tx, ref id.ID) error
 // organizations, so the lookup needs no organization.
 func (b *Mailbox) findByReferences(ctx context.Context, tx *db.Tx, l *incoming.Letter) error {
 	for _, name := range l.References {
-		ref, ok := idOf(name)
+		ref, ok := parseInternetID(name)
 		if !ok {
 			continue
 		}
-		org, err := db.One[id.ID](ctx, tx, `
+		org, err := db.QueryOne[id.ID](ctx, tx, `
 			SELECT organization_id FROM messages
 			WHERE id = $1 AND internet_id = $2 AND direction = 'outbound'`,
 			ref, name)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		b.Organization, b.Answers = org, &ref
-		return checkActive(ctx, tx, org)
+		return checkOrganizationActive(ctx, tx, org)
 	}
 	return mailhost.ErrNobody
 }
 
-// checkActive refuses a disabled organization. Mail to it waits with the sending
+// checkOrganizationActive refuses a disabled organization. Mail to it waits with the sending
 // server, which retries for some days; mail from it waits in the job queue.
-func checkActive(ctx context.Context, tx *db.Tx, org id.ID) error {
-	o, err := account.OrganizationOf(ctx, tx, org)
+func checkOrganizationActive(ctx context.Context, tx *db.Tx, org id.ID) error {
+	o, err := account.LoadOrganization(ctx, tx, org)
 	if err == nil && o.Status != account.Active {
 		return ErrDisabled
 	}
 	return err
 }
 
-// InternetID loads the Message-ID of a message, as mail programs see it.
-func InternetID(ctx context.Context, tx *db.Tx, org, message id.ID) (string, error) {
-	return db.One[string](ctx, tx, "SELECT internet_id FROM messages WHERE organization_id = $1 AND id = $2", org,
+// LoadInternetID loads the Message-ID of a message, as mail programs see it.
+func LoadInternetID(ctx context.Context, tx *db.Tx, org, message id.ID) (string, error) {
+	return db.QueryOne[string](ctx, tx, "SELECT internet_id FROM messages WHERE organization_id = $1 AND id = $2", org,
 		message)
 }

@@ -119,33 +119,33 @@ type Message struct {
 
 var messages = db.NewTable[Message]("messages", db.Life{
 	Noun: "message",
-	Strangers: []string{
+	ExternalText: []string{
 		"from_address", "from_name", "reply_to", "to_addresses", "cc_addresses", "bcc_addresses", "subject",
 		"text_body", "html_body",
 	},
-	Answered: []string{"error_message"},
+	ExternalOnly: []string{"error_message"},
 	Refs: []db.Ref{
-		db.To("thread_id", "threads", db.Keeps),
-		db.To("in_reply_to_id", "messages"),
-		db.To("template_id", "email_templates"),
-		db.To("contact_id", "contacts"),
-		db.To("customer_id", "customers"),
-		db.To("business_id", "businesses", db.Keeps),
+		db.RefTo("thread_id", "threads", db.Keeps),
+		db.RefTo("in_reply_to_id", "messages"),
+		db.RefTo("template_id", "email_templates"),
+		db.RefTo("contact_id", "contacts"),
+		db.RefTo("customer_id", "customers"),
+		db.RefTo("business_id", "businesses", db.Keeps),
 	},
-	Erase:      db.EraseBy(eraseMessages).Of("contact_id").Find(findMessages),
-	Bytes:      "size_bytes",
-	Unexported: []string{"attachment_count"},
+	Erase:         db.EraseByFunc(eraseMessages).FoundBy("contact_id").AlsoFind(findMessagesOfPerson),
+	StorageColumn: "size_bytes",
+	Unexported:    []string{"attachment_count"},
 })
 
 // The refusals of messages.
 var (
-	NotDraft          = fault.Define("MESSAGE_NOT_DRAFT", 409, "Only a draft can be changed or deleted.")
-	TransitionInvalid = fault.Define("MESSAGE_TRANSITION_INVALID", 409,
+	NotDraft          = fault.DefineKind("MESSAGE_NOT_DRAFT", 409, "Only a draft can be changed or deleted.")
+	TransitionInvalid = fault.DefineKind("MESSAGE_TRANSITION_INVALID", 409,
 		"The message cannot change to this status.")
-	OptInRequired = fault.Define("EMAIL_OPT_IN_REQUIRED", 422,
+	OptInRequired = fault.DefineKind("EMAIL_OPT_IN_REQUIRED", 422,
 		"Marketing mail goes only to addresses that opted in.")
-	FileMissing = fault.Define("MESSAGE_FILE_MISSING", 409, "A file of the message was deleted.")
-	TooLarge    = fault.Define("MESSAGE_TOO_LARGE", 422, "The attachments of the message are too large.")
+	FileMissing = fault.DefineKind("MESSAGE_FILE_MISSING", 409, "A file of the message was deleted.")
+	TooLarge    = fault.DefineKind("MESSAGE_TOO_LARGE", 422, "The attachments of the message are too large.")
 )
 
 // Config is what messages need. All of it but Resolver is required.
@@ -181,7 +181,7 @@ type Messages struct {
 
 // New makes the service. It panics when a required field is missing.
 func New(c Config) *Messages {
-	config.Require(c, "DB", "Clock", "Jobs", "Events", "Files", "Links", "Hosts", "Mailer", "Invoices")
+	config.RequireFields(c, "DB", "Clock", "Jobs", "Events", "Files", "Links", "Hosts", "Mailer", "Invoices")
 	return &Messages{
 		db:       c.DB,
 		clock:    c.Clock,
@@ -193,17 +193,17 @@ func New(c Config) *Messages {
 		mailer:   c.Mailer,
 		invoices: c.Invoices,
 		dns:      c.Resolver,
-		parsing:  semaphore.NewWeighted(parsingBytes),
+		parsing:  semaphore.NewWeighted(maxParsingBytes),
 	}
 }
 
 // InvalidID refuses a message id that is none.
-var InvalidID = fault.Define("INVALID_MESSAGE_ID", 400, "The message id is not a UUID.")
+var InvalidID = fault.DefineKind("INVALID_MESSAGE_ID", 400, "The message id is not a UUID.")
 
 // Operations lists everything that can be done with messages.
 func (m *Messages) Operations() []*op.Op {
-	return slices.Concat(m.messageOperations(), m.transitionOperations(), m.attachmentOperations(), contactOperations(),
-		threadOperations(), threadNoteOperations(), threadViewerOperations())
+	return slices.Concat(m.messageOperations(), m.transitionOperations(), m.attachmentOperations(),
+		messageContactOperations(), threadOperations(), threadNoteOperations(), threadViewerOperations())
 }
 
 const exampleID = `"id": "5e0b7d1c-6a2f-4b93-9c48-2f7d1e8a3b60"`
@@ -223,7 +223,7 @@ func (m *Messages) messageOperations() []*op.Op {
 			Summary: "Write a message, and send it unless it is a draft.",
 
 			// The row has neither: status replaces draft, and variables are rendered into the text.
-			Exceptions: []string{"draft", "variables"},
+			FieldExceptions: []string{"draft", "variables"},
 
 			Description: "It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. " +
 				"to, cc and bcc take one address or an array, without names. from may have a name: " +
@@ -244,11 +244,11 @@ func (m *Messages) messageOperations() []*op.Op {
 			Example: `{` + exampleID + `}`,
 		}, getMessage),
 		op.Write(op.Spec{
-			Name:        "messages.update",
-			Route:       "PATCH /v1/messages/{id}",
-			Summary:     "Change fields of a draft.",
-			Exceptions:  []string{"variables"}, // rendered into the text
-			Description: "fileIds replaces all attachments. A templateId renders again, with variables.",
+			Name:            "messages.update",
+			Route:           "PATCH /v1/messages/{id}",
+			Summary:         "Change fields of a draft.",
+			FieldExceptions: []string{"variables"}, // rendered into the text
+			Description:     "fileIds replaces all attachments. A templateId renders again, with variables.",
 			Errors: []*fault.Kind{
 				NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached,
 			},
@@ -285,32 +285,32 @@ type messageList struct {
 }
 
 func listMessages(ctx context.Context, c *op.Call, in messageList) (*op.List[Message], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "thread_id", in.ThreadID)
-	db.Equal(w, "customer_id", in.CustomerID)
-	db.Choice(w, "status", in.Status, Sent, Delivered, Received)
-	db.OneOf(w, "direction", in.Direction)
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "thread_id", in.ThreadID)
+	db.FilterEqual(w, "customer_id", in.CustomerID)
+	db.FilterChoice(w, "status", in.Status, Sent, Delivered, Received)
+	db.FilterOneOf(w, "direction", in.Direction)
 	if in.ContactID != nil {
-		named := db.Named{Where: "contact_id = ?", Args: []any{*in.ContactID}}
-		linked := db.Named{
-			Table:  contacts.Rows.Name(),
+		named := db.IndexedRows{Where: "contact_id = ?", Args: []any{*in.ContactID}}
+		linked := db.IndexedRows{
+			Table:  messageContacts.Rows.Name(),
 			Column: "message_id",
 			Where:  "contact_id = ? AND deleted_at IS NULL",
 			Args:   []any{*in.ContactID},
 		}
-		w.Among(named, linked)
+		w.AmongRows(named, linked)
 	}
-	list, err := op.Rows(ctx, c, messages, in.Browse, in.SortBy, in.Query, w)
+	list, err := op.BrowseRows(ctx, c, messages, in.Browse, in.SortBy, in.Query, w)
 	if err != nil {
 		return nil, err
 	}
-	if err := fillFiles(ctx, c.Tx, c.Org, list.Data); err != nil {
+	if err := fillFileIDs(ctx, c.Tx, c.Org, list.Data); err != nil {
 		return nil, err
 	}
 	if len(in.Include) == 0 {
 		return list, nil
 	}
-	return list, fillContacts(ctx, c, list.Data)
+	return list, fillLinkedContacts(ctx, c, list.Data)
 }
 
 func getMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
@@ -323,7 +323,7 @@ func Get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, fillFile(ctx, tx, v)
+	return v, fillMessageFileIDs(ctx, tx, v)
 }
 
 // createMessage completes what Prepare built, and writes it as a draft or queues it.
@@ -335,84 +335,85 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if in.Draft {
 		v.Status = Draft
 	}
-	if err := op.References(ctx, c, v.references(&Message{})...); err != nil {
+	if err := op.LockReferences(ctx, c, v.listReferences(&Message{})...); err != nil {
 		return nil, err
 	}
-	if err := m.checkSender(ctx, c.Tx, &v); err != nil {
+	if err := m.fillAndCheckSender(ctx, c.Tx, &v); err != nil {
 		return nil, err
 	}
-	if err := v.signFor(ctx, c.Tx, c.Caller.Business); err != nil {
+	if err := v.setBusiness(ctx, c.Tx, c.Caller.Business); err != nil {
 		return nil, err
 	}
-	if err := m.nameFor(ctx, c.Tx, &v); err != nil {
+	if err := m.enforceSharedName(ctx, c.Tx, &v); err != nil {
 		return nil, err
 	}
 	if err := m.encloseInvoices(ctx, c, &v); err != nil {
 		return nil, err
 	}
-	files, err := findFiles(ctx, c, in.FileIDs)
+	files, err := findNamedFiles(ctx, c, in.FileIDs)
 	if err != nil {
 		return nil, err
 	}
 	// Only callers are charged. Messages that the service writes (Post) are not:
 	// an organization whose storage is full must still get its notices, and the
 	// removal of a lost domain, which sends one, must not fail.
-	if err := m.files.Charge(c.Tx, c.Org, v.size()); err != nil {
+	if err := m.files.ChargeBytes(c.Tx, c.Org, v.contentBytes()); err != nil {
 		return nil, err
 	}
-	if err := m.insert(ctx, c.Tx, c.Cause(), &v, files); err != nil {
+	if err := m.insertOutgoing(ctx, c.Tx, c.EventCause(), &v, files); err != nil {
 		return nil, err
 	}
 	return &v, c.Emit("message.created", v.ID, &v)
 }
 
-// references lists the rows that a message names, for op.LockReferences to check.
+// listReferences lists the rows that a message names, for op.LockReferences to check.
 // A reference that it had before may stay even if the row is gone. The template
 // is not among them: it was looked up when the text was rendered.
-func (v *Message) references(before *Message) []op.Ref {
-	return []op.Ref{
-		{Field: "contactId", Table: "contacts", ID: v.ContactID, Was: before.ContactID},
-		{Field: "customerId", Table: "customers", ID: v.CustomerID, Was: before.CustomerID},
-		{Field: "inReplyToId", Table: messages.Name(), ID: v.InReplyToID, Was: before.InReplyToID},
+func (v *Message) listReferences(before *Message) []op.FieldRef {
+	return []op.FieldRef{
+		{Field: "contactId", Table: "contacts", ID: v.ContactID, Stored: before.ContactID},
+		{Field: "customerId", Table: "customers", ID: v.CustomerID, Stored: before.CustomerID},
+		{Field: "inReplyToId", Table: messages.Name(), ID: v.InReplyToID, Stored: before.InReplyToID},
 	}
 }
 
-// insert writes an outgoing message with its thread, attachments and links to
+// insertOutgoing writes an outgoing message with its thread, attachments and links to
 // contacts. A queued one is sent once the transaction is committed.
-func (m *Messages) insert(ctx context.Context, tx *db.Tx, cause event.Event, v *Message, files []*file.File) error {
-	v.InternetID = internetID(v)
-	if err := v.join(ctx, tx); err != nil {
+func (m *Messages) insertOutgoing(ctx context.Context, tx *db.Tx, cause event.Event, v *Message,
+	files []*file.File) error {
+	v.InternetID = newInternetID(v)
+	if err := v.assignThread(ctx, tx); err != nil {
 		return err
 	}
-	v.Attachments, v.Search, v.Size = len(files), v.searchText(), v.size()
+	v.Attachments, v.Search, v.Size = len(files), v.buildSearchText(), v.contentBytes()
 	if v.Status == Queued {
-		if err := m.queue(ctx, tx, cause, v); err != nil {
+		if err := m.queueDelivery(ctx, tx, cause, v); err != nil {
 			return err
 		}
 	}
 	if err := messages.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	db.Index(tx, messages.Name(), v.Seq, v.Search)
-	if err := attach(ctx, tx, v, files); err != nil {
+	db.UpdateSearchIndex(tx, messages.Name(), v.Seq, v.Search)
+	if err := insertAttachments(ctx, tx, v, files); err != nil {
 		return err
 	}
 	with, err := linkContacts(ctx, tx, v)
 	if err != nil {
 		return err
 	}
-	_, _, err = v.enterThread(ctx, tx, with)
+	_, _, err = v.addToThread(ctx, tx, with)
 	return err
 }
 
-// recipients lists all addresses that a message goes to, each once. They are
+// uniqueRecipients lists all addresses that a message goes to, each once. They are
 // compared in ASCII: a domain in Unicode and in Punycode is the same recipient
 // to a mail system, which must not get it twice.
-func (v *Message) recipients() []string {
+func (v *Message) uniqueRecipients() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, a := range slices.Concat(v.To, v.CC, v.BCC) {
-		if f := db.Fold(mailhost.ToASCII(a)); !seen[f] {
+		if f := db.FoldText(mailhost.ToASCII(a)); !seen[f] {
 			seen[f] = true
 			out = append(out, a)
 		}
@@ -420,8 +421,8 @@ func (v *Message) recipients() []string {
 	return out
 }
 
-// size counts the bytes of subject, text and HTML.
-func (v *Message) size() int64 {
+// contentBytes counts the bytes of subject, text and HTML.
+func (v *Message) contentBytes() int64 {
 	n := len(v.Subject)
 	for _, s := range []*string{v.Text, v.HTML} {
 		if s != nil {
@@ -434,9 +435,9 @@ func (v *Message) size() int64 {
 // searchedBytes is how much of a message's text is put into the search index.
 const searchedBytes = 2000
 
-// searchText is the text that a search finds a message by. Erasure relies on it
+// buildSearchText is the text that a search finds a message by. Erasure relies on it
 // too: every address of the message must be in it (erase.go).
-func (v *Message) searchText() string {
+func (v *Message) buildSearchText() string {
 	parts := []*string{&v.Subject, &v.From, v.ReplyTo}
 	for _, list := range [][]string{v.To, v.CC, v.BCC} {
 		for i := range list {
@@ -444,7 +445,7 @@ func (v *Message) searchText() string {
 		}
 	}
 	if v.Text != nil {
-		begin := clip(*v.Text, searchedBytes)
+		begin := truncateBytes(*v.Text, searchedBytes)
 		parts = append(parts, &begin)
 	}
 	return db.SearchText(parts...)
@@ -455,14 +456,14 @@ func deleteMessage(ctx context.Context, c *op.Call, in messageRef) (op.Nothing, 
 	if _, err := lockDraft(ctx, c, in.ID); err != nil {
 		return op.Nothing{}, err
 	}
-	v, err := messages.Remove(ctx, c.Tx, c.Org, in.ID, c.Now)
+	v, err := messages.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := leaveThread(ctx, c.Tx, c.Org, v.ThreadID, c.Now); err != nil {
+	if err := removeFromThread(ctx, c.Tx, c.Org, v.ThreadID, c.Now); err != nil {
 		return op.Nothing{}, err
 	}
-	if err := fillFile(ctx, c.Tx, v); err != nil {
+	if err := fillMessageFileIDs(ctx, c.Tx, v); err != nil {
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit("message.deleted", v.ID, v)
@@ -477,5 +478,5 @@ func lockDraft(ctx context.Context, c *op.Call, ref id.ID) (*Message, error) {
 	if v.Status != Draft {
 		return nil, NotDraft.Say("The message is %s; only a draft can be changed or deleted.", v.Status)
 	}
-	return v, fillFile(ctx, c.Tx, v)
+	return v, fillMessageFileIDs(ctx, c.Tx, v)
 }

@@ -191,15 +191,15 @@ func TestSubjectOfTemplate(t *testing.T) {
 // A body larger than a request may be never reaches the operation.
 func TestMessageTooLarge(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	a.Send(t, a.Key, "POST", "/v1/messages", `{"to": "ada@example.com", "subject": "x",
+	a.SendREST(t, a.Key, "POST", "/v1/messages", `{"to": "ada@example.com", "subject": "x",
 		"text": "`+strings.Repeat("x", 10<<20)+`"}`).Refused(t, 413, "PAYLOAD_TOO_LARGE")
-	a.Send(t, a.Key, "POST", "/v1/messages", `{"to": "ada@example.com", "subject": "x", "draft": true,
+	a.SendREST(t, a.Key, "POST", "/v1/messages", `{"to": "ada@example.com", "subject": "x", "draft": true,
 		"text": "`+strings.Repeat("x", 500_000)+`"}`).OK(t, 201)
 	for _, query := range []string{"status=lost", "direction=up", "threadId=1", "contactId=1", "limit=101"} {
-		a.Send(t, a.Key, "GET", "/v1/messages?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/messages?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
-	a.Send(t, a.Key, "GET", "/v1/messages/nope", "").Refused(t, 400, "INVALID_MESSAGE_ID")
-	a.Send(t, a.Key, "POST", "/v1/messages/nope/send", "").Refused(t, 400, "INVALID_MESSAGE_ID")
+	a.SendREST(t, a.Key, "GET", "/v1/messages/nope", "").Refused(t, 400, "INVALID_MESSAGE_ID")
+	a.SendREST(t, a.Key, "POST", "/v1/messages/nope/send", "").Refused(t, 400, "INVALID_MESSAGE_ID")
 }
 
 func TestMessageFilters(t *testing.T) {

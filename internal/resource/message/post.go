@@ -34,7 +34,7 @@ type Outgoing struct {
 
 // CheckScheduledAt refuses a time that no message can be scheduled for.
 func CheckScheduledAt(at *clock.Time, now clock.Time) error {
-	return checkTime(nil, at, now).Fault(fault.Invalid)
+	return addScheduleIssue(nil, at, now).Fault(fault.Invalid)
 }
 
 // Post writes a message in the caller's transaction and sends it once that is
@@ -51,7 +51,7 @@ func CheckScheduledAt(at *clock.Time, now clock.Time) error {
 // event.Event.BySystem give it; message.created is written with it.
 func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Outgoing) (*Message, error) {
 	for _, a := range o.To {
-		if !op.IsEmail(a) {
+		if !op.IsEmailAddress(a) {
 			return nil, fmt.Errorf("message: %q is not an address", a)
 		}
 	}
@@ -60,9 +60,9 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	}
 	// What a job writes into text columns counts as external, because it usually passes on what outsiders wrote.
 	// This text comes from the organization's templates, so it must not.
-	if tx.Author() == db.Service {
-		tx.WrittenBy(db.House)
-		defer tx.WrittenBy(db.Service)
+	if tx.Author() == db.AuthorJob {
+		tx.SetAuthor(db.AuthorOrganization)
+		defer tx.SetAuthor(db.AuthorJob)
 	}
 	v := &Message{
 		Record: op.Record{
@@ -91,22 +91,22 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 	if o.Button != nil && !o.Button.IsValid() {
 		return nil, fmt.Errorf("message: a button to %q", o.Button.URL)
 	}
-	if err := m.checkSender(ctx, tx, v); err != nil {
+	if err := m.fillAndCheckSender(ctx, tx, v); err != nil {
 		return nil, err
 	}
 	if o.BusinessID != nil {
-		if err := v.signFor(ctx, tx, *o.BusinessID); err != nil {
+		if err := v.setBusiness(ctx, tx, *o.BusinessID); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.nameFor(ctx, tx, v); err != nil {
+	if err := m.enforceSharedName(ctx, tx, v); err != nil {
 		return nil, err
 	}
 	var err error
-	if v.DueInvoiceIDs, err = m.due(ctx, tx, v); err != nil {
+	if v.DueInvoiceIDs, err = m.listDueInvoices(ctx, tx, v); err != nil {
 		return nil, err
 	}
-	if err := m.insert(ctx, tx, cause, v, o.Files); err != nil {
+	if err := m.insertOutgoing(ctx, tx, cause, v, o.Files); err != nil {
 		return nil, err
 	}
 	if o.Closed {
@@ -115,16 +115,17 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 			return nil, err
 		}
 	}
-	return v, m.emit(ctx, tx, cause, "message.created", v.ID, v)
+	return v, m.appendEvent(ctx, tx, cause, "message.created", v.ID, v)
 }
 
-// emit appends an event about a message or thread, with its present state.
-func (m *Messages) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind string, about id.ID, v any) error {
+// appendEvent appends an event about a message or thread, with its present state.
+func (m *Messages) appendEvent(ctx context.Context, tx *db.Tx, cause event.Event, kind string, about id.ID,
+	v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("message: event %s: %w", kind, err)
 	}
 	cause.Type, cause.ResourceID, cause.Data = kind, about, data
-	cause.External = cause.External || op.IsExternal(v)
+	cause.External = cause.External || op.HoldsExternalText(v)
 	return m.events.Append(ctx, tx, cause)
 }

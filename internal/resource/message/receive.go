@@ -17,8 +17,8 @@ import (
 	"frontdesk/internal/resource/message/origin"
 )
 
-// Arrived is a mail as it came in.
-type Arrived struct {
+// ReceivedMail is a mail as it came in.
+type ReceivedMail struct {
 	Peer       netip.Addr // the server that delivered it; the zero value if it came another way
 	Helo       string     // how that server named itself
 	Sender     string     // the return path; empty for a report
@@ -27,9 +27,9 @@ type Arrived struct {
 	Size       int64
 }
 
-// parsingBytes bounds how many bytes of mail are parsed at the same time in this
+// maxParsingBytes bounds how many bytes of mail are parsed at the same time in this
 // process. Parsing needs some ten times as much memory.
-const parsingBytes = 32 << 20
+const maxParsingBytes = 32 << 20
 
 // RepetitionTime is how long a mail is remembered, to recognize a repetition.
 // Senders try for about five days (RFC 5321 §4.5.4.1).
@@ -39,7 +39,7 @@ const RepetitionTime = 30 * 24 * time.Hour
 // however often it comes. Without an error it is committed everywhere. ErrFull
 // means that one organization has no room for it; the others have stored it, and
 // recognize it when the sender tries again.
-func (m *Messages) Receive(ctx context.Context, mail Arrived) error {
+func (m *Messages) Receive(ctx context.Context, mail ReceivedMail) error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, mail.Content); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (m *Messages) Receive(ctx context.Context, mail Arrived) error {
 		return err
 	}
 	// DNS may be slow, so this comes before the semaphore that other mail waits for.
-	judged, err := origin.Judge(ctx, m.dns, origin.Evidence{
+	judged, err := origin.JudgeOrigin(ctx, m.dns, origin.Evidence{
 		Peer:    mail.Peer,
 		Helo:    mail.Helo,
 		Sender:  mail.Sender,
@@ -60,23 +60,23 @@ func (m *Messages) Receive(ctx context.Context, mail Arrived) error {
 	if _, err := mail.Content.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	weight := min(max(mail.Size, 64<<10), parsingBytes)
+	weight := min(max(mail.Size, 64<<10), maxParsingBytes)
 	if err := m.parsing.Acquire(ctx, weight); err != nil {
 		return err
 	}
 	defer m.parsing.Release(weight)
-	letter, err := incoming.Read(mail.Content)
+	letter, err := incoming.ReadLetter(mail.Content)
 	if err != nil {
 		return err
 	}
-	arrivals, err := m.arrivals(ctx, mail, letter)
+	arrivals, err := m.groupByOrganization(ctx, mail, letter)
 	if err != nil {
 		return err
 	}
 	var full error
 	for _, a := range arrivals {
-		a.digest, a.judged = hex.EncodeToString(sum.Sum(nil)), judged
-		if err := asFull(a.store(ctx)); errors.Is(err, ErrFull) {
+		a.digest, a.authentication = hex.EncodeToString(sum.Sum(nil)), judged
+		if err := asErrFull(a.storeIfNew(ctx)); errors.Is(err, ErrFull) {
 			full = err
 		} else if err != nil {
 			return err
@@ -85,8 +85,8 @@ func (m *Messages) Receive(ctx context.Context, mail Arrived) error {
 	return full
 }
 
-// arrivals lists each organization that a mail goes to, once.
-func (m *Messages) arrivals(ctx context.Context, mail Arrived, l *incoming.Letter) ([]*arrival, error) {
+// groupByOrganization lists each organization that a mail goes to, once.
+func (m *Messages) groupByOrganization(ctx context.Context, mail ReceivedMail, l *incoming.Letter) ([]*arrival, error) {
 	var out []*arrival
 	for _, box := range mail.Recipients {
 		if box.Organization == "" {
@@ -105,7 +105,7 @@ func (m *Messages) arrivals(ctx context.Context, mail Arrived, l *incoming.Lette
 			at = len(out)
 			out = append(out, &arrival{messages: m, organization: box.Organization, mail: &mail, letter: l})
 		}
-		out[at].add(box)
+		out[at].addMailbox(box)
 	}
 	if len(out) == 0 {
 		return nil, mailhost.ErrNobody
@@ -115,20 +115,20 @@ func (m *Messages) arrivals(ctx context.Context, mail Arrived, l *incoming.Lette
 
 // arrival is one mail for one organization.
 type arrival struct {
-	messages     *Messages
-	organization id.ID
-	recipients   []string // the addresses of the organization that it came to
-	answers      *id.ID   // as Mailbox.Answers
-	bounced      *id.ID   // as Mailbox.Bounced
-	mail         *Arrived
-	letter       *incoming.Letter
-	digest       string // of the whole mail
-	judged       origin.Authentication
+	messages       *Messages
+	organization   id.ID
+	recipients     []string // the addresses of the organization that it came to
+	answers        *id.ID   // as Mailbox.Answers
+	bounced        *id.ID   // as Mailbox.Bounced
+	mail           *ReceivedMail
+	letter         *incoming.Letter
+	digest         string // of the whole mail
+	authentication origin.Authentication
 }
 
-// add notes another address that the mail came to. A bounce address says most
+// addMailbox notes another address that the mail came to. A bounce address says most
 // about the mail, so it takes precedence over any other.
-func (a *arrival) add(box Mailbox) {
+func (a *arrival) addMailbox(box Mailbox) {
 	a.recipients = append(a.recipients, box.Address)
 	if a.answers == nil || box.Bounced != nil {
 		a.answers, a.bounced = box.Answers, box.Bounced

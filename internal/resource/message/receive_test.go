@@ -28,7 +28,7 @@ type desk struct {
 }
 
 func eachDesk(t *testing.T, fn func(t *testing.T, d *desk)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		if err := a.Jobs.Start(context.Background()); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func eachDesk(t *testing.T, fn func(t *testing.T, d *desk)) {
 				t.Error(err)
 			}
 		})
-		fn(t, &desk{a, t, a.Door("rest", a.Tenant), a.TakeMail(t)})
+		fn(t, &desk{a, t, a.Door("rest", a.Tenant), a.ServeMail(t)})
 	})
 }
 
@@ -81,7 +81,7 @@ func (d *desk) sent(fields string) (apptest.Value, *mail.Message, string) {
 	}
 	var r row
 	err := d.DB.Read(d.t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		r, err = db.One[row](ctx, tx, `
+		r, err = db.QueryOne[row](ctx, tx, `
 			SELECT sender, content
 			FROM mailbox_mails
 			WHERE organization_id = $1 AND message_id = $2`,
@@ -150,7 +150,7 @@ func TestReply(t *testing.T) {
 		file := d.call(t, "messages.attachments.list", ref(v)).OK(t, 200).At("0")
 		file.Same("fileName", "plan.pdf")
 		file.Same("contentType", "application/pdf")
-		if got := d.Send(t, d.Key, "GET", "/v1/files/"+file.Text("fileId")+"/content",
+		if got := d.SendREST(t, d.Key, "GET", "/v1/files/"+file.Text("fileId")+"/content",
 			""); string(got.Body) != "%PDF-1.7 the plan" {
 			t.Errorf("attached %q", got.Body)
 		}
@@ -234,7 +234,7 @@ func TestMailboxes(t *testing.T) {
 		}
 		theirs.Same("0.bcc.0", string(other.Business)+"@frontdesk.example")
 		// Closed for now, not for ever.
-		d.Operate(t, "organizations.update", "organization", other.Org, `{"status": "disabled"}`)
+		d.AsOperator(t, "organizations.update", "organization", other.Org, `{"status": "disabled"}`)
 		d.refused(450, string(other.Business)+"@frontdesk.example", "", "x")
 	})
 }
@@ -298,7 +298,7 @@ func TestBounceOfMarketing(t *testing.T) {
 		}
 		paths := map[string]string{}
 		err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			rows, err := db.All[row](ctx, tx, `
+			rows, err := db.QueryAll[row](ctx, tx, `
 				SELECT sender, recipients
 				FROM mailbox_mails
 				WHERE organization_id = $1 AND message_id = $2`,
@@ -325,11 +325,11 @@ func TestDisabledSendsNothing(t *testing.T) {
 	eachDesk(t, func(t *testing.T, d *desk) {
 		v := d.call(t, "messages.create", `{"to": "ada@example.com", "subject": "x", "text": "x",
 			"scheduledAt": "`+d.Clock.Now().Add(10*time.Second).String()+`"}`).OK(t, 201)
-		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "disabled"}`)
+		d.AsOperator(t, "organizations.update", "organization", d.Org, `{"status": "disabled"}`)
 		due(t, d.App)
 		looked := func() (n int) {
 			err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				n, err = db.One[int](ctx, tx, `
+				n, err = db.QueryOne[int](ctx, tx, `
 					SELECT count(*)
 					FROM jobs
 					WHERE unique_key = $1 AND run_at > $2`,
@@ -346,7 +346,7 @@ func TestDisabledSendsNothing(t *testing.T) {
 				t.Fatal("it does not wait")
 			}
 		}
-		d.Operate(t, "organizations.update", "organization", d.Org, `{"status": "active"}`)
+		d.AsOperator(t, "organizations.update", "organization", d.Org, `{"status": "active"}`)
 		d.call(t, "messages.get", ref(v)).OK(t, 200).Same("status", "scheduled")
 	})
 }
@@ -360,7 +360,7 @@ func TestRepetition(t *testing.T) {
 		d.posted("ada@example.com", d.businessAddress(), lines...)
 		d.received(1)
 		lines[1] = "Message-ID: <two@example.com>"
-		apptest.AtOnce(12, func(int) {
+		apptest.RunAtOnce(12, func(int) {
 			if err := d.post("ada@example.com", []string{d.businessAddress()}, lines...); err != nil {
 				t.Error(err)
 			}
@@ -371,7 +371,7 @@ func TestRepetition(t *testing.T) {
 			t.Errorf("%d files", files.Len())
 		}
 		err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, "SELECT count(*) FROM stray_blobs WHERE NOT claimed")
+			n, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM stray_blobs WHERE NOT claimed")
 			if n != 0 {
 				t.Errorf("%d files were left half made", n)
 			}
@@ -472,7 +472,7 @@ func TestMalformedMail(t *testing.T) {
 				t.Errorf("%s: %s with %s", c.name, v, names)
 			}
 			if c.original {
-				got := d.Send(t, d.Key, "GET", "/v1/files/"+names.Text("0.fileId")+"/content", "")
+				got := d.SendREST(t, d.Key, "GET", "/v1/files/"+names.Text("0.fileId")+"/content", "")
 				if string(got.Body) != c.mail+"\r\n" {
 					t.Errorf("%s: the original has %d bytes", c.name, len(got.Body))
 				}
@@ -502,11 +502,11 @@ func TestLongMessageID(t *testing.T) {
 
 // A full organization accepts no more mail.
 func TestAttackFullMailbox(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.StorageLimit.Free = 5000
 		a := apptest.StartWith(t, s)
-		d := &desk{a, t, a.Door("rest", a.Tenant), a.TakeMail(t)}
+		d := &desk{a, t, a.Door("rest", a.Tenant), a.ServeMail(t)}
 		small := a.NewTenant(t, "free")
 		address := string(small.Business) + "@frontdesk.example"
 		body := strings.Repeat("x", 900)
@@ -528,13 +528,13 @@ func TestAttackFullMailbox(t *testing.T) {
 
 // A mail that one organization has no room for still reaches another.
 func TestAttackFullMailboxOfTwo(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		s := apptest.Settings(t, e)
 		s.StorageLimit.Free = 5000
 		a := apptest.StartWith(t, s)
-		d := &desk{a, t, a.Door("rest", a.Tenant), a.TakeMail(t)}
+		d := &desk{a, t, a.Door("rest", a.Tenant), a.ServeMail(t)}
 		small := a.NewTenant(t, "free")
-		if err := a.Files.Room(t.Context(), small.Org); err != nil {
+		if err := a.Files.CheckRoom(t.Context(), small.Org); err != nil {
 			t.Fatal(err)
 		}
 		var said *textproto.Error

@@ -29,10 +29,10 @@ const waiting Status = "waiting"
 
 const recipientColumns = "id, organization_id, message_id, address, status, error_message, answered_at"
 
-// recipientsOf lists the recipients of a message and their outcomes, in the
+// listRecipients lists the recipients of a message and their outcomes, in the
 // order of its addresses. Until the first attempt there are none.
-func recipientsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]recipient, error) {
-	return db.All[recipient](ctx, tx, `
+func listRecipients(ctx context.Context, tx *db.Tx, org, message id.ID) ([]recipient, error) {
+	return db.QueryAll[recipient](ctx, tx, `
 		SELECT `+recipientColumns+`
 		FROM message_recipients
 		WHERE organization_id = $1 AND message_id = $2
@@ -40,21 +40,21 @@ func recipientsOf(ctx context.Context, tx *db.Tx, org, message id.ID) ([]recipie
 		org, message)
 }
 
-// waitingRecipients makes a row for each recipient that has none, and lists
+// prepareWaitingRecipients makes a row for each recipient that has none, and lists
 // those who are still waiting. Recipients of marketing mail who have opted out
 // since it was written fail here and never get it.
-func waitingRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) ([]recipient, error) {
-	for _, a := range v.recipients() {
+func prepareWaitingRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Time) ([]recipient, error) {
+	for _, a := range v.uniqueRecipients() {
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO message_recipients (id, organization_id, message_id, address, address_folded, status)
 			VALUES ($1, $2, $3, $4, $5, 'waiting')
 			ON CONFLICT (organization_id, message_id, address_folded) DO NOTHING`,
-			id.New(), v.OrganizationID, v.ID, a, db.Fold(a))
+			id.New(), v.OrganizationID, v.ID, a, db.FoldText(a))
 		if err != nil {
 			return nil, err
 		}
 	}
-	rows, err := db.All[recipient](ctx, tx, `
+	rows, err := db.QueryAll[recipient](ctx, tx, `
 		SELECT `+recipientColumns+`
 		FROM message_recipients
 		WHERE organization_id = $1 AND message_id = $2 AND status = 'waiting'
@@ -67,7 +67,7 @@ func waitingRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Tim
 	for _, r := range rows {
 		addresses = append(addresses, r.Address)
 	}
-	refused, err := optin.Refused(ctx, tx, v.OrganizationID, addresses)
+	refused, err := optin.NotOptedIn(ctx, tx, v.OrganizationID, addresses)
 	if err != nil {
 		return nil, err
 	}
@@ -77,26 +77,26 @@ func waitingRecipients(ctx context.Context, tx *db.Tx, v *Message, now clock.Tim
 			wanted = append(wanted, r)
 			continue
 		}
-		r.settle(Failed, "The address is no longer opted in.", now)
-		if err := r.save(ctx, tx); err != nil {
+		r.setOutcome(Failed, "The address is no longer opted in.", now)
+		if err := r.saveOutcome(ctx, tx); err != nil {
 			return nil, err
 		}
 	}
 	return wanted, nil
 }
 
-// settle records the outcome for a recipient. reason may be empty.
-func (r *recipient) settle(status Status, reason string, now clock.Time) {
+// setOutcome records the outcome for a recipient. reason may be empty.
+func (r *recipient) setOutcome(status Status, reason string, now clock.Time) {
 	r.Status, r.ErrorMessage, r.AnsweredAt = status, nil, &now
 	if reason != "" {
 		r.ErrorMessage = &reason
 	}
 }
 
-// save writes the outcome for a recipient. A bounce is final: a report may
+// saveOutcome writes the outcome for a recipient. A bounce is final: a report may
 // arrive before the mail system's own answer is recorded, which must not
 // overwrite it.
-func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
+func (r *recipient) saveOutcome(ctx context.Context, tx *db.Tx) error {
 	_, err := db.Exec(ctx, tx, `
 		UPDATE message_recipients
 		SET status = $3, error_message = $4, answered_at = $5
@@ -105,10 +105,10 @@ func (r *recipient) save(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-const maxReason = 5000 // bytes
+const maxReasonBytes = 5000 // bytes
 
-// reasonsOf says who did not get the message, and why.
-func reasonsOf(rows []recipient) string {
+// formatReasons says who did not get the message, and why.
+func formatReasons(rows []recipient) string {
 	var lines []string
 	for _, r := range rows {
 		if r.ErrorMessage != nil {

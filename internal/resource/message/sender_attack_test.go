@@ -11,9 +11,9 @@ import (
 
 // A tenant sends as "Frontdesk Security" from the service's own signed address.
 func TestAttackServiceName(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		own := a.MailHosts.DefaultAddress()
-		send := func(method, path, body string) apptest.Result { return a.Send(t, a.Key, method, path, body) }
+		send := func(method, path, body string) apptest.Result { return a.SendREST(t, a.Key, method, path, body) }
 		const via = " via 127.0.0.1"
 		message := func(from string) string {
 			return fmt.Sprintf(`{"to": "ada@example.com", "from": %q, "subject": "S", "text": "x", "draft": true}`,

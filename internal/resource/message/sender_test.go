@@ -64,11 +64,11 @@ func TestLetterhead(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		const name = `Żółw "Zoo" & Söhne, Inc. @ home` + "\u202e"
 		picture := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 50)
-		logo := a.Upload(t, a.Key, "/v1/files",
+		logo := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "logo.png", Text: picture}).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
+		a.SendREST(t, a.Key, "PATCH", "/v1/businesses/"+string(a.Business),
 			fmt.Sprintf(`{"name": %q, "logoFileId": %q}`, name, logo)).OK(t, 200)
-		a.Send(t, a.Key, "POST", "/v1/businesses/"+string(a.Business)+"/physical-presences",
+		a.SendREST(t, a.Key, "POST", "/v1/businesses/"+string(a.Business)+"/physical-presences",
 			`{"name": "Office", "address": "12 St James's Square\nLondon"}`).OK(t, 201)
 		template := func(format string) string {
 			return call(t, "email_templates.create", fmt.Sprintf(`{"name": "T", "subject": "Hello",
@@ -79,11 +79,11 @@ func TestLetterhead(t *testing.T) {
 			t.Helper()
 			v := call(t, "messages.create", `{"to": "ada@example.com", `+fields+`}`).OK(t, 201)
 			reaches(t, call, v, "sent")
-			m, err := mail.ReadMessage(bytes.NewReader(r.Got()[n].Content))
+			m, err := mail.ReadMessage(bytes.NewReader(r.Accepted()[n].Content))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for line := range bytes.SplitSeq(r.Got()[n].Content, []byte("\r\n")) {
+			for line := range bytes.SplitSeq(r.Accepted()[n].Content, []byte("\r\n")) {
 				if len(line) > 998 {
 					t.Errorf("a line of %d bytes", len(line))
 				}
@@ -126,13 +126,13 @@ func TestLetterhead(t *testing.T) {
 			t.Errorf("%s %q", order, parts)
 		}
 		// A logo that no program shows, or that is gone, is the name in letters.
-		a.Send(t, a.Key, "DELETE", "/v1/files/"+logo, "").OK(t, 204)
+		a.SendREST(t, a.Key, "DELETE", "/v1/files/"+logo, "").OK(t, 204)
 		_, _, parts, order = send(`"templateId": "` + template("markdown") + `", "variables": {"name": "Ada"},
 			"from": "\"Ada, \\\\ & \\\"Co\\\"\" <no-reply@frontdesk.example>"`)
 		if order != "multipart/alternative text/plain text/html" || strings.Contains(parts["text/html"], "cid:") {
 			t.Errorf("%s %s", order, parts["text/html"])
 		}
-		m, err = mail.ReadMessage(bytes.NewReader(r.Got()[n-1].Content))
+		m, err = mail.ReadMessage(bytes.NewReader(r.Accepted()[n-1].Content))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ import (
 type ThreadStatus string
 
 // A new thread is open, and so is any thread again when mail comes in.
-const open ThreadStatus = "open"
+const threadOpen ThreadStatus = "open"
 
 // Thread is a message and all its answers: what a desk works through. join.go
 // decides which thread a message belongs to.
@@ -42,29 +42,29 @@ type Thread struct {
 }
 
 var threads = db.NewTable[Thread]("threads", db.Life{
-	Noun:      "thread",
-	Somebody:  true,
-	Strangers: []string{"subject"},
+	Noun:         "thread",
+	Counterparty: true,
+	ExternalText: []string{"subject"},
 	Refs: []db.Ref{
 		// Kept when the member goes, as with tasks, so that their threads can be found and given to somebody else.
-		db.To("assignee_id", "users", db.Keeps),
-		db.To("contact_id", "contacts"),
-		db.To("customer_id", "customers"),
+		db.RefTo("assignee_id", "users", db.Keeps),
+		db.RefTo("contact_id", "contacts"),
+		db.RefTo("customer_id", "customers"),
 	},
-	Erase: db.Blank(`
+	Erase: db.BlankColumns(`
 		subject = 'Thread with an erased contact',
-		search = ' thread with an erased contact'`).Of("contact_id").Find(findThreads),
+		search = ' thread with an erased contact'`).FoundBy("contact_id").AlsoFind(findThreadsOfPerson),
 })
 
-// findThreads finds the threads of a person's messages.
-func findThreads(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	ids, err := db.All[id.ID](ctx, tx, `
+// findThreadsOfPerson finds the threads of a person's messages.
+func findThreadsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	ids, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT DISTINCT thread_id FROM messages
-		WHERE organization_id = $1 AND id = ANY($2)`, e.Organization, e.IDs("messages"))
+		WHERE organization_id = $1 AND id = ANY($2)`, e.Organization, e.RowIDs("messages"))
 	if err != nil {
 		return err
 	}
-	return e.AddIDs(ctx, tx, "threads", ids)
+	return e.AddRowsByID(ctx, tx, "threads", ids)
 }
 
 const exampleThread = `"id": "9f2c6d81-4b7e-4a35-8e10-6d5a3c9b2f74"`
@@ -74,33 +74,33 @@ func threadOperations() []*op.Op {
 		op.Read(op.Spec{
 			Name:        "threads.list",
 			Route:       "GET /v1/threads",
-			Resource:    resource,
+			Resource:    threadResource,
 			Summary:     "List threads, newest first.",
 			Description: "A thread is what threadId of a message names: the message and all its answers.",
 			Example:     `{"status": ["open"], "assigneeId": "none", "limit": 20}`,
 		}, listThreads),
 		op.GetRow(op.Spec{
 			Name:        "threads.get",
-			Resource:    resource,
+			Resource:    threadResource,
 			Description: "messages.list with its threadId lists the messages.",
 		}, threads),
 		op.Write(op.Spec{
 			Name:     "threads.update",
 			Route:    "PATCH /v1/threads/{id}",
-			Resource: resource,
+			Resource: threadResource,
 			Summary:  "Change fields of a thread: assign it, snooze it, close it, mark it as read.",
 			Description: "A received message makes a thread open and unread again, and ends its snooze. The subject " +
 				"is for the house: mail keeps its own.",
-			Events:  []string{threadUpdated},
+			Events:  []string{threadUpdatedEvent},
 			Example: `{` + exampleThread + `, "status": "waiting", "unread": false}`,
 		}, updateThread),
 	}
 }
 
-// resource is the resource whose permissions apply to threads.
-const resource = "messages"
+// threadResource is the resource whose permissions apply to threads.
+const threadResource = "messages"
 
-const threadUpdated = "thread.updated"
+const threadUpdatedEvent = "thread.updated"
 
 type threadRef struct {
 	ID id.ID `path:"id" doc:"the thread"`
@@ -122,11 +122,11 @@ type threadList struct {
 }
 
 func listThreads(ctx context.Context, c *op.Call, in threadList) (*op.List[Thread], error) {
-	w := db.In(c.Org)
-	db.Equal(w, "contact_id", in.ContactID)
-	db.Equal(w, "customer_id", in.CustomerID)
-	db.EqualOrNone(w, "assignee_id", in.AssigneeID)
-	db.Choice(w, "status", in.Status, open, "closed")
+	w := db.InOrganization(c.Org)
+	db.FilterEqual(w, "contact_id", in.ContactID)
+	db.FilterEqual(w, "customer_id", in.CustomerID)
+	db.FilterEqualOrNone(w, "assignee_id", in.AssigneeID)
+	db.FilterChoice(w, "status", in.Status, threadOpen, "closed")
 	if in.Unread != nil && *in.Unread {
 		w.And("unread")
 	} else if in.Unread != nil {
@@ -137,22 +137,22 @@ func listThreads(ctx context.Context, c *op.Call, in threadList) (*op.List[Threa
 	} else if in.Snoozed != nil {
 		w.And("(snoozed_until IS NULL OR snoozed_until <= ?)", c.Now)
 	}
-	list, err := op.Rows(ctx, c, threads, in.Browse, in.SortBy, in.Query, w)
-	if err != nil || !slices.Contains(in.Include, lastMessage) {
+	list, err := op.BrowseRows(ctx, c, threads, in.Browse, in.SortBy, in.Query, w)
+	if err != nil || !slices.Contains(in.Include, includeLastMessage) {
 		return list, err
 	}
-	return list, fillLast(ctx, c, list.Data)
+	return list, fillLastMessages(ctx, c, list.Data)
 }
 
 type threadUpdate struct {
 	threadRef
-	Subject      op.Maybe[string]       `json:"subject" min:"1" max:"1000"`
-	Status       op.Maybe[ThreadStatus] `json:"status" enum:"open,waiting,closed"`
-	AssigneeID   op.Opt[id.ID]          `json:"assigneeId" ref:"-" doc:"a member of the organization"`
-	SnoozedUntil op.Opt[clock.Time]     `json:"snoozedUntil" doc:"a time within a year"`
-	ContactID    op.Opt[id.ID]          `json:"contactId" ref:"contacts"`
-	CustomerID   op.Opt[id.ID]          `json:"customerId" ref:"customers"`
-	Unread       op.Maybe[bool]         `json:"unread"`
+	Subject      op.Optional[string]       `json:"subject" min:"1" max:"1000"`
+	Status       op.Optional[ThreadStatus] `json:"status" enum:"open,waiting,closed"`
+	AssigneeID   op.Nullable[id.ID]        `json:"assigneeId" ref:"-" doc:"a member of the organization"`
+	SnoozedUntil op.Nullable[clock.Time]   `json:"snoozedUntil" doc:"a time within a year"`
+	ContactID    op.Nullable[id.ID]        `json:"contactId" ref:"contacts"`
+	CustomerID   op.Nullable[id.ID]        `json:"customerId" ref:"customers"`
+	Unread       op.Optional[bool]         `json:"unread"`
 }
 
 // updateThread changes a thread. A new assignee must be an active member, and a snooze
@@ -160,9 +160,9 @@ type threadUpdate struct {
 func updateThread(ctx context.Context, c *op.Call, in threadUpdate) (*Thread, error) {
 	// Contact and customer are locked before the thread, the order in which messages are written. Another order
 	// could deadlock with an incoming mail.
-	err := op.References(ctx, c,
-		op.Ref{Field: "contactId", Table: "contacts", ID: in.ContactID.Ptr()},
-		op.Ref{Field: "customerId", Table: "customers", ID: in.CustomerID.Ptr()})
+	err := op.LockReferences(ctx, c,
+		op.FieldRef{Field: "contactId", Table: "contacts", ID: in.ContactID.PtrOrNil()},
+		op.FieldRef{Field: "customerId", Table: "customers", ID: in.CustomerID.PtrOrNil()})
 	if err != nil {
 		return nil, err
 	}
@@ -174,64 +174,64 @@ func updateThread(ctx context.Context, c *op.Call, in threadUpdate) (*Thread, er
 	if !op.Apply(t, &in) {
 		return t, nil
 	}
-	if t.AssigneeID != nil && !same(t.AssigneeID, before.AssigneeID) {
-		if active, err := account.IsActive(ctx, c.Tx, c.Org, *t.AssigneeID); err != nil {
+	if t.AssigneeID != nil && !equalIDs(t.AssigneeID, before.AssigneeID) {
+		if active, err := account.IsActiveMember(ctx, c.Tx, c.Org, *t.AssigneeID); err != nil {
 			return nil, err
 		} else if !active {
 			return nil, fault.Field("assigneeId", "There is no active member with this id in the organization")
 		}
 	}
 	if s := t.SnoozedUntil; s != nil && (before.SnoozedUntil == nil || *s != *before.SnoozedUntil) &&
-		(*s <= c.Now || *s > c.Now.Add(maxAhead)) {
+		(*s <= c.Now || *s > c.Now.Add(maxTimeAhead)) {
 		return nil, fault.Field("snoozedUntil", "Expected a time in the future, within a year")
 	}
 	if t.Subject != before.Subject {
-		if t.Search, err = t.words(ctx, c.Tx); err != nil {
+		if t.Search, err = t.buildSearchText(ctx, c.Tx); err != nil {
 			return nil, err
 		}
 	}
 	t.UpdatedAt = c.Now
-	if err := t.save(ctx, c.Tx, before.Search); err != nil {
+	if err := t.saveAndIndex(ctx, c.Tx, before.Search); err != nil {
 		return nil, err
 	}
-	return t, c.Emit(threadUpdated, t.ID, t)
+	return t, c.Emit(threadUpdatedEvent, t.ID, t)
 }
 
-func (t *Thread) save(ctx context.Context, tx *db.Tx, searchBefore string) error {
+func (t *Thread) saveAndIndex(ctx context.Context, tx *db.Tx, searchBefore string) error {
 	if t.Search != searchBefore {
-		db.Index(tx, threads.Name(), t.Seq, t.Search)
+		db.UpdateSearchIndex(tx, threads.Name(), t.Seq, t.Search)
 	}
 	return threads.Save(ctx, tx, t)
 }
 
-// words builds the search text of a thread anew: its subject and the addresses
+// buildSearchText builds the search text of a thread anew: its subject and the addresses
 // of its latest messages.
-func (t *Thread) words(ctx context.Context, tx *db.Tx) (string, error) {
-	rows, err := latestIn(ctx, tx, t.OrganizationID, t.ID)
+func (t *Thread) buildSearchText(ctx context.Context, tx *db.Tx) (string, error) {
+	rows, err := latestCorrespondence(ctx, tx, t.OrganizationID, t.ID)
 	if err != nil {
 		return "", err
 	}
 	var people []string
 	for i := range rows {
-		people = append(people, rows[i].people()...)
+		people = append(people, rows[i].otherParticipants()...)
 	}
-	return withPeople(db.SearchText(&t.Subject), people), nil
+	return appendAddresses(db.SearchText(&t.Subject), people), nil
 }
 
-// maxThreadWords bounds the search text of a thread, in bytes; the last address
+// maxThreadSearchBytes bounds the search text of a thread, in bytes; the last address
 // may exceed it.
-const maxThreadWords = 8000
+const maxThreadSearchBytes = 8000
 
-// withPeople adds the addresses that a search text lacks, as long as there is
+// appendAddresses adds the addresses that a search text lacks, as long as there is
 // room. Reply addresses that belong to a single message are left out: nobody
 // searches for them.
-func withPeople(words string, people []string) string {
+func appendAddresses(words string, people []string) string {
 	seen := map[string]bool{}
 	for _, p := range people {
-		if len(words) >= maxThreadWords {
+		if len(words) >= maxThreadSearchBytes {
 			break
 		}
-		if seen[p] || mailhost.NamesMessage(p) {
+		if seen[p] || mailhost.IsMessageAddress(p) {
 			continue
 		}
 		seen[p] = true
@@ -246,10 +246,10 @@ func withPeople(words string, people []string) string {
 // message names, then the message, then its thread; of two threads, first the
 // one with the lesser id.
 
-// holdThread locks the thread of a message, and creates it for its first one.
-func (v *Message) holdThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
+// lockOrCreateThread locks the thread of a message, and creates it for its first one.
+func (v *Message) lockOrCreateThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
 	t, err := threads.Lock(ctx, tx, v.OrganizationID, v.ThreadID)
-	if !fault.Has(err, fault.NotFound) {
+	if !fault.IsKind(err, fault.NotFound) {
 		return t, err
 	}
 	t = &Thread{
@@ -260,7 +260,7 @@ func (v *Message) holdThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
 			OrganizationID: v.OrganizationID,
 		},
 		Subject:       v.Subject,
-		Status:        open,
+		Status:        threadOpen,
 		LastMessageAt: v.UpdatedAt,
 	}
 	t.Search = db.SearchText(&t.Subject)
@@ -274,21 +274,21 @@ func (v *Message) holdThread(ctx context.Context, tx *db.Tx) (*Thread, error) {
 		}
 	}
 	if err == nil {
-		db.Index(tx, threads.Name(), t.Seq, t.Search)
+		db.UpdateSearchIndex(tx, threads.Name(), t.Seq, t.Search)
 	}
 	return t, err
 }
 
-// enterThread counts a message that was just written in its thread. with is the
+// addToThread counts a message that was just written in its thread. with is the
 // contact that it is from or to, and becomes the thread's if it has none.
 // reopened reports that the message was inbound and the thread was not open, or
 // was snoozed.
-func (v *Message) enterThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *Thread, reopened bool, err error) {
-	if t, err = v.holdThread(ctx, tx); err != nil {
+func (v *Message) addToThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *Thread, reopened bool, err error) {
+	if t, err = v.lockOrCreateThread(ctx, tx); err != nil {
 		return nil, false, err
 	}
 	words := t.Search
-	if err := t.count(ctx, tx, 1); err != nil {
+	if err := t.updateMessageCount(ctx, tx, 1); err != nil {
 		return nil, false, err
 	}
 	t.UpdatedAt, t.LastMessageAt = v.UpdatedAt, max(t.LastMessageAt, v.UpdatedAt)
@@ -302,24 +302,24 @@ func (v *Message) enterThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *T
 		t.CustomerID = v.CustomerID
 	}
 	if v.Direction == Inbound {
-		reopened = t.Status != open || t.SnoozedUntil != nil
-		t.Status, t.SnoozedUntil, t.Unread = open, nil, true
+		reopened = t.Status != threadOpen || t.SnoozedUntil != nil
+		t.Status, t.SnoozedUntil, t.Unread = threadOpen, nil, true
 	}
-	t.Search = withPeople(t.Search, v.correspondence().people())
-	return t, reopened, t.save(ctx, tx, words)
+	t.Search = appendAddresses(t.Search, v.correspondence().otherParticipants())
+	return t, reopened, t.saveAndIndex(ctx, tx, words)
 }
 
-// leaveThread updates a thread that a message was just removed from, by deletion
+// removeFromThread updates a thread that a message was just removed from, by deletion
 // or by moving to another thread. Removing the last message deletes the thread.
-func leaveThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clock.Time) error {
+func removeFromThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clock.Time) error {
 	t, err := threads.Lock(ctx, tx, org, thread)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	latest, err := db.One[*clock.Time](ctx, tx, `
+	latest, err := db.QueryOne[*clock.Time](ctx, tx, `
 		SELECT max(CASE WHEN direction = 'outbound' AND sent_at IS NOT NULL THEN sent_at ELSE created_at END)
 		FROM messages
 		WHERE organization_id = $1 AND thread_id = $2 AND deleted_at IS NULL`, org, thread)
@@ -327,43 +327,43 @@ func leaveThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clock.Ti
 		return err
 	}
 	if latest == nil {
-		_, err := threads.Remove(ctx, tx, org, thread, now)
+		_, err := threads.SoftDelete(ctx, tx, org, thread, now)
 		return err
 	}
-	if err := t.count(ctx, tx, -1); err != nil {
+	if err := t.updateMessageCount(ctx, tx, -1); err != nil {
 		return err
 	}
 	words := t.Search
-	if t.Search, err = t.words(ctx, tx); err != nil {
+	if t.Search, err = t.buildSearchText(ctx, tx); err != nil {
 		return err
 	}
 	t.UpdatedAt, t.LastMessageAt = now, *latest
-	return t.save(ctx, tx, words)
+	return t.saveAndIndex(ctx, tx, words)
 }
 
-// countedUpTo is the longest thread whose messages are counted anew at every
+// maxCountedMessages is the longest thread whose messages are counted anew at every
 // change, which corrects any earlier mistake. In a longer one, where counting
 // takes time, the stored number is only raised or lowered.
-const countedUpTo = 1000
+const maxCountedMessages = 1000
 
-// count updates the number of messages after change of them were added or removed.
-func (t *Thread) count(ctx context.Context, tx *db.Tx, change int) (err error) {
-	if t.MessageCount += change; t.MessageCount > countedUpTo {
+// updateMessageCount updates the number of messages after change of them were added or removed.
+func (t *Thread) updateMessageCount(ctx context.Context, tx *db.Tx, change int) (err error) {
+	if t.MessageCount += change; t.MessageCount > maxCountedMessages {
 		return nil
 	}
-	t.MessageCount, err = db.One[int](ctx, tx, `
+	t.MessageCount, err = db.QueryOne[int](ctx, tx, `
 		SELECT count(*) FROM messages
 		WHERE organization_id = $1 AND thread_id = $2 AND deleted_at IS NULL`, t.OrganizationID, t.ID)
 	return err
 }
 
-// followDraft updates the thread of a draft that changed, or both threads if the
+// updateDraftThreads updates the thread of a draft that changed, or both threads if the
 // draft moved from one to another. with is the contact that the draft is to.
-func (v *Message) followDraft(ctx context.Context, tx *db.Tx, before *Message, with *id.ID) error {
+func (v *Message) updateDraftThreads(ctx context.Context, tx *db.Tx, before *Message, with *id.ID) error {
 	if v.ThreadID != before.ThreadID {
 		moves := []func() error{
-			func() error { return leaveThread(ctx, tx, v.OrganizationID, before.ThreadID, v.UpdatedAt) },
-			func() error { _, _, err := v.enterThread(ctx, tx, with); return err },
+			func() error { return removeFromThread(ctx, tx, v.OrganizationID, before.ThreadID, v.UpdatedAt) },
+			func() error { _, _, err := v.addToThread(ctx, tx, with); return err },
 		}
 		if v.ThreadID < before.ThreadID {
 			slices.Reverse(moves)
@@ -375,7 +375,7 @@ func (v *Message) followDraft(ctx context.Context, tx *db.Tx, before *Message, w
 		}
 		return nil
 	}
-	t, err := v.holdThread(ctx, tx)
+	t, err := v.lockOrCreateThread(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -386,9 +386,9 @@ func (v *Message) followDraft(ctx context.Context, tx *db.Tx, before *Message, w
 	if t.ContactID == nil {
 		t.ContactID = with
 	}
-	if t.Search, err = t.words(ctx, tx); err != nil {
+	if t.Search, err = t.buildSearchText(ctx, tx); err != nil {
 		return err
 	}
 	t.UpdatedAt, t.LastMessageAt = v.UpdatedAt, max(t.LastMessageAt, v.UpdatedAt)
-	return t.save(ctx, tx, words)
+	return t.saveAndIndex(ctx, tx, words)
 }

@@ -20,18 +20,18 @@ type ThreadMessage struct {
 	To      []string `json:"to" db:"to_addresses" max:"1000"`
 	Preview string   `json:"preview" db:"-" max:"200" doc:"the beginning of its text, without what it quotes"`
 
-	op.Mark
+	op.ExternalMark
 }
 
 const (
-	lastMessage  = "lastMessage" // the value of include
-	previewBytes = 600           // of a text, read from the database for a preview
-	previewRunes = 160
+	includeLastMessage = "lastMessage" // the value of include
+	previewBytes       = 600           // of a text, read from the database for a preview
+	previewRunes       = 160
 )
 
-// fillLast puts the latest message into each thread of a page. One statement
+// fillLastMessages puts the latest message into each thread of a page. One statement
 // serves the whole page: for each thread it reads one row of the index.
-func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
+func fillLastMessages(ctx context.Context, c *op.Call, rows []Thread) error {
 	type row struct {
 		ThreadMessage
 		ThreadID id.ID   `db:"thread_id"`
@@ -41,7 +41,7 @@ func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
 	for i := range rows {
 		ids[i] = rows[i].ID
 	}
-	found, err := db.All[row](ctx, c.Tx, `
+	found, err := db.QueryAll[row](ctx, c.Tx, `
 		SELECT id, direction, status, from_address, to_addresses, external, thread_id, substr(text_body, 1, $3)
 		FROM messages
 		WHERE seq IN (
@@ -58,7 +58,7 @@ func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
 	for i := range found {
 		m := &found[i].ThreadMessage
 		if found[i].Text != nil {
-			m.Preview = preview(*found[i].Text)
+			m.Preview = previewText(*found[i].Text)
 		}
 		last[found[i].ThreadID] = m
 	}
@@ -68,8 +68,8 @@ func fillLast(ctx context.Context, c *op.Call, rows []Thread) error {
 	return nil
 }
 
-// preview is the beginning of a text in one line, up to the first quoted line.
-func preview(text string) string {
+// previewText is the beginning of a text in one line, up to the first quoted line.
+func previewText(text string) string {
 	var words []string
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, ">") {

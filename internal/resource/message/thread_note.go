@@ -19,26 +19,26 @@ type ThreadNote struct {
 }
 
 var threadNotes = op.NewNested[ThreadNote]("thread_notes", db.Life{
-	Noun:      "note",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("thread_id", "threads"),
-	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
-	Erase:     db.WholeRow, // although erasing a person only blanks the thread and keeps its row
+	Noun:         "note",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("thread_id", "threads"),
+	Refs:         []db.Ref{db.RefTo("created_by", "", db.Keeps)},
+	Erase:        db.WholeRow, // although erasing a person only blanks the thread and keeps its row
 })
 
 func threadNoteOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "threads.notes.list", Resource: resource}, threadNotes),
+		op.ListChildren(op.Spec{Name: "threads.notes.list", Resource: threadResource}, threadNotes),
 		op.Write(op.Spec{
 			Name:        "threads.notes.create",
 			Route:       "POST /v1/threads/{id}/notes",
-			Resource:    resource,
+			Resource:    threadResource,
 			Summary:     "Add a note to a thread.",
 			Description: "Notes are for the house alone: no mail ever contains one.",
 			Events:      []string{"thread.note.created"},
 			Example:     `{` + exampleThread + `, "body": "She called: the drawings can wait until Monday."}`,
 		}, addThreadNote),
-		op.DeleteChild(op.Spec{Name: "threads.notes.delete", Resource: resource}, threadNotes),
+		op.DeleteChild(op.Spec{Name: "threads.notes.delete", Resource: threadResource}, threadNotes),
 	}
 }
 
@@ -51,7 +51,7 @@ func addThreadNote(ctx context.Context, c *op.Call, in threadNoteAdd) (*ThreadNo
 	v := &ThreadNote{
 		Record:         c.NewRecord(),
 		ThreadID:       in.ID,
-		CreatedBy:      c.Caller.UserID(),
+		CreatedBy:      c.Caller.UserIDOrNil(),
 		CreatedByAgent: c.Caller.Kind == op.AgentActor,
 		Body:           in.Body,
 	}

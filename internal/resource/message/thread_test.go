@@ -118,15 +118,15 @@ func TestThreadRights(t *testing.T) {
 	v := draft(t, a.Door("rest", a.Tenant), `"to": "ada@example.com", "subject": "Drawings"`)
 	path := "/v1/threads/" + v.Text("threadId")
 	for _, bad := range []string{"nobody", "123"} {
-		a.Send(t, a.Key, "GET", "/v1/threads?assigneeId="+bad, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/threads?assigneeId="+bad, "").Refused(t, 400, "INVALID_INPUT")
 	}
 	reader, _ := a.NewKey(t, a.Tenant, "messages:read")
-	a.Send(t, reader, "GET", path, "").OK(t, 200)
-	a.Send(t, reader, "PATCH", path, `{"unread": true}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-	a.Send(t, reader, "POST", path+"/notes", `{"body": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, reader, "GET", path, "").OK(t, 200)
+	a.SendREST(t, reader, "PATCH", path, `{"unread": true}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, reader, "POST", path+"/notes", `{"body": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	others, _ := a.NewKey(t, a.Tenant, "contacts:read", "tasks:read")
 	for _, p := range []string{"/v1/threads", path, path + "/notes"} {
-		a.Send(t, others, "GET", p, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, others, "GET", p, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	}
 }
 
@@ -195,7 +195,7 @@ func TestThreadReopens(t *testing.T) {
 			t.Errorf("events %q", events)
 		}
 		// The person goes, and so does what the house said about them.
-		d.Operate(t, "contacts.erase", "contact", id.ID(ada), fmt.Sprintf(`{"id": %q}`, ada))
+		d.AsOperator(t, "contacts.erase", "contact", id.ID(ada), fmt.Sprintf(`{"id": %q}`, ada))
 		th = d.call(t, "threads.get", inThread(v, "")).OK(t, 200)
 		th.Same("subject", "Thread with an erased contact")
 		th.Same("contactId", nil)
@@ -211,8 +211,8 @@ func TestThreadReopens(t *testing.T) {
 func countIn(t *testing.T, d *desk, table, text string) (n int) {
 	t.Helper()
 	err := d.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+
-			tx.MentionsInBytes("content"), d.Org, text)
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+
+			tx.BytesContainSQL("content"), d.Org, text)
 		return err
 	})
 	if err != nil {
@@ -224,7 +224,7 @@ func countIn(t *testing.T, d *desk, table, text string) (n int) {
 // However many write into a thread and out of it at once, it counts right, and
 // ends only with its last message.
 func TestThreadRaces(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		ada := call(t, "contacts.create", `{"firstName": "Ada",
 			"emails": [{"email": "ada@example.com"}]}`).OK(t, 201).Text("id")
@@ -237,7 +237,7 @@ func TestThreadRaces(t *testing.T) {
 		for i := range 8 {
 			moving = append(moving, draft(t, call, answer([]apptest.Value{first, other}[i%2])))
 		}
-		apptest.AtOnce(18, func(i int) {
+		apptest.RunAtOnce(18, func(i int) {
 			switch {
 			case i < 8: // across each other
 				to := []apptest.Value{other, first}[i%2]
@@ -250,7 +250,7 @@ func TestThreadRaces(t *testing.T) {
 			case i == 16:
 				call(t, "threads.update", inThread(first, `, "status": "waiting"`)).OK(t, 200)
 			default:
-				a.Send(t, a.Key, "DELETE", "/v1/contacts/"+ada, "").OK(t, 204)
+				a.SendREST(t, a.Key, "DELETE", "/v1/contacts/"+ada, "").OK(t, 204)
 			}
 		})
 		th := call(t, "threads.get", inThread(first, "")).OK(t, 200)
@@ -275,7 +275,7 @@ func before(number string) fs.FS {
 
 // The messages of an older version have threads, too.
 func TestThreadsOfOldMessages(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		text, err := fs.ReadFile(migrations.FS, "0021_threads.sql")
 		if err != nil {
 			t.Fatal(err)
@@ -340,7 +340,7 @@ func TestThreadsOfOldMessages(t *testing.T) {
 			Contact *id.ID `db:"contact_id"`
 		}
 		err = now.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			rows, err := db.All[row](ctx, tx, `
+			rows, err := db.QueryAll[row](ctx, tx, `
 				SELECT id, subject, message_count, last_message_at, contact_id
 				FROM threads
 				WHERE organization_id = $1
@@ -366,7 +366,7 @@ func TestThreadMailRace(t *testing.T) {
 			"Message-ID: <a0@example.com>", "", "Is anybody there?")
 		v := d.received(1).At("0")
 		d.call(t, "threads.update", inThread(v, `, "status": "closed"`)).OK(t, 200)
-		apptest.AtOnce(6, func(i int) {
+		apptest.RunAtOnce(6, func(i int) {
 			if i == 0 {
 				d.call(t, "threads.notes.create", inThread(v, `, "body": "So many."`)).OK(t, 201)
 				return

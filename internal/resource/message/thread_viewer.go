@@ -15,8 +15,8 @@ import (
 // seconds. It is in the database rather than in memory because several processes
 // may serve one organization.
 var _ = db.Declare("thread_viewers", db.Life{
-	Parent:     db.To("thread_id", "threads", db.EndsAtPurge),
-	Refs:       []db.Ref{db.To("user_id", "users", db.Keeps)},
+	Parent:     db.RefTo("thread_id", "threads", db.EndsAtPurge),
+	Refs:       []db.Ref{db.RefTo("user_id", "users", db.Keeps)},
 	Permanent:  true,
 	Expire:     db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
 	Unexported: []string{"created_at", "seen_at", "thread_id", "user_id"},
@@ -36,8 +36,8 @@ func threadViewerOperations() []*op.Op {
 	return []*op.Op{op.Write(op.Spec{
 		Name:     "threads.look",
 		Summary:  "Say that you look at a thread, and see who else does.",
-		Resource: resource,
-		Doors:    op.Console,
+		Resource: threadResource,
+		Doors:    op.ConsoleDoor,
 		Example:  `{` + exampleThread + `}`,
 	}, lookAtThread)}
 }
@@ -71,7 +71,7 @@ func lookAtThread(ctx context.Context, c *op.Call, in threadLook) (*op.List[Thre
 			return nil, err
 		}
 	}
-	others, err := db.All[ThreadViewer](ctx, c.Tx, `
+	others, err := db.QueryAll[ThreadViewer](ctx, c.Tx, `
 		SELECT user_id, seen_at FROM thread_viewers
 		WHERE organization_id = $1 AND thread_id = $2 AND user_id <> $3 AND seen_at >= $4
 		ORDER BY seen_at LIMIT 20`, c.Org, in.ID, c.Caller.ID, since)

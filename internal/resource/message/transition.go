@@ -39,9 +39,9 @@ func (m *Messages) transitionOperations() []*op.Op {
 	}
 }
 
-// checkSender fills in the shared address for a message that has no From, and
+// fillAndCheckSender fills in the shared address for a message that has no From, and
 // refuses an address that the organization may not send from.
-func (m *Messages) checkSender(ctx context.Context, tx *db.Tx, v *Message) error {
+func (m *Messages) fillAndCheckSender(ctx context.Context, tx *db.Tx, v *Message) error {
 	if v.From == "" {
 		v.From = m.hosts.DefaultAddress()
 	}
@@ -63,22 +63,22 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 	if v.Status != Draft {
 		return nil, TransitionInvalid.Say("The message is %s; only a draft can be sent.", v.Status)
 	}
-	if err := m.checkSender(ctx, c.Tx, v); err != nil {
+	if err := m.fillAndCheckSender(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := m.nameFor(ctx, c.Tx, v); err != nil {
+	if err := m.enforceSharedName(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := v.checkFiles(ctx, c); err != nil {
+	if err := v.checkFilesExist(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := m.queue(ctx, c.Tx, c.Cause(), v); err != nil {
+	if err := m.queueDelivery(ctx, c.Tx, c.EventCause(), v); err != nil {
 		return nil, err
 	}
 	if err := m.saveTransition(ctx, c, v, "message."+string(v.Status)); err != nil {
 		return nil, err
 	}
-	return v, v.followDraft(ctx, c.Tx, v, v.ContactID)
+	return v, v.updateDraftThreads(ctx, c.Tx, v, v.ContactID)
 }
 
 // cancelMessage takes a message out of the queue. While an attempt is under way the
@@ -93,7 +93,7 @@ func (m *Messages) cancelMessage(ctx context.Context, c *op.Call, in messageRef)
 		return nil, TransitionInvalid.Say("The message is %s; only one that is scheduled or queued can be canceled.",
 			v.Status)
 	}
-	if _, err := m.jobs.CancelKey(ctx, c.Tx, deliverKind, string(v.ID)); err != nil {
+	if _, err := m.jobs.CancelByKey(ctx, c.Tx, deliverKind, string(v.ID)); err != nil {
 		return nil, err
 	}
 	v.Status = Canceled
@@ -106,15 +106,15 @@ func (m *Messages) saveTransition(ctx context.Context, c *op.Call, v *Message, k
 	if err := messages.Save(ctx, c.Tx, v); err != nil {
 		return err
 	}
-	if err := fillFile(ctx, c.Tx, v); err != nil {
+	if err := fillMessageFileIDs(ctx, c.Tx, v); err != nil {
 		return err
 	}
 	return c.Emit(kind, v.ID, v)
 }
 
-// queue enqueues the job that sends a message, now or at scheduledAt. The job is
+// queueDelivery enqueues the job that sends a message, now or at scheduledAt. The job is
 // written in the same transaction, so it exists if and only if the change does.
-func (m *Messages) queue(ctx context.Context, tx *db.Tx, cause event.Event, v *Message) error {
+func (m *Messages) queueDelivery(ctx context.Context, tx *db.Tx, cause event.Event, v *Message) error {
 	if err := checkOptIns(ctx, tx, v); err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func (m *Messages) queue(ctx context.Context, tx *db.Tx, cause event.Event, v *M
 	if v.Status = Queued; v.ScheduledAt != nil && *v.ScheduledAt > cause.At {
 		v.Status, at = Scheduled, *v.ScheduledAt
 	}
-	_, err := m.jobs.Enqueue(ctx, tx, deliverKind, delivery{v.OrganizationID, v.ID},
-		job.For(v.OrganizationID), job.Key(string(v.ID)), job.At(at))
+	_, err := m.jobs.Enqueue(ctx, tx, deliverKind, deliveryArgs{v.OrganizationID, v.ID},
+		job.ForOrganization(v.OrganizationID), job.UniqueKey(string(v.ID)), job.RunAt(at))
 	return err
 }
 
@@ -135,7 +135,7 @@ func checkOptIns(ctx context.Context, tx *db.Tx, v *Message) error {
 	if v.Purpose != Marketing {
 		return nil
 	}
-	refused, err := optin.Refused(ctx, tx, v.OrganizationID, v.recipients())
+	refused, err := optin.NotOptedIn(ctx, tx, v.OrganizationID, v.uniqueRecipients())
 	if err != nil || len(refused) == 0 {
 		return err
 	}

@@ -26,7 +26,7 @@ const (
 // Moves through every door. Nothing is sent in the meantime: no job runs.
 func TestMessageMoves(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		file := a.Upload(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).
+		file := a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).
 			OK(t, 201).Text("id")
 		v := draft(t, call, `"to": "ada@example.com", "subject": "x"`)
 		call(t, "messages.cancel", ref(v)).Refused(t, 409, transition)
@@ -55,7 +55,7 @@ func TestMessageMoves(t *testing.T) {
 		}
 		// A canceled message no longer has a job.
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			n, err := db.One[int](ctx, tx, `
+			n, err := db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM jobs
 				WHERE organization_id = $1 AND kind = 'message.deliver' AND state = 'ready'`, a.Org)
@@ -74,7 +74,7 @@ func TestMessageMoves(t *testing.T) {
 func TestCancelRace(t *testing.T) {
 	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
 		var canceled atomic.Int64
-		apptest.AtOnce(12, func(i int) {
+		apptest.RunAtOnce(12, func(i int) {
 			v := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "n%d",
 				"text": "x"}`, i)).OK(t, 201)
 			time.Sleep(time.Duration(i) * 3 * time.Millisecond)
@@ -87,7 +87,7 @@ func TestCancelRace(t *testing.T) {
 			reaches(t, call, v, "sent")
 		})
 		time.Sleep(200 * time.Millisecond)
-		if n := len(r.Got()); n+int(canceled.Load()) != 12 {
+		if n := len(r.Accepted()); n+int(canceled.Load()) != 12 {
 			t.Errorf("%d sent, %d canceled", n, canceled.Load())
 		}
 		t.Logf("%d of 12 were canceled", canceled.Load())
@@ -97,7 +97,7 @@ func TestCancelRace(t *testing.T) {
 func TestMessageAttachments(t *testing.T) {
 	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
 		upload := func(name, text string) string {
-			return a.Upload(t, a.Key, "/v1/files",
+			return a.UploadForm(t, a.Key, "/v1/files",
 				apptest.Part{Name: "file", FileName: name, Text: text}).OK(t, 201).Text("id")
 		}
 		first, second := upload("first.txt", "one"), upload("second.txt", "second")
@@ -152,9 +152,9 @@ func TestMessageAttachments(t *testing.T) {
 
 // If a file is deleted while its message waits, the message fails and says so.
 func TestAttachmentGone(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
-		f := a.Upload(t, a.Key, "/v1/files",
+		f := a.UploadForm(t, a.Key, "/v1/files",
 			apptest.Part{Name: "file", FileName: "a.txt", Text: "a"}).OK(t, 201).Text("id")
 		v := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "x",
 			"fileIds": [%q]}`, f)).OK(t, 201)
@@ -253,7 +253,7 @@ func TestPost(t *testing.T) {
 		if sent.At("fileIds").Len() != 1 || sent.Text("subject") != "Invoice" {
 			t.Errorf("sent: %s", sent)
 		}
-		if got := r.Got(); len(got) != 1 || !strings.Contains(string(got[0].Content), "INV-000001.pdf") {
+		if got := r.Accepted(); len(got) != 1 || !strings.Contains(string(got[0].Content), "INV-000001.pdf") {
 			t.Errorf("the relay has %d", len(got))
 		}
 		if events := a.Events(t, "message."); events != "message.created message.sent" {

@@ -6,19 +6,19 @@ import (
 	"frontdesk/internal/kernel/db"
 )
 
-// findOptIns finds the rows, including deleted ones, that have one of the
+// findOptInsOfPerson finds the rows, including deleted ones, that have one of the
 // person's addresses but no contact. The erasure finds rows that name the contact
 // by itself.
-func findOptIns(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	rows, err := db.All[int64](ctx, tx, `
+func findOptInsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	rows, err := db.QueryAll[int64](ctx, tx, `
 		SELECT seq FROM email_opt_ins
 		WHERE organization_id = $1 AND contact_id IS NULL AND email_folded = ANY($2)`, e.Organization, e.Addresses)
 	if err != nil {
 		return err
 	}
-	if err := e.Add(ctx, tx, "email_opt_ins", rows...); err != nil {
+	if err := e.AddRows(ctx, tx, "email_opt_ins", rows...); err != nil {
 		return err
 	}
-	e.AlsoNamed(e.IDs("email_opt_ins")...)
+	e.AddPersonIDs(e.RowIDs("email_opt_ins")...)
 	return nil
 }

@@ -52,23 +52,23 @@ type EmailOptIn struct {
 }
 
 var optIns = db.NewTable[EmailOptIn]("email_opt_ins", db.Life{
-	Noun:      "email opt-in",
-	Strangers: db.NobodyOutside,
+	Noun:         "email opt-in",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("contact_id", "contacts"),
-		db.To("link_id", "", db.Keeps),
+		db.RefTo("contact_id", "contacts"),
+		db.RefTo("link_id", "", db.Keeps),
 	},
-	Erase:      db.WholeRow.Find(findOptIns), // an address without a row gets no marketing mail
+	Erase:      db.WholeRow.AlsoFind(findOptInsOfPerson), // an address without a row gets no marketing mail
 	Unexported: []string{"link_id"},
 })
 
 // Exists refuses a second row for the same address.
-var Exists = fault.Define("EMAIL_OPT_IN_EXISTS", 409, "This address already has an opt-in. Change that one.")
+var Exists = fault.DefineKind("EMAIL_OPT_IN_EXISTS", 409, "This address already has an opt-in. Change that one.")
 
 // Operations lists everything that can be done with opt-ins.
 func (l *Links) Operations() []*op.Op {
 	const ref = `"id": "0c7a9d84-3e51-4f6b-a2d8-5b1e7f90c4a3"`
-	return append(op.Exported(op.Batched([]*op.Op{
+	return append(op.WithExport(op.WithBatch([]*op.Op{
 		op.ListRows(op.Spec{
 			Name:    "email_opt_ins.list",
 			Example: `{"status": ["opted_in"], "limit": 20}`,
@@ -97,7 +97,7 @@ func (l *Links) Operations() []*op.Op {
 			Name:    "email_opt_ins.delete",
 			Summary: "Delete an email opt-in; the address no longer gets marketing mail.",
 		}, optIns),
-		op.Restore("email-opt-ins", "email_opt_ins", optIns, nil),
+		op.RestoreRow("email-opt-ins", "email_opt_ins", optIns, nil),
 	})), l.unsubscribeOperations()...)
 }
 
@@ -112,11 +112,11 @@ type optInList struct {
 
 func filterOptIns(in *optInList, w *db.Where) {
 	if in.Email != nil {
-		folded := db.Fold(*in.Email)
-		db.Equal(w, "email_folded", &folded)
+		folded := db.FoldText(*in.Email)
+		db.FilterEqual(w, "email_folded", &folded)
 	}
-	db.Equal(w, "contact_id", in.ContactID)
-	db.OneOf(w, "status", in.Status)
+	db.FilterEqual(w, "contact_id", in.ContactID)
+	db.FilterOneOf(w, "status", in.Status)
 }
 
 type optInCreate struct {
@@ -152,21 +152,21 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	v := &EmailOptIn{Record: c.NewRecord(), Fields: in.Fields, Folded: db.Fold(in.Email)}
-	v.move(in.Status, c.Now)
+	v := &EmailOptIn{Record: c.NewRecord(), Fields: in.Fields, Folded: db.FoldText(in.Email)}
+	v.setStatus(in.Status, c.Now)
 	if in.OptedInAt != nil {
 		v.OptedInAt = in.OptedInAt
 	}
 	if in.OptedOutAt != nil {
 		v.OptedOutAt = in.OptedOutAt
 	}
-	if err := op.References(ctx, c, v.contact()); err != nil {
+	if err := op.LockReferences(ctx, c, v.contactRef()); err != nil {
 		return nil, err
 	}
-	if err := l.assignLink(ctx, c, v); err != nil {
+	if err := l.assignLinkID(ctx, c, v); err != nil {
 		return nil, err
 	}
-	v.Search = v.words()
+	v.Search = v.searchWords()
 	free, err := optIns.TryInsert(ctx, c.Tx, v)
 	if err != nil {
 		return nil, err
@@ -174,13 +174,13 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	if !free {
 		return nil, Exists.New()
 	}
-	db.Index(c.Tx, optIns.Name(), v.Seq, v.Search)
+	db.UpdateSearchIndex(c.Tx, optIns.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_opt_in.created", v.ID, v)
 }
 
-// move sets the status and when it was reached. Opting in again, or pending,
+// setStatus sets the status and when it was reached. Opting in again, or pending,
 // clears the earlier times: the event log has the history.
-func (v *EmailOptIn) move(status Status, now clock.Time) {
+func (v *EmailOptIn) setStatus(status Status, now clock.Time) {
 	v.Status = status
 	switch status {
 	case pending:
@@ -192,12 +192,12 @@ func (v *EmailOptIn) move(status Status, now clock.Time) {
 	}
 }
 
-func (v *EmailOptIn) contact() op.Ref {
-	return op.Ref{Field: "contactId", Table: "contacts", ID: v.ContactID}
+func (v *EmailOptIn) contactRef() op.FieldRef {
+	return op.FieldRef{Field: "contactId", Table: "contacts", ID: v.ContactID}
 }
 
-// words are the text that a search finds an opt-in by.
-func (v *EmailOptIn) words() string { return db.SearchText(&v.Email, v.Source) }
+// searchWords are the text that a search finds an opt-in by.
+func (v *EmailOptIn) searchWords() string { return db.SearchText(&v.Email, v.Source) }
 
 type optInUpdate struct {
 	ID id.ID `path:"id" doc:"the email opt-in"`
@@ -220,13 +220,13 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	contact := v.contact()
-	contact.Was = before.ContactID
-	if err := op.References(ctx, c, contact); err != nil {
+	contact := v.contactRef()
+	contact.Stored = before.ContactID
+	if err := op.LockReferences(ctx, c, contact); err != nil {
 		return nil, err
 	}
-	if v.Folded = db.Fold(v.Email); v.Folded != before.Folded {
-		taken, err := db.All[id.ID](ctx, c.Tx, `
+	if v.Folded = db.FoldText(v.Email); v.Folded != before.Folded {
+		taken, err := db.QueryAll[id.ID](ctx, c.Tx, `
 			SELECT id
 			FROM email_opt_ins
 			WHERE organization_id = $1 AND email_folded = $2 AND deleted_at IS NULL`, c.Org, v.Folded)
@@ -236,7 +236,7 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 		if len(taken) > 0 {
 			return nil, Exists.New()
 		}
-		if err := l.assignLink(ctx, c, v); err != nil {
+		if err := l.assignLinkID(ctx, c, v); err != nil {
 			return nil, err
 		}
 		if !in.Has("status") { // nobody at the new address has agreed to anything
@@ -244,17 +244,17 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 		}
 	}
 	if v.Status != before.Status {
-		v.move(v.Status, c.Now)
+		v.setStatus(v.Status, c.Now)
 	}
-	return v, v.save(ctx, c, before.Search)
+	return v, v.saveAndEmit(ctx, c, before.Search)
 }
 
-// save writes a changed row and emits its event. words is the search text before
+// saveAndEmit writes a changed row and emits its event. words is the search text before
 // the change.
-func (v *EmailOptIn) save(ctx context.Context, c *op.Call, words string) error {
+func (v *EmailOptIn) saveAndEmit(ctx context.Context, c *op.Call, words string) error {
 	v.UpdatedAt = c.Now
-	if v.Search = v.words(); v.Search != words {
-		db.Index(c.Tx, optIns.Name(), v.Seq, v.Search)
+	if v.Search = v.searchWords(); v.Search != words {
+		db.UpdateSearchIndex(c.Tx, optIns.Name(), v.Seq, v.Search)
 	}
 	if err := optIns.Save(ctx, c.Tx, v); err != nil {
 		return err
@@ -262,14 +262,14 @@ func (v *EmailOptIn) save(ctx context.Context, c *op.Call, words string) error {
 	return c.Emit("email_opt_in.updated", v.ID, v)
 }
 
-// Refused lists the addresses, as given, that marketing mail must not go to:
+// NotOptedIn lists the addresses, as given, that marketing mail must not go to:
 // all that are not opted in.
-func Refused(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
+func NotOptedIn(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
 	folded := make([]string, len(addresses))
 	for i, a := range addresses {
-		folded[i] = db.Fold(a)
+		folded[i] = db.FoldText(a)
 	}
-	rows, err := db.All[string](ctx, tx, `
+	rows, err := db.QueryAll[string](ctx, tx, `
 		SELECT email_folded
 		FROM email_opt_ins
 		WHERE organization_id = $1 AND email_folded = ANY($2) AND status = 'opted_in' AND deleted_at IS NULL`, org,

@@ -152,13 +152,13 @@ func TestEmailOptInFilters(t *testing.T) {
 	})
 	a := apptest.Start(t, db.SQLite)
 	for _, query := range []string{"status=maybe", "contactId=1", "limit=101"} {
-		a.Send(t, a.Key, "GET", "/v1/email-opt-ins?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/email-opt-ins?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
 }
 
 // Of many who take an address at once, newly or by a change, one succeeds.
 func TestEmailOptInRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		for round := range 5 {
 			var others []string
@@ -168,7 +168,7 @@ func TestEmailOptInRace(t *testing.T) {
 			}
 			var mu sync.Mutex
 			won := 0
-			apptest.AtOnce(24, func(i int) {
+			apptest.RunAtOnce(24, func(i int) {
 				var r apptest.Result
 				if i%2 == 0 {
 					r = call(t, "email_opt_ins.create", fmt.Sprintf(`{"email": "Wanted-%d@example.com"}`, round))
@@ -194,7 +194,7 @@ func TestEmailOptInRace(t *testing.T) {
 // Marketing mail goes to nobody who has not opted in, or whose opt-in is
 // deleted.
 func TestRefused(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		create := func(email, status string) string {
 			return call(t, "email_opt_ins.create",
@@ -208,7 +208,7 @@ func TestRefused(t *testing.T) {
 		a.Door("action", a.NewTenant(t, "free"))(t, "email_opt_ins.create",
 			`{"email": "theirs@example.com", "status": "opted_in"}`).OK(t, 201)
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			refused, err := optin.Refused(ctx, tx, a.Org,
+			refused, err := optin.NotOptedIn(ctx, tx, a.Org,
 				[]string{"YES@example.com", "No@example.com", "asked@example.com", "gone@example.com",
 					"theirs@example.com",
 					"nobody@example.com"})
@@ -216,10 +216,10 @@ func TestRefused(t *testing.T) {
 				" "); got != "No@example.com asked@example.com gone@example.com theirs@example.com nobody@example.com" {
 				t.Errorf("refused: %s", got)
 			}
-			if none, err := optin.Refused(ctx, tx, a.Org, nil); len(none) > 0 || err != nil {
+			if none, err := optin.NotOptedIn(ctx, tx, a.Org, nil); len(none) > 0 || err != nil {
 				t.Errorf("nobody: %v, %v", none, err)
 			}
-			if _, err := a.Links.Link(ctx, tx, a.Org, "nobody@example.com"); !fault.Has(err, fault.NotFound) {
+			if _, err := a.Links.Link(ctx, tx, a.Org, "nobody@example.com"); !fault.IsKind(err, fault.NotFound) {
 				t.Errorf("a link for nobody: %v", err)
 			}
 			return err
@@ -254,7 +254,7 @@ func follow(t testing.TB, a *apptest.App, link string) {
 // A link that is followed while its row moves to another address does nothing
 // to that address.
 func TestUnsubscribeRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		row := call(t, "email_opt_ins.create",
 			`{"email": "ada@example.com", "status": "opted_in"}`).OK(t, 201).Text("id")
@@ -285,7 +285,7 @@ func TestUnsubscribeRace(t *testing.T) {
 // A purged contact disappears from its opt-ins, and the links of a deleted
 // opt-in work for the next one of the address.
 func TestLinksOutliveRows(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		link := func() (s string) {
 			t.Helper()

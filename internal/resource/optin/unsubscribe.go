@@ -19,7 +19,7 @@ import (
 // How often one IP address may follow links. It is generous, because mailbox
 // providers unsubscribe for all their users from a few addresses.
 const (
-	visits       = 600
+	maxVisits    = 600
 	visitsWindow = time.Minute
 )
 
@@ -37,16 +37,16 @@ func (l *Links) unsubscribeOperations() []*op.Op {
 		op.Read(op.Spec{
 			Name:     "email_opt_ins.subscription",
 			Summary:  "Show whose marketing mail a link ends.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Example:  example,
 		}, l.showSubscription),
 		op.Flow(op.Spec{
 			Name:     "email_opt_ins.unsubscribe",
 			Summary:  "End marketing mail to the address that a link names.",
-			Resource: op.Free,
-			Doors:    op.Console,
+			Resource: op.Unrestricted,
+			Doors:    op.ConsoleDoor,
 			Public:   true,
 			Events:   []string{"email_opt_in.updated"},
 			Example:  example,
@@ -59,9 +59,9 @@ type linkVisit struct {
 	Address string `json:"address" doc:"the visitor's IP address, for the rate limit"`
 }
 
-// Admit counts a visit against the rate limit of the visitor's IP address.
-func (l *Links) Admit(c *op.Call, address string) error {
-	v := l.from.Spend(address, visits, visitsWindow, c.Now.Std())
+// AdmitVisit counts a visit against the rate limit of the visitor's IP address.
+func (l *Links) AdmitVisit(c *op.Call, address string) error {
+	v := l.visitLimiter.Spend(address, maxVisits, visitsWindow, c.Now.Std())
 	if v.OK {
 		return nil
 	}
@@ -71,32 +71,32 @@ func (l *Links) Admit(c *op.Call, address string) error {
 }
 
 func (l *Links) showSubscription(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
-	if err := l.Admit(c, in.Address); err != nil {
+	if err := l.AdmitVisit(c, in.Address); err != nil {
 		return nil, err
 	}
-	s, _, err := l.find(ctx, c, in.Token)
+	s, _, err := l.findSubscription(ctx, c, in.Token)
 	return s, err
 }
 
-// find looks up what a token names, and sets the organization of the call. The
+// findSubscription looks up what a token names, and sets the organization of the call. The
 // row is nil when it was deleted, purged or erased: then the address gets no
 // marketing mail, which is what the visitor wants.
-func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscription, *EmailOptIn, error) {
-	org, link, err := l.ReadToken(purpose, token)
+func (l *Links) findSubscription(ctx context.Context, c *op.Call, token string) (*Subscription, *EmailOptIn, error) {
+	org, link, err := l.ReadToken(unsubscribePurpose, token)
 	if err != nil {
 		return nil, nil, err
 	}
 	c.Org, c.Caller = org, &op.Caller{Kind: op.SystemActor, Organization: org}
-	sender, err := account.OrganizationOf(ctx, c.Tx, org)
-	if errors.Is(err, db.ErrNone) {
+	sender, err := account.LoadOrganization(ctx, c.Tx, org)
+	if errors.Is(err, db.ErrNoRow) {
 		return nil, nil, fault.NotFound.Say("The sender of this message no longer exists.")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &Subscription{Organization: sender.Name}
-	v, err := optIns.Find(ctx, c.Tx, db.In(org).And("link_id = ?", link))
-	if fault.Has(err, fault.NotFound) {
+	v, err := optIns.Find(ctx, c.Tx, db.InOrganization(org).And("link_id = ?", link))
+	if fault.IsKind(err, fault.NotFound) {
 		return s, nil, nil
 	}
 	if err != nil {
@@ -109,17 +109,17 @@ func (l *Links) find(ctx context.Context, c *op.Call, token string) (*Subscripti
 // unsubscribe opts an address out. It may be repeated: an address that is out
 // stays out, with its original time.
 func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Subscription, error) {
-	if err := l.Admit(c, in.Address); err != nil {
+	if err := l.AdmitVisit(c, in.Address); err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Subscription, error) {
-		s, v, err := l.find(ctx, c, in.Token)
+		s, v, err := l.findSubscription(ctx, c, in.Token)
 		if err != nil || v == nil {
 			return s, err
 		}
 		link := v.LinkID
 		v, err = optIns.Lock(ctx, c.Tx, c.Org, v.ID)
-		if fault.Has(err, fault.NotFound) || err == nil && v.LinkID != link {
+		if fault.IsKind(err, fault.NotFound) || err == nil && v.LinkID != link {
 			return &Subscription{Organization: s.Organization}, nil // deleted a moment ago, or given to another address
 		}
 		if err != nil {
@@ -129,7 +129,7 @@ func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Sub
 		if v.Status == optedOut {
 			return s, nil
 		}
-		v.move(optedOut, c.Now)
-		return s, v.save(ctx, c, v.Search)
+		v.setStatus(optedOut, c.Now)
+		return s, v.saveAndEmit(ctx, c, v.Search)
 	})
 }

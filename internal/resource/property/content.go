@@ -39,26 +39,26 @@ func (d *PropertyDefinition) parseValue(value db.JSON) (Content, error) {
 	switch d.ValueType {
 	case "boolean":
 		var b bool
-		if issue = decode(value, "boolean", &b); issue == "" {
+		if issue = decodeValue(value, "boolean", &b); issue == "" {
 			c.ValueBoolean = &b
 		}
 	case "number":
 		text := string(value)
 		if value.Kind() != '0' {
-			issue = decode(value, "number, or string that holds one", &text)
+			issue = decodeValue(value, "number, or string that holds one", &text)
 		}
 		if issue == "" {
-			text, issue = normalNumber(text)
+			text, issue = normalizeNumber(text)
 		}
 		c.ValueNumber = &text
 	case "multi_select":
 		var list []db.JSON
-		if issue = decode(value, "array of string", &list); issue == "" {
+		if issue = decodeValue(value, "array of string", &list); issue == "" {
 			return d.chooseOptions(list)
 		}
 	default:
 		var text string
-		if issue = decode(value, "string", &text); issue == "" {
+		if issue = decodeValue(value, "string", &text); issue == "" {
 			issue = d.textIssue(text)
 		}
 		c.ValueText = &text
@@ -72,9 +72,9 @@ func (d *PropertyDefinition) parseValue(value db.JSON) (Content, error) {
 	return c, nil
 }
 
-// decode reads a JSON value into a pointer. want names the kind for the issue; null is never
+// decodeValue reads a JSON value into a pointer. want names the kind for the issue; null is never
 // accepted.
-func decode(value db.JSON, want string, into any) (issue string) {
+func decodeValue(value db.JSON, want string, into any) (issue string) {
 	if json.Unmarshal(value, into) != nil || value.Kind() == 'n' {
 		return "Invalid input: expected " + want
 	}
@@ -90,12 +90,12 @@ func (d *PropertyDefinition) textIssue(s string) string {
 	case "date":
 		return op.FormatIssue("date", s)
 	case "url":
-		return cmp.Or(tooLong(s, maxURL), op.FormatIssue("url", s))
+		return cmp.Or(lengthIssue(s, maxURL), op.FormatIssue("url", s))
 	}
-	return tooLong(s, maxText)
+	return lengthIssue(s, maxText)
 }
 
-func tooLong(s string, most int) string {
+func lengthIssue(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return ""
 	}
@@ -137,16 +137,17 @@ func (d *PropertyDefinition) chooseOptions(elements []db.JSON) (Content, error) 
 	var tree *fault.Tree
 	list := make([]string, len(elements))
 	for i, e := range elements {
-		issue := decode(e, "string", &list[i])
+		issue := decodeValue(e, "string", &list[i])
 		if issue == "" {
 			issue = d.optionIssue(list[i])
 		}
 		if issue == "" && slices.Index(list, list[i]) < i {
-			issue = twice
+			issue = duplicateIssue
 		}
 		if issue != "" {
 			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(issue))
 		}
 	}
-	return Content{ValueTextList: &list}, (*fault.Tree)(nil).Set("value", tree.Sized(len(list))).Fault(fault.Invalid)
+	return Content{ValueTextList: &list}, (*fault.Tree)(nil).SetField("value",
+		tree.PadItems(len(list))).Fault(fault.Invalid)
 }

@@ -45,17 +45,18 @@ type definitionFields struct {
 }
 
 var definitions = db.NewTable[PropertyDefinition]("property_definitions", db.Life{
-	Noun:      "property definition",
-	Strangers: db.NobodyOutside,
+	Noun:         "property definition",
+	ExternalText: db.NoExternalText,
 })
 
 // KeyTaken refuses a second definition with the same key.
-var KeyTaken = fault.Define("PROPERTY_KEY_TAKEN", 409, "Another property definition of this object type has this key.")
+var KeyTaken = fault.DefineKind("PROPERTY_KEY_TAKEN", 409,
+	"Another property definition of this object type has this key.")
 
 // Operations lists everything that can be done with properties.
 func Operations() []*op.Op {
 	all := append(definitionOperations(), suggestionOperations()...)
-	for _, o := range objects {
+	for _, o := range objectKinds {
 		all = append(all, o.operations()...)
 	}
 	return all
@@ -68,7 +69,7 @@ func definitionOperations() []*op.Op {
 			Name:     "property_definitions.list",
 			Resource: "properties",
 			Example:  `{"objectType": ["customer"], "limit": 20}`,
-		}, definitions, func(in *definitionList, w *db.Where) { db.OneOf(w, "object_type", in.ObjectType) }),
+		}, definitions, func(in *definitionList, w *db.Where) { db.FilterOneOf(w, "object_type", in.ObjectType) }),
 		op.Write(op.Spec{
 			Name:        "property_definitions.create",
 			Route:       "POST /v1/property-definitions",
@@ -98,7 +99,7 @@ func definitionOperations() []*op.Op {
 			Summary:  "Delete a property definition and all its values.",
 			Resource: "properties",
 		}, definitions),
-		op.Restore("property-definitions", "properties", definitions, nil),
+		op.RestoreRow("property-definitions", "properties", definitions, nil),
 	}
 }
 
@@ -137,18 +138,18 @@ func checkOptions(valueType string, options *[]string) error {
 		if o == "" {
 			tree = tree.SetItem(i, (*fault.Tree)(nil).Add("Must not be empty"))
 		} else if slices.Index(*options, o) < i {
-			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(twice))
+			tree = tree.SetItem(i, (*fault.Tree)(nil).Add(duplicateIssue))
 		}
 	}
-	return (*fault.Tree)(nil).Set("options", tree.Sized(len(*options))).Fault(fault.Invalid)
+	return (*fault.Tree)(nil).SetField("options", tree.PadItems(len(*options))).Fault(fault.Invalid)
 }
 
-const twice = "Must not appear twice"
+const duplicateIssue = "Must not appear twice"
 
 func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*PropertyDefinition, error) {
 	v := &PropertyDefinition{Record: c.NewRecord(), ObjectType: in.ObjectType, Key: in.Key,
 		ValueType: in.ValueType, definitionFields: in.definitionFields}
-	v.Search = v.words()
+	v.Search = v.searchWords()
 	free, err := definitions.TryInsert(ctx, c.Tx, v)
 	if err != nil {
 		return nil, err
@@ -156,12 +157,12 @@ func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Pr
 	if !free {
 		return nil, KeyTaken.Say("Another %s property has the key %s.", v.ObjectType, v.Key)
 	}
-	db.Index(c.Tx, definitions.Name(), v.Seq, v.Search)
+	db.UpdateSearchIndex(c.Tx, definitions.Name(), v.Seq, v.Search)
 	return v, c.Emit("property_definition.created", v.ID, v)
 }
 
-// words is the text that a search finds a definition by.
-func (v *PropertyDefinition) words() string { return db.SearchText(&v.Name, &v.Key) }
+// searchWords is the text that a search finds a definition by.
+func (v *PropertyDefinition) searchWords() string { return db.SearchText(&v.Name, &v.Key) }
 
 type definitionUpdate struct {
 	ID id.ID `path:"id" doc:"the property definition"`
@@ -183,8 +184,8 @@ func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Pr
 		return v, nil
 	}
 	v.UpdatedAt = c.Now
-	if v.Search = v.words(); v.Search != before {
-		db.Index(c.Tx, definitions.Name(), v.Seq, v.Search)
+	if v.Search = v.searchWords(); v.Search != before {
+		db.UpdateSearchIndex(c.Tx, definitions.Name(), v.Seq, v.Search)
 	}
 	if err := definitions.Save(ctx, c.Tx, v); err != nil {
 		return nil, err

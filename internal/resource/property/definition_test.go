@@ -132,11 +132,11 @@ func TestDefinitionRefusals(t *testing.T) {
 
 // Of many who want a key at once, one gets it.
 func TestKeyRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		for round := range 5 {
 			var made, taken atomic.Int64
-			apptest.AtOnce(16, func(int) {
+			apptest.RunAtOnce(16, func(int) {
 				r := call(t, "property_definitions.create",
 					fmt.Sprintf(`{"objectType": "contact", "key": "k%d", "name": "K", "valueType": "text"}`, round))
 				if r.Status == 201 {

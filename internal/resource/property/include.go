@@ -32,33 +32,33 @@ type Filter struct {
 	PropertyValue *string `query:"propertyValue" max:"2048" doc:"exact; one option of a multi_select"`
 }
 
-// Where narrows w to the objects of a kind that have the property confirmed with the value.
-func (f Filter) Where(ctx context.Context, c *op.Call, objectType string, w *db.Where) error {
+// AddCondition narrows w to the objects of a kind that have the property confirmed with the value.
+func (f Filter) AddCondition(ctx context.Context, c *op.Call, objectType string, w *db.Where) error {
 	switch {
 	case f.PropertyKey == nil && f.PropertyValue == nil:
 		return nil
 	case f.PropertyKey == nil:
-		return badFilter("propertyKey", "Required with propertyValue")
+		return filterFault("propertyKey", "Required with propertyValue")
 	case f.PropertyValue == nil:
-		return badFilter("propertyValue", "Required with propertyKey")
+		return filterFault("propertyValue", "Required with propertyKey")
 	}
-	if err := c.Require("properties", op.ActionRead, "A filter by property"); err != nil {
+	if err := c.RequirePermission("properties", op.ActionRead, "A filter by property"); err != nil {
 		return err
 	}
-	found, err := db.All[PropertyDefinition](ctx, c.Tx, "SELECT "+definitions.Columns()+` FROM property_definitions
+	found, err := db.QueryAll[PropertyDefinition](ctx, c.Tx, "SELECT "+definitions.Columns()+` FROM property_definitions
 		WHERE organization_id = $1 AND object_type = $2 AND key = $3 AND deleted_at IS NULL`,
 		c.Org, objectType, *f.PropertyKey)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
-		return badFilter("propertyKey", "No property of a "+objectType+" has this key")
+		return filterFault("propertyKey", "No property of a "+objectType+" has this key")
 	}
-	condition, args, issue := found[0].condition(*f.PropertyValue)
+	condition, args, issue := found[0].matchCondition(*f.PropertyValue)
 	if issue != "" {
-		return badFilter("propertyValue", issue)
+		return filterFault("propertyValue", issue)
 	}
-	w.Among(db.Named{
+	w.AmongRows(db.IndexedRows{
 		Table:  values.Name(),
 		Column: "object_id",
 		Where:  "definition_id = ? AND status = 'confirmed' AND deleted_at IS NULL AND " + condition,
@@ -67,22 +67,22 @@ func (f Filter) Where(ctx context.Context, c *op.Call, objectType string, w *db.
 	return nil
 }
 
-// badFilter refuses a parameter of the query.
-func badFilter(field, issue string) error {
+// filterFault refuses a parameter of the query.
+func filterFault(field, issue string) error {
 	return (*fault.Tree)(nil).At([]any{field}, issue).Fault(fault.BadInput)
 }
 
-// indexedText is how many characters of a text the index has. The condition below repeats the
+// indexedRunes is how many characters of a text the index has. The condition below repeats the
 // number.
-const indexedText = 100
+const indexedRunes = 100
 
-// condition is the SQL condition that selects the values equal to text. It repeats the
+// matchCondition is the SQL condition that selects the values equal to text. It repeats the
 // condition of the partial index for the type, so that the database uses that index.
-func (d *PropertyDefinition) condition(text string) (condition string, args []any, issue string) {
+func (d *PropertyDefinition) matchCondition(text string) (condition string, args []any, issue string) {
 	const neither = "value_text IS NULL AND value_number IS NULL AND value_date IS NULL AND "
 	switch d.ValueType {
 	case "number":
-		text, issue = normalNumber(text)
+		text, issue = normalizeNumber(text)
 		return "value_number = ?", []any{text}, issue
 	case "date":
 		return "value_date = ?", []any{text}, op.FormatIssue("date", text)
@@ -103,7 +103,7 @@ func (d *PropertyDefinition) condition(text string) (condition string, args []an
 	first := []rune(text)
 	// The || keeps SQLite from merging the two comparisons, after which it would not use the index.
 	return "value_text IS NOT NULL AND substr(value_text, 1, 100) = ? AND value_text || '' = ?",
-		[]any{string(first[:min(len(first), indexedText)]), text}, ""
+		[]any{string(first[:min(len(first), indexedRunes)]), text}, ""
 }
 
 // Fill puts the confirmed properties into a page of objects, with one statement for all of
@@ -112,7 +112,7 @@ func Fill[T any](ctx context.Context, c *op.Call, in Include, rows []T, of func(
 	if len(in.Include) == 0 {
 		return nil
 	}
-	if err := c.Require("properties", op.ActionRead, "include=properties"); err != nil {
+	if err := c.RequirePermission("properties", op.ActionRead, "include=properties"); err != nil {
 		return err
 	}
 	at, ids := map[id.ID]*[]Property{}, []id.ID{}
@@ -122,12 +122,12 @@ func Fill[T any](ctx context.Context, c *op.Call, in Include, rows []T, of func(
 		at[object] = *field
 		ids = append(ids, object)
 	}
-	found, err := db.All[Property](ctx, c.Tx, `
+	found, err := db.QueryAll[Property](ctx, c.Tx, `
 		SELECT (SELECT d.key FROM property_definitions d
 			WHERE d.organization_id = $1 AND d.id = property_values.definition_id) AS key, `+values.Columns()+`
 		FROM property_values
 		WHERE organization_id = $1 AND object_id = ANY($2) AND status = 'confirmed' AND deleted_at IS NULL AND `+
-		liveDefinition, c.Org, ids)
+		liveDefinitionSQL, c.Org, ids)
 	if err != nil {
 		return err
 	}

@@ -80,10 +80,10 @@ func TestPropertiesOfLists(t *testing.T) {
 
 // An include reveals nothing that the caller may not read by itself.
 func TestAttackIncludes(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		key, _ := a.NewKey(t, a.Tenant, "contacts:read", "invoices:read", "customers:read")
 		blind, _ := a.NewKey(t, a.Tenant, "messages:read", "invoices:read")
-		contact := a.Send(t, a.Key, "POST", "/v1/contacts",
+		contact := a.SendREST(t, a.Key, "POST", "/v1/contacts",
 			`{"firstName": "Ada", "emails": [{"email": "ada@example.com"}]}`).OK(t, 201).Text("id")
 		for _, c := range []struct{ key, path, permission string }{
 			{key, "/v1/contacts?include=properties", "properties:read"},
@@ -93,27 +93,27 @@ func TestAttackIncludes(t *testing.T) {
 			{blind, "/v1/invoices?include=customer", "customers:read"},
 			{blind, "/v1/messages?include=contacts", "contacts:read"},
 		} {
-			a.Send(t, c.key, "GET", c.path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
+			a.SendREST(t, c.key, "GET", c.path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS").
 				Same("details.permission", c.permission)
 		}
 
-		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "Engines"}`).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "Engines"}`).OK(t, 201).Text("id")
+		a.SendREST(t, a.Key, "POST", "/v1/invoices", fmt.Sprintf(
 			`{"customerId": %q, "lineItems": [{"description": "x", "unitAmountCents": 1}]}`, customer)).OK(t, 201)
-		invoices := a.Send(t, key, "GET", "/v1/invoices?include=customer", "").OK(t, 200)
+		invoices := a.SendREST(t, key, "GET", "/v1/invoices?include=customer", "").OK(t, 200)
 		invoices.Same("0.customer.name", "Engines")
-		if plain := a.Send(t, key, "GET", "/v1/invoices", "").OK(t, 200).At("0"); plain.Has("customer") {
+		if plain := a.SendREST(t, key, "GET", "/v1/invoices", "").OK(t, 200).At("0"); plain.Has("customer") {
 			t.Errorf("a customer that nobody asked for: %s", plain)
 		}
-		a.Send(t, a.Key, "DELETE", "/v1/customers/"+customer, "").OK(t, 204)
-		gone := a.Send(t, key, "GET", "/v1/invoices?include=customer", "").OK(t, 200).At("0")
+		a.SendREST(t, a.Key, "DELETE", "/v1/customers/"+customer, "").OK(t, 204)
+		gone := a.SendREST(t, key, "GET", "/v1/invoices?include=customer", "").OK(t, 200).At("0")
 		if !gone.Has("customer") || !gone.At("customer").Null() {
 			t.Errorf("a deleted customer: %s", gone)
 		}
 
-		a.Send(t, a.Key, "POST", "/v1/messages",
+		a.SendREST(t, a.Key, "POST", "/v1/messages",
 			`{"to": "ada@example.com", "subject": "Hi", "text": "Hi", "draft": true}`).OK(t, 201)
-		messages := a.Send(t, a.Key, "GET", "/v1/messages?include=contacts", "").OK(t, 200)
+		messages := a.SendREST(t, a.Key, "GET", "/v1/messages?include=contacts", "").OK(t, 200)
 		messages.Same("0.contacts.0.id", contact)
 		messages.Same("0.contacts.0.role", "to")
 		messages.Same("0.contacts.0.emails.0.email", "ada@example.com")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// number is the JSON syntax of a number (RFC 8259 §6).
-var number = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
+// numberSyntax is the JSON syntax of a number (RFC 8259 §6).
+var numberSyntax = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 
 // maxDigits bounds a number written out, without its sign and point.
 const maxDigits = 100
@@ -18,11 +18,11 @@ const maxExponent = 1 << 30
 
 const tooManyDigits = "Too long: expected a number of at most 100 digits"
 
-// normalNumber writes a decimal in full, without an exponent or redundant
+// normalizeNumber writes a decimal in full, without an exponent or redundant
 // zeros, so that equal numbers are equal text. No digit is lost, because it
 // never becomes a float.
-func normalNumber(s string) (normal, issue string) {
-	m := number.FindStringSubmatch(s)
+func normalizeNumber(s string) (normal, issue string) {
+	m := numberSyntax.FindStringSubmatch(s)
 	if m == nil {
 		return "", "Invalid number; write it like 12 or -0.5"
 	}

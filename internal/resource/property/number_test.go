@@ -29,7 +29,7 @@ func TestNormalNumber(t *testing.T) {
 		"1e9999999": "", "1e9223372036854775807": "", "1e-9223372036854775808": "", "-1.5e-9223372036854775807": "",
 		"0." + nines + "9": "",
 	} {
-		got, issue := normalNumber(in)
+		got, issue := normalizeNumber(in)
 		if got != want || (issue == "") != (want != "") {
 			t.Errorf("%q is %q (%q), want %q", in, got, issue, want)
 		}
@@ -61,7 +61,7 @@ func TestNumbersAreExact(t *testing.T) {
 		if r.IntN(2) == 0 {
 			in += []string{"e", "E-", "e+"}[r.IntN(3)] + digits(2)
 		}
-		out, issue := normalNumber(in)
+		out, issue := normalizeNumber(in)
 		if issue != "" {
 			continue
 		}
@@ -71,7 +71,7 @@ func TestNumbersAreExact(t *testing.T) {
 		if !ok || a.Cmp(b) != 0 {
 			t.Fatalf("%s became %s", in, out)
 		}
-		if again, _ := normalNumber(out); again != out {
+		if again, _ := normalizeNumber(out); again != out {
 			t.Fatalf("%s became %s, which becomes %s", in, out, again)
 		}
 	}

@@ -41,14 +41,14 @@ const conflict = "PROPERTY_VALUE_CONFLICT"
 // Of 32 who replace a value at once, one succeeds; the others are told that
 // they were too late, or that the value is gone.
 func TestReplaceRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("rest", a.Tenant), "customers")
 		text := h.define("text", "text")
 		var all tally
 		for range 10 {
 			v := h.add(text, `"old"`).OK(t, 201).Text("id")
 			var c tally
-			apptest.AtOnce(32, func(i int) {
+			apptest.RunAtOnce(32, func(i int) {
 				r := h.patch(v, fmt.Sprintf(`"value": "new %d"`, i))
 				c.add(t, r, conflict, "NOT_FOUND")
 				all.add(t, r, conflict, "NOT_FOUND")
@@ -63,14 +63,14 @@ func TestReplaceRace(t *testing.T) {
 
 // Of 32 who confirm one suggestion at once, one succeeds.
 func TestConfirmRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("rest", a.Tenant), "contacts")
 		text := h.define("text", "text")
 		var all tally
 		for range 10 {
 			v := h.in(text, "suggested", `"x"`).Text("id")
 			var c tally
-			apptest.AtOnce(32, func(int) {
+			apptest.RunAtOnce(32, func(int) {
 				r := h.patch(v, `"status": "confirmed"`)
 				c.add(t, r, conflict, transition)
 				all.add(t, r, conflict, transition)
@@ -86,7 +86,7 @@ func TestConfirmRace(t *testing.T) {
 // Everything at once on one property: creations, confirmations, replacements,
 // dismissals and deletions. At most one value is ever confirmed.
 func TestWritersOfOneProperty(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("action", a.Tenant), "businesses")
 		text := h.define("text", "text")
 		var c tally
@@ -96,7 +96,7 @@ func TestWritersOfOneProperty(t *testing.T) {
 			for i := range suggestions {
 				suggestions[i] = h.in(text, "suggested", `"s"`).Text("id")
 			}
-			apptest.AtOnce(32, func(i int) {
+			apptest.RunAtOnce(32, func(i int) {
 				switch {
 				case i < 16:
 					c.add(t, h.patch(suggestions[i], `"status": "confirmed"`), conflict)
@@ -123,10 +123,10 @@ func TestWritersOfOneProperty(t *testing.T) {
 func waiting(t testing.TB, a *apptest.App) (n int) {
 	t.Helper()
 	if a.DB.Engine() == db.SQLite {
-		return a.DB.Gauges().QueueLength
+		return a.DB.ReadGauges().QueueLength
 	}
 	err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, `
+		n, err = db.QueryOne[int](ctx, tx, `
 			SELECT count(*)
 			FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock'`)
@@ -141,7 +141,7 @@ func waiting(t testing.TB, a *apptest.App) (n int) {
 // Everyone who read the property before another's commit loses to it: the root
 // is held until all of them wait.
 func TestConflict(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("rest", a.Tenant), "customers")
 		text := h.define("text", "text")
 		for name, move := range map[string]struct{ status, fields string }{
@@ -188,12 +188,12 @@ func TestConflict(t *testing.T) {
 
 // Creating or deleting another value of the same property is a change too.
 func TestConflictWithCreationAndDeletion(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		h := newHolder(t, a, a.Door("action", a.Tenant), "customers")
 		text, beside := h.define("text", "text"), h.define("beside", "text")
 		version := func() (n int64) {
 			err := a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-				n, err = db.One[int64](ctx, tx, `
+				n, err = db.QueryOne[int64](ctx, tx, `
 					SELECT coalesce(max(version), 0)
 					FROM property_values
 					WHERE organization_id = $1 AND definition_id = $2`, a.Org, text)

@@ -29,9 +29,9 @@ type suggestionList struct {
 }
 
 func listSuggestions(ctx context.Context, c *op.Call, in suggestionList) (*op.List[PropertyValue], error) {
-	w := db.In(c.Org).And("status = 'suggested'").And(liveDefinition).And(liveObject())
+	w := db.InOrganization(c.Org).And("status = 'suggested'").And(liveDefinitionSQL).And(liveObjectSQL())
 	if len(in.ObjectType) > 0 {
-		text, args := db.AnyOf("object_type", in.ObjectType)
+		text, args := db.OneOfCondition("object_type", in.ObjectType)
 		w.And(text, args...)
 	}
 	if in.DefinitionID != nil {
@@ -40,14 +40,14 @@ func listSuggestions(ctx context.Context, c *op.Call, in suggestionList) (*op.Li
 	if in.AgentID != nil {
 		w.And("set_by_agent_id = ?", *in.AgentID)
 	}
-	rows, err := values.List(ctx, c.Tx, w, in.DB())
-	return op.ListOf(in.Page, rows), err
+	rows, err := values.List(ctx, c.Tx, w, in.ToDBPage())
+	return op.NewList(in.Page, rows), err
 }
 
-// liveObject selects the values whose object is not deleted.
-func liveObject() string {
+// liveObjectSQL selects the values whose object is not deleted.
+func liveObjectSQL() string {
 	var kinds []string
-	for _, o := range objects {
+	for _, o := range objectKinds {
 		kinds = append(kinds, "object_type = '"+o.kind+"' AND EXISTS (SELECT 1 FROM "+o.table+
 			" o WHERE o.organization_id = $1 AND o.id = property_values.object_id AND o.deleted_at IS NULL)")
 	}

@@ -40,51 +40,51 @@ type PropertyValueSource struct {
 type Status string
 
 const (
-	suggested Status = "suggested"
-	confirmed Status = "confirmed"
-	dismissed Status = "dismissed"
+	statusSuggested Status = "suggested"
+	statusConfirmed Status = "confirmed"
+	statusDismissed Status = "dismissed"
 )
 
 var values = db.NewTable[PropertyValue]("property_values", db.Life{
-	Noun:      "property value",
-	Strangers: db.NobodyOutside,
+	Noun:         "property value",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("definition_id", "property_definitions", db.EndsAtPurge),
-		db.To("object_id", "contacts", db.EndsAtPurge),
-		db.To("object_id", "customers", db.EndsAtPurge),
-		db.To("object_id", "businesses", db.EndsAtPurge),
-		db.To("set_by_user_id", "users", db.Keeps),
-		db.To("set_by_agent_id", "agents", db.Keeps),
+		db.RefTo("definition_id", "property_definitions", db.EndsAtPurge),
+		db.RefTo("object_id", "contacts", db.EndsAtPurge),
+		db.RefTo("object_id", "customers", db.EndsAtPurge),
+		db.RefTo("object_id", "businesses", db.EndsAtPurge),
+		db.RefTo("set_by_user_id", "users", db.Keeps),
+		db.RefTo("set_by_agent_id", "agents", db.Keeps),
 	},
 	// When two objects are merged and both have a confirmed value, the one of the object that goes
 	// becomes a suggestion, for somebody to decide.
-	Yields: []db.Yield{{
-		Column: "status", Was: "'confirmed'", Left: "'suggested'",
-		Only: `status = 'confirmed' AND EXISTS (SELECT 1 FROM property_values k
+	MergeRules: []db.MergeRule{{
+		Column: "status", RestoreTo: "'confirmed'", SetTo: "'suggested'",
+		Where: `status = 'confirmed' AND EXISTS (SELECT 1 FROM property_values k
 			WHERE k.organization_id = $1 AND k.object_id = $3 AND k.definition_id = property_values.definition_id
 				AND k.status = 'confirmed' AND k.deleted_at IS NULL)`,
 	}},
 })
 
-// object is a kind of object that has properties: its name in the API, and its table.
-type object struct{ kind, table string }
+// objectKind is a kind of object that has properties: its name in the API, and its table.
+type objectKind struct{ kind, table string }
 
-var objects = []object{{"contact", "contacts"}, {"customer", "customers"}, {"business", "businesses"}}
+var objectKinds = []objectKind{{"contact", "contacts"}, {"customer", "customers"}, {"business", "businesses"}}
 
-// liveDefinition selects the values whose definition is not deleted.
-const liveDefinition = `EXISTS (SELECT 1 FROM property_definitions d
+// liveDefinitionSQL selects the values whose definition is not deleted.
+const liveDefinitionSQL = `EXISTS (SELECT 1 FROM property_definitions d
 	WHERE d.organization_id = $1 AND d.id = property_values.definition_id AND d.deleted_at IS NULL)`
 
-// rows are the values of objects of this kind. The object is the parent of its values, which
+// valuesOfObject are the values of objects of this kind. The object is the parent of its values, which
 // is locked for every change.
-func (o object) rows() op.Nested[PropertyValue] {
-	n := op.Under(values, db.To("object_id", o.table))
-	n.Seen = liveDefinition
+func (o objectKind) valuesOfObject() op.Nested[PropertyValue] {
+	n := op.NestedUnder(values, db.RefTo("object_id", o.table))
+	n.Seen = liveDefinitionSQL
 	return n
 }
 
-// spec is what the operations on the values of one kind of object share.
-func (o object) spec(verb, route, summary, example string) op.Spec {
+// operationSpec is what the operations on the values of one kind of object share.
+func (o objectKind) operationSpec(verb, route, summary, example string) op.Spec {
 	s := op.Spec{
 		Name:     o.table + ".properties." + verb,
 		Route:    route,
@@ -93,38 +93,39 @@ func (o object) spec(verb, route, summary, example string) op.Spec {
 		Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"` + example + `}`,
 	}
 	if past := map[string]string{"create": "created", "update": "updated", "delete": "deleted"}[verb]; past != "" {
-		s.Events = []string{o.event(past)}
+		s.Events = []string{o.eventType(past)}
 	}
 	return s
 }
 
-// event is the type of an event about a value, like contact.property.created.
-func (o object) event(verb string) string { return o.kind + ".property." + verb }
+// eventType is the type of an event about a value, like contact.property.created.
+func (o objectKind) eventType(verb string) string { return o.kind + ".property." + verb }
 
-func (o object) operations() []*op.Op {
+func (o objectKind) operations() []*op.Op {
 	all := "/v1/" + o.table + "/{id}/properties"
 	one := all + "/{propertyId}"
 	const ref = `, "propertyId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
-	create := o.spec("create", "POST "+all, "Give a "+o.kind+" a property value.",
+	create := o.operationSpec("create", "POST "+all, "Give a "+o.kind+" a property value.",
 		`, "definitionId": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d", "value": "gold", "sources": [{"url": `+
 			`"https://example.com/about", "title": "About"}]`)
 	create.Description = "A value from an agent is a suggestion unless it says otherwise. A confirmed value replaces " +
 		"the one confirmed before. A number may be sent as a string; an array holds strings."
-	update := o.spec("update", "PATCH "+one, "Confirm, dismiss, restore or replace a property value of a "+o.kind+".",
-		ref+`, "status": "dismissed"`)
+	update := o.operationSpec("update", "PATCH "+one,
+		"Confirm, dismiss, restore or replace a property value of a "+o.kind+".", ref+`, "status": "dismissed"`)
 	update.Description = "Use status to confirm a suggestion, dismiss a value or restore a dismissed one as a " +
 		"suggestion. Use value to replace a confirmed value, which gets a new id. With both, status comes first, and " +
 		"both happen or neither."
 	update.Errors = []*fault.Kind{TransitionInvalid, NotConfirmed, Conflict}
 	// The input has one field, value; the answer has a field for each type instead.
-	create.Exceptions, update.Exceptions = []string{"value"}, []string{"value"}
+	create.FieldExceptions, update.FieldExceptions = []string{"value"}, []string{"value"}
 	return []*op.Op{
-		op.Read(o.spec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.",
+		op.Read(o.operationSpec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.",
 			`, "status": ["confirmed"]`), o.listValues),
 		op.Write(create, o.createValue),
-		op.Read(o.spec("get", "GET "+one, "Get a property value of a "+o.kind+".", ref), o.getValue),
+		op.Read(o.operationSpec("get", "GET "+one, "Get a property value of a "+o.kind+".", ref), o.getValue),
 		op.Write(update, o.updateValue),
-		op.Write(o.spec("delete", "DELETE "+one, "Delete a property value of a "+o.kind+".", ref), o.deleteValue),
+		op.Write(o.operationSpec("delete", "DELETE "+one, "Delete a property value of a "+o.kind+".", ref),
+			o.deleteValue),
 	}
 }
 
@@ -135,11 +136,11 @@ type valueList struct {
 	DefinitionID *id.ID   `query:"definitionId"`
 }
 
-func (o object) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[PropertyValue], error) {
-	rows := o.rows()
-	w := rows.Under(c, in.ID)
-	db.Equal(w, "definition_id", in.DefinitionID)
-	db.OneOf(w, "status", in.Status)
+func (o objectKind) listValues(ctx context.Context, c *op.Call, in valueList) (*op.List[PropertyValue], error) {
+	rows := o.valuesOfObject()
+	w := rows.WhereParent(c, in.ID)
+	db.FilterEqual(w, "definition_id", in.DefinitionID)
+	db.FilterOneOf(w, "status", in.Status)
 	return rows.ListWhere(ctx, c, in.ID, w, in.Page)
 }
 
@@ -158,11 +159,11 @@ type propertySource struct {
 
 // createValue gives an object a value. A confirmed one replaces the value that was confirmed
 // before.
-func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*PropertyValue, error) {
-	if err := o.rows().Lock(ctx, c, in.ID); err != nil {
+func (o objectKind) createValue(ctx context.Context, c *op.Call, in valueCreate) (*PropertyValue, error) {
+	if err := o.valuesOfObject().LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	d, err := o.definition(ctx, c, in.DefinitionID)
+	d, err := o.findDefinition(ctx, c, in.DefinitionID)
 	if err != nil {
 		return nil, err
 	}
@@ -175,32 +176,32 @@ func (o object) createValue(ctx context.Context, c *op.Call, in valueCreate) (*P
 	case in.Status != nil:
 		v.Status = *in.Status
 	case c.Caller.Kind == op.AgentActor:
-		v.Status = suggested
+		v.Status = statusSuggested
 	}
 	for _, s := range in.Sources {
 		v.Sources = append(v.Sources,
 			PropertyValueSource{Record: c.NewRecord(), ValueID: v.ID, URL: s.URL, Title: s.Title})
 	}
-	if v.Status == confirmed {
-		if err := supersede(ctx, c, v, nil); err != nil {
+	if v.Status == statusConfirmed {
+		if err := supersedeConfirmed(ctx, c, v, nil); err != nil {
 			return nil, err
 		}
 	}
-	if v.Version, err = nextVersion(ctx, c, v); err != nil {
+	if v.Version, err = loadNextVersion(ctx, c, v); err != nil {
 		return nil, err
 	}
 	if err := values.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	return v, c.Emit(o.event("created"), v.ID, v)
+	return v, c.Emit(o.eventType("created"), v.ID, v)
 }
 
-// definition finds the definition of a new value, or refuses it at the field definitionId.
-func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*PropertyDefinition, error) {
+// findDefinition finds the definition of a new value, or refuses it at the field definitionId.
+func (o objectKind) findDefinition(ctx context.Context, c *op.Call, ref id.ID) (*PropertyDefinition, error) {
 	d, err := definitions.Get(ctx, c.Tx, c.Org, ref)
 	switch {
-	case fault.Has(err, fault.NotFound):
-		return nil, op.Unseen("definitionId")
+	case fault.IsKind(err, fault.NotFound):
+		return nil, op.NoSuchReference("definitionId")
 	case err == nil && d.ObjectType != o.kind:
 		return nil, fault.Field("definitionId", "Defines a property of a "+d.ObjectType+", not of a "+o.kind)
 	}
@@ -211,9 +212,9 @@ func (o object) definition(ctx context.Context, c *op.Call, ref id.ID) (*Propert
 func newValue(c *op.Call, d *PropertyDefinition, object id.ID, content Content) *PropertyValue {
 	v := &PropertyValue{Record: c.NewRecord(), DefinitionID: d.ID, ValueType: d.ValueType, ObjectType: d.ObjectType,
 		ObjectID: object,
-		Content:  content, Status: confirmed, SetByKind: string(c.Caller.Kind), Sources: []PropertyValueSource{}}
+		Content:  content, Status: statusConfirmed, SetByKind: string(c.Caller.Kind), Sources: []PropertyValueSource{}}
 	switch c.Caller.Kind {
-	case op.User:
+	case op.UserActor:
 		v.SetByUserID = &c.Caller.ID
 	case op.AgentActor:
 		v.SetByAgentID = &c.Caller.ID
@@ -221,9 +222,9 @@ func newValue(c *op.Call, d *PropertyDefinition, object id.ID, content Content) 
 	return v
 }
 
-// supersede deletes the confirmed value of v's property, if there is one, and also the value
+// supersedeConfirmed deletes the confirmed value of v's property, if there is one, and also the value
 // with the id also, if given, to make way for v.
-func supersede(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) error {
+func supersedeConfirmed(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) error {
 	_, err := db.Exec(ctx, c.Tx, `
 		UPDATE property_values SET deleted_at = $4, updated_at = $4
 		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3
@@ -232,19 +233,19 @@ func supersede(ctx context.Context, c *op.Call, v *PropertyValue, also *id.ID) e
 	return err
 }
 
-// version is how often a property of an object was written. Deleted rows count too, because
+// loadVersion is how often a property of an object was written. Deleted rows count too, because
 // deleting a value changes the property.
-func version(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int64, error) {
-	return db.One[int64](ctx, tx, `
+func loadVersion(ctx context.Context, tx *db.Tx, org, object, definition id.ID) (int64, error) {
+	return db.QueryOne[int64](ctx, tx, `
 		SELECT coalesce(max(version), 0)
 		FROM property_values
 		WHERE organization_id = $1 AND object_id = $2 AND definition_id = $3`,
 		org, object, definition)
 }
 
-// nextVersion is the version that the next write of a value gives its property.
-func nextVersion(ctx context.Context, c *op.Call, v *PropertyValue) (int64, error) {
-	n, err := version(ctx, c.Tx, c.Org, v.ObjectID, v.DefinitionID)
+// loadNextVersion is the version that the next write of a value gives its property.
+func loadNextVersion(ctx context.Context, c *op.Call, v *PropertyValue) (int64, error) {
+	n, err := loadVersion(ctx, c.Tx, c.Org, v.ObjectID, v.DefinitionID)
 	return n + 1, err
 }
 
@@ -253,30 +254,30 @@ type valueRef struct {
 	PropertyID id.ID `path:"propertyId" doc:"the property value"`
 }
 
-func (o object) getValue(ctx context.Context, c *op.Call, in valueRef) (*PropertyValue, error) {
-	return o.rows().Get(ctx, c, in.ID, in.PropertyID)
+func (o objectKind) getValue(ctx context.Context, c *op.Call, in valueRef) (*PropertyValue, error) {
+	return o.valuesOfObject().Get(ctx, c, in.ID, in.PropertyID)
 }
 
-func (o object) deleteValue(ctx context.Context, c *op.Call, in valueRef) (op.Nothing, error) {
-	v, err := o.rows().LockRow(ctx, c, in.ID, in.PropertyID)
+func (o objectKind) deleteValue(ctx context.Context, c *op.Call, in valueRef) (op.Nothing, error) {
+	v, err := o.valuesOfObject().LockRow(ctx, c, in.ID, in.PropertyID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if v.Version, err = nextVersion(ctx, c, v); err != nil {
+	if v.Version, err = loadNextVersion(ctx, c, v); err != nil {
 		return op.Nothing{}, err
 	}
-	v.end(c.Now)
+	v.markDeleted(c.Now)
 	if err := values.Save(ctx, c.Tx, v); err != nil {
 		return op.Nothing{}, err
 	}
-	if _, err := values.Remove(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
+	if _, err := values.SoftDelete(ctx, c.Tx, c.Org, v.ID, c.Now); err != nil {
 		return op.Nothing{}, err
 	}
-	return op.Nothing{}, c.Emit(o.event("deleted"), v.ID, v)
+	return op.Nothing{}, c.Emit(o.eventType("deleted"), v.ID, v)
 }
 
-// end marks the value and its sources as deleted.
-func (v *PropertyValue) end(now clock.Time) {
+// markDeleted marks the value and its sources as deleted.
+func (v *PropertyValue) markDeleted(now clock.Time) {
 	v.UpdatedAt, v.DeletedAt = now, &now
 	for i := range v.Sources {
 		v.Sources[i].UpdatedAt, v.Sources[i].DeletedAt = now, &now

@@ -302,13 +302,13 @@ func TestValueRefusals(t *testing.T) {
 
 // A value names who set it, and an agent suggests unless it says otherwise.
 func TestSetBy(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		for _, c := range []struct {
 			kind   op.ActorKind
 			door   op.Door
 			status string
-		}{{op.User, op.Console, "confirmed"}, {op.AgentActor, op.Agent, "suggested"},
-			{op.AutomationActor, op.Automation, "confirmed"}} {
+		}{{op.UserActor, op.ConsoleDoor, "confirmed"}, {op.AgentActor, op.AgentDoor, "suggested"},
+			{op.AutomationActor, op.AutomationDoor, "confirmed"}} {
 			caller := &op.Caller{Kind: c.kind, ID: id.New(), Organization: a.Org, Business: a.Business,
 				Permissions: op.Everything()}
 			door := action.New(a.Runner, a.Catalog, c.door)
@@ -323,7 +323,7 @@ func TestSetBy(t *testing.T) {
 			v := h.add(definition, `"x"`).OK(t, 201)
 			v.Same("status", c.status)
 			v.Same("setByKind", c.kind)
-			if user := v.Text("setByUserId"); (user == string(caller.ID)) != (c.kind == op.User) {
+			if user := v.Text("setByUserId"); (user == string(caller.ID)) != (c.kind == op.UserActor) {
 				t.Errorf("set by %s %s: setByUserId is %q", c.kind, caller.ID, user)
 			}
 			if agent := v.Text("setByAgentId"); (agent == string(caller.ID)) != (c.kind == op.AgentActor) {
@@ -342,14 +342,14 @@ func TestSetBy(t *testing.T) {
 // to.
 func TestPropertyPermission(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
-	contact := a.Send(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
+	contact := a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
 	without, _ := a.NewKey(t, a.Tenant, "contacts:read", "contacts:write")
 	with, _ := a.NewKey(t, a.Tenant, "properties:read")
 	for _, path := range []string{"/v1/contacts/" + contact + "/properties", "/v1/property-definitions"} {
-		e := a.Send(t, without, http.MethodGet, path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		e := a.SendREST(t, without, http.MethodGet, path, "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		e.Same("details.permission", "properties:read")
-		a.Send(t, with, http.MethodGet, path, "").OK(t, 200)
-		a.Send(t, with, http.MethodPost, path, `{}`).Refused(t, 403,
+		a.SendREST(t, with, http.MethodGet, path, "").OK(t, 200)
+		a.SendREST(t, with, http.MethodPost, path, `{}`).Refused(t, 403,
 			"INSUFFICIENT_PERMISSIONS").Same("details.permission",
 			"properties:write")
 	}

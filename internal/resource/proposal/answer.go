@@ -45,9 +45,9 @@ func (v *Proposal) Summary() string {
 	return v.Effects[0].Summary
 }
 
-// withoutPaper drops the HTML of a mail for a model, if there is a text, and
+// withoutHTML drops the HTML of a mail for a model, if there is a text, and
 // shortens the rest: how the mail looks only matters to a person.
-func withoutPaper(after jsontext.Value) jsontext.Value {
+func withoutHTML(after jsontext.Value) jsontext.Value {
 	var fields map[string]any
 	if json.Unmarshal(after, &fields) != nil {
 		return after
@@ -55,7 +55,7 @@ func withoutPaper(after jsontext.Value) jsontext.Value {
 	if fields["text"] != nil {
 		delete(fields, "html")
 	}
-	return object(fields)
+	return marshalShortened(fields)
 }
 
 // Answer is what an agent's call answers with: that it waits, what was decided,
@@ -74,8 +74,8 @@ func (v *Proposal) Answer() ([]byte, error) {
 			a.Effects = a.Effects[:maxAnswerEffects]
 		}
 		for i := range a.Effects {
-			if e := &a.Effects[i]; e.Kind == Send {
-				e.After = withoutPaper(e.After)
+			if e := &a.Effects[i]; e.Kind == KindSend {
+				e.After = withoutHTML(e.After)
 			}
 		}
 		return json.Marshal(a, json.Deterministic(true))

@@ -27,23 +27,23 @@ import (
 // they are committed. A Flow, whose effects cannot be rolled back, is rehearsed once
 // more right before it begins.
 
-// changedError ends a proposal because something is not as it was shown.
-type changedError struct{ found []string }
+// notAsShownError ends a proposal because something is not as it was shown.
+type notAsShownError struct{ found []string }
 
-func (e *changedError) Error() string { return "proposal: it is not as it was shown" }
+func (e *notAsShownError) Error() string { return "proposal: it is not as it was shown" }
 
-// freshNames gives names to rows that a rehearsal creates. Their ids are random, so
+// newRowNames gives names to rows that a rehearsal creates. Their ids are random, so
 // two rehearsals could not be compared by them; the names new:1, new:2 and so on, in
 // the order in which the rows are mentioned, are the same every time. A row that has
 // not been mentioned yet has an empty name.
-type freshNames struct {
+type newRowNames struct {
 	of    map[id.ID]string
 	named int
 }
 
-// namesOf makes names that continue those of the rows which earlier steps made.
-func namesOf(made map[id.ID]string) *freshNames {
-	n := &freshNames{of: make(map[id.ID]string, len(made))}
+// continueNames makes names that continue those of the rows which earlier steps made.
+func continueNames(made map[id.ID]string) *newRowNames {
+	n := &newRowNames{of: make(map[id.ID]string, len(made))}
 	for row, name := range made {
 		if n.of[row] = name; name != "" {
 			n.named++
@@ -52,25 +52,25 @@ func namesOf(made map[id.ID]string) *freshNames {
 	return n
 }
 
-// add notes the rows that a step made.
-func (n *freshNames) add(t *db.Trace) {
-	for row := range t.Made() {
+// noteMadeRows notes the rows that a step made.
+func (n *newRowNames) noteMadeRows(t *db.Trace) {
+	for row := range t.InsertedIDs() {
 		if _, ok := n.of[row]; !ok {
 			n.of[row] = ""
 		}
 	}
 }
 
-// fresh reports whether the steps themselves made a row.
-func (n *freshNames) fresh(row id.ID) bool {
+// isNewRow reports whether the steps themselves made a row.
+func (n *newRowNames) isNewRow(row id.ID) bool {
 	_, ok := n.of[row]
 	return ok
 }
 
-// text replaces the ids of new rows by their names. It searches for them by hand,
+// replaceNewIDs replaces the ids of new rows by their names. It searches for them by hand,
 // because a regular expression takes long for a large mail, inside a transaction
 // that others wait for.
-func (n *freshNames) text(text []byte) []byte {
+func (n *newRowNames) replaceNewIDs(text []byte) []byte {
 	if len(n.of) == 0 {
 		return text
 	}
@@ -105,35 +105,35 @@ func (n *freshNames) text(text []byte) []byte {
 	return append(out, text[from:]...)
 }
 
-// object decodes a JSON object, with the ids of new rows replaced by their names.
-func (n *freshNames) object(text []byte) (map[string]any, error) {
+// decodeObject decodes a JSON object, with the ids of new rows replaced by their names.
+func (n *newRowNames) decodeObject(text []byte) (map[string]any, error) {
 	out := map[string]any{}
 	if len(text) == 0 {
 		return out, nil
 	}
-	err := json.Unmarshal(n.text(text), &out)
+	err := json.Unmarshal(n.replaceNewIDs(text), &out)
 	return out, err
 }
 
-// see gives names to the rows that a step's events mention, in their order.
-func (n *freshNames) see(t *db.Trace) {
-	n.add(t)
-	for _, told := range t.Told {
+// nameToldRows gives names to the rows that a step's events mention, in their order.
+func (n *newRowNames) nameToldRows(t *db.Trace) {
+	n.noteMadeRows(t)
+	for _, told := range t.Entries {
 		if e, ok := told.(event.Event); ok {
-			n.text(e.Data)
-			n.text(e.Previous)
+			n.replaceNewIDs(e.Data)
+			n.replaceNewIDs(e.Previous)
 		}
 	}
 }
 
-// keepRendered keeps the input of a step with its placeholders filled in. With
+// keepOrCompareInput keeps the input of a step with its placeholders filled in. With
 // compare, it compares it with the one that was kept when the proposal was shown. An
 // input without placeholders is always the same and needs neither.
-func (v *Proposal) keepRendered(i int, text []byte, names *freshNames, compare bool) error {
-	if v.literal(i) || !automation.HasPlaceholder(v.Steps[i].Input) {
+func (v *Proposal) keepOrCompareInput(i int, text []byte, names *newRowNames, compare bool) error {
+	if v.hasLiteralInput(i) || !automation.HasPlaceholder(v.Steps[i].Input) {
 		return nil
 	}
-	now := jsontext.Value(names.text(text))
+	now := jsontext.Value(names.replaceNewIDs(text))
 	if !compare {
 		for len(v.Rendered) < len(v.Steps) {
 			v.Rendered = append(v.Rendered, jsontext.Value("null"))
@@ -149,85 +149,87 @@ func (v *Proposal) keepRendered(i int, text []byte, names *freshNames, compare b
 		return err
 	}
 	c := &comparison{}
-	if c.value(fmt.Sprintf("steps[%d].input", i), was, is); len(c.found) > 0 {
-		return &changedError{c.found}
+	if c.compareValue(fmt.Sprintf("steps[%d].input", i), was, is); len(c.found) > 0 {
+		return &notAsShownError{c.found}
 	}
 	return nil
 }
 
-// stepInput renders the input of a step that is about to be taken by itself, and
+// renderStepInput renders the input of a step that is about to be taken by itself, and
 // refuses one that is not as it was shown.
-func (v *Proposal) stepInput(i int) ([]byte, error) {
+func (v *Proposal) renderStepInput(i int) ([]byte, error) {
 	values := map[string]any{}
 	for n := range v.Steps[:i] {
 		step := &v.Steps[n]
 		if step.SaveAs == nil || step.Result == nil {
 			continue
 		}
-		value, err := automation.Decode(*step.Result)
+		value, err := automation.DecodeJSON(*step.Result)
 		if err != nil {
 			return nil, err
 		}
 		values[*step.SaveAs] = value
 	}
-	input, err := v.render(i, values)
+	input, err := v.renderInput(i, values)
 	if err != nil {
 		return nil, fault.Field("input", "The input could not be built: "+err.Error())
 	}
-	return input, v.keepRendered(i, input, namesOf(v.Made), true)
+	return input, v.keepOrCompareInput(i, input, continueNames(v.Made), true)
 }
 
-// verify rehearses a Flow right before it begins, and refuses it if it is no longer
+// verifyUnchanged rehearses a Flow right before it begins, and refuses it if it is no longer
 // as it was shown. What a Write does is compared in its own transaction, by
 // watchStep.
-func (s *Service) verify(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door) error {
+func (s *Service) verifyUnchanged(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller,
+	door op.Door) error {
 	o := s.cfg.Catalog.Named(v.Steps[i].Operation)
-	if o.RunsTogether() {
+	if o.CanJoinSeries() {
 		return nil
 	}
 	var found []string
 	series := &op.Series{Caller: who, Door: door, RequestID: string(v.ID), Steps: []op.SeriesStep{{Op: o,
-		Key: v.key(i), Fixed: true, Input: func() ([]byte, error) { return input, nil }}}}
+		Key: v.stepKey(i), InputIsFixed: true, Input: func() ([]byte, error) { return input, nil }}}}
 	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
 		if found = nil; len(skipped) > 0 {
 			return nil
 		}
 		p := *v // a copy, because stepDifferences notes rows in it that the rehearsal does not keep
 		var err error
-		found, err = s.stepChanged(ctx, tx, &p, i, traces[0], false)
+		found, err = s.stepDifferences(ctx, tx, &p, i, traces[0], false)
 		return err
 	}
-	err := s.cfg.Runner.Rehearse(ctx, series)
+	err := s.cfg.Runner.RehearseSeries(ctx, series)
 	var step *op.StepError
-	if errors.As(err, &step) && fault.Has(step.Err, fault.Forbidden) {
+	if errors.As(err, &step) && fault.IsKind(step.Err, fault.Forbidden) {
 		return step.Err // its maker, or who approved it, has lost the right
 	}
 	if errors.As(err, &step) && op.IsRefusal(step.Err) {
-		return &changedError{[]string{fmt.Sprintf("steps[%d]: %s", i, cut(fault.Of(step.Err).Sentence(), 500))}}
+		return &notAsShownError{[]string{fmt.Sprintf("steps[%d]: %s", i,
+			truncateRunes(fault.FromError(step.Err).Sentence(), 500))}}
 	}
 	if err == nil && len(found) > 0 {
-		err = &changedError{found}
+		err = &notAsShownError{found}
 	}
 	return err
 }
 
-// watch returns the function that compares what the transactions of a step do before
+// watchStep returns the function that compares what the transactions of a step do before
 // they are committed. Of a Flow only mail is compared, which is sent after the
 // commit; whatever else it does has happened outside by then.
-func (s *Service) watch(v *Proposal, i int) op.Watch {
-	mails := !s.cfg.Catalog.Named(v.Steps[i].Operation).RunsTogether()
+func (s *Service) watchStep(v *Proposal, i int) op.Watch {
+	mails := !s.cfg.Catalog.Named(v.Steps[i].Operation).CanJoinSeries()
 	return func(ctx context.Context, tx *db.Tx, t *db.Trace) error {
 		p := *v
 		p.Versions = maps.Clone(v.Versions)
-		found, err := s.stepChanged(ctx, tx, &p, i, t, mails)
+		found, err := s.stepDifferences(ctx, tx, &p, i, t, mails)
 		if err != nil {
 			return err
 		}
 		if len(found) > 0 {
-			return &changedError{found}
+			return &notAsShownError{found}
 		}
 		for row := range t.Versions {
-			p.Versions[string(row)] = ownChange
+			p.Versions[string(row)] = ownChangeVersion
 		}
 		_, err = db.Exec(ctx, tx,
 			"UPDATE proposals SET made = $3, versions = $4 WHERE organization_id = $1 AND id = $2",
@@ -236,35 +238,35 @@ func (s *Service) watch(v *Proposal, i int) op.Watch {
 	}
 }
 
-// ownChange stands for the version of a row that an earlier step of the same plan
+// ownChangeVersion stands for the version of a row that an earlier step of the same plan
 // changed: such a row does not count as changed by others.
-const ownChange = 0
+const ownChangeVersion = 0
 
-// stepChanged compares what a step did with what was shown of it: all of it, or only
+// stepDifferences compares what a step did with what was shown of it: all of it, or only
 // its mail. It also notes in v.Made the rows that the step made.
-func (s *Service) stepChanged(ctx context.Context, tx *db.Tx, v *Proposal, i int, t *db.Trace, mails bool) (
+func (s *Service) stepDifferences(ctx context.Context, tx *db.Tx, v *Proposal, i int, t *db.Trace, mails bool) (
 	[]string, error) {
 	was, now := &outcome{}, &outcome{versions: map[string]int64{}}
-	d := &describer{Service: s, tx: tx, org: v.OrganizationID, names: namesOf(v.Made),
+	d := &describer{Service: s, tx: tx, org: v.OrganizationID, names: continueNames(v.Made),
 		heard: map[string][]EffectTrigger{}}
 	for n := range v.Effects {
 		e := v.Effects[n]
 		switch {
-		case e.Step < i && e.Kind == Send:
-			d.papers++
-		case e.Step == i && (!mails || e.Kind == Send):
+		case e.Step < i && e.Kind == KindSend:
+			d.mails++
+		case e.Step == i && (!mails || e.Kind == KindSend):
 			was.effects = append(was.effects, e)
 		}
 	}
-	d.names.add(t)
-	if err := d.step(ctx, i, t, now); err != nil {
+	d.names.noteMadeRows(t)
+	if err := d.describeStep(ctx, i, t, now); err != nil {
 		return nil, err
 	}
 	v.Made = d.names.of
 	if mails {
 		kept := now.effects[:0]
 		for _, e := range now.effects {
-			if e.Kind == Send {
+			if e.Kind == KindSend {
 				kept = append(kept, e)
 			}
 		}
@@ -274,12 +276,12 @@ func (s *Service) stepChanged(ctx context.Context, tx *db.Tx, v *Proposal, i int
 	}
 	shown := *v
 	shown.Effects = was.effects
-	return shown.differences(now, s.cfg.Clock.Now()), nil
+	return shown.listDifferences(now, s.cfg.Clock.Now()), nil
 }
 
-// stale ends a proposal whose step i is not as it was shown. What earlier steps did
+// markStale ends a proposal whose step i is not as it was shown. What earlier steps did
 // stays, and is visible in steps.
-func (s *Service) stale(a carryOutArgs, i int, found []string) func(v *Proposal, now clock.Time) (string, error) {
+func (s *Service) markStale(a carryOutArgs, i int, found []string) func(v *Proposal, now clock.Time) (string, error) {
 	return func(v *Proposal, now clock.Time) (string, error) {
 		v.Steps[i].StartedAt = nil
 		v.Status, v.Difference, v.CompletedAt = Stale, found, &now

@@ -17,7 +17,7 @@ import (
 // plan proposes steps with the tenant's key.
 func plan(t testing.TB, a *apptest.App, steps ...string) apptest.Result {
 	t.Helper()
-	return a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
+	return a.SendREST(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
 }
 
 // ended waits for the end of a proposal that is carried out in the background.
@@ -36,11 +36,11 @@ func ended(t testing.TB, a *apptest.App, proposal string) apptest.Value {
 
 // A value that only the outside can give cannot be approved, so no step may take one.
 func TestAttackAnswerFromOutside(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks",
 			`{"url": "https://example.com/h", "events": ["task.created"]}`).
 			OK(t, 201).Text("id")
-		bob := a.Send(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Harmless"}`).OK(t, 201).Text("id")
+		bob := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Harmless"}`).OK(t, 201).Text("id")
 		r := plan(t, a, fmt.Sprintf(`{"operation": "webhooks.test", "input": {"id": %q}, "saveAs": "t"}`, hook),
 			fmt.Sprintf(`{"operation": "contacts.get", "input": {"id": %q}, "saveAs": "c"}`, bob),
 			`{"operation": "messages.create", "input": {"to": "{{ t.responseBody | default: \"bob@known.example\" }}",
@@ -55,24 +55,24 @@ func TestAttackAnswerFromOutside(t *testing.T) {
 // Somebody changes a row between two steps of a plan that reaches outside: what was shown
 // is done, or nothing from that step on.
 func TestAttackBetweenSteps(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		bob := a.Send(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Harmless"}`).OK(t, 201).Text("id")
-		task := a.Send(t, a.Key, "POST", "/v1/tasks", `{"title": "Before"}`).OK(t, 201).Text("id")
+		bob := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Harmless"}`).OK(t, 201).Text("id")
+		task := a.SendREST(t, a.Key, "POST", "/v1/tasks", `{"title": "Before"}`).OK(t, 201).Text("id")
 		change := func() {}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			change()
 			_, _ = io.WriteString(w, "ok")
 		}))
 		defer server.Close()
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`,
+		hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`,
 			server.URL)).OK(t, 201).Text("id")
 		test := fmt.Sprintf(`{"operation": "webhooks.test", "input": {"id": %q}}`, hook)
 		execute := func(p apptest.Value) apptest.Value {
 			t.Helper()
-			a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").OK(t, 200)
+			a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").OK(t, 200)
 			return ended(t, a, p.Text("id"))
 		}
 
@@ -81,7 +81,7 @@ func TestAttackBetweenSteps(t *testing.T) {
 			`{"operation": "messages.create", "input": {"to": "bob@known.example", "subject": "x", "text":
 				"Dear {{ c.lastName }}"}}`).OK(t, 201)
 		change = func() {
-			a.Send(t, a.Key, "PATCH", "/v1/contacts/"+bob, `{"lastName": "send 10,000 to IBAN X"}`).OK(t, 200)
+			a.SendREST(t, a.Key, "PATCH", "/v1/contacts/"+bob, `{"lastName": "send 10,000 to IBAN X"}`).OK(t, 200)
 		}
 		v := execute(p)
 		v.Same("status", "stale")
@@ -96,9 +96,9 @@ func TestAttackBetweenSteps(t *testing.T) {
 		// A row that a later step changes without a placeholder.
 		p = plan(t, a, test, fmt.Sprintf(`{"operation": "tasks.update", "input": {"id": %q, "title": "After"}}`, task)).
 			OK(t, 201)
-		change = func() { a.Send(t, a.Key, "PATCH", "/v1/tasks/"+task, `{"title": "Other"}`).OK(t, 200) }
+		change = func() { a.SendREST(t, a.Key, "PATCH", "/v1/tasks/"+task, `{"title": "Other"}`).OK(t, 200) }
 		execute(p).Same("status", "stale")
-		a.Send(t, a.Key, "GET", "/v1/tasks/"+task, "").OK(t, 200).Same("title", "Other")
+		a.SendREST(t, a.Key, "GET", "/v1/tasks/"+task, "").OK(t, 200).Same("title", "Other")
 
 		// Nothing changes: everything is done, and a row that the steps made is the same one.
 		change = func() {}
@@ -113,34 +113,35 @@ func TestAttackBetweenSteps(t *testing.T) {
 
 // What an effect carries without showing it must not have changed either.
 func TestAttackCarriedAlong(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		robot := a.Send(t, a.Key, "POST", "/v1/automations",
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		robot := a.SendREST(t, a.Key, "POST", "/v1/automations",
 			`{"name": "Harmless", "trigger": {"kind": "manual"}, "steps":
 			[{"operation": "tasks.create", "input": {"title": "Harmless"}}]}`).OK(t, 201).Text("id")
 		p := plan(t, a, fmt.Sprintf(`{"operation": "automations.run", "input": {"id": %q}}`, robot)).OK(t, 201)
-		a.Send(t, a.Key, "PATCH", "/v1/automations/"+robot, `{"steps": [{"operation": "messages.create", "input":
+		a.SendREST(t, a.Key, "PATCH", "/v1/automations/"+robot, `{"steps": [{"operation": "messages.create", "input":
 			{"to": "eve@example.com", "subject": "x", "text": "everything"}}]}`).OK(t, 200)
-		a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
+		a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
 
-		customer := a.Send(t, a.Key, "POST", "/v1/customers", `{"name": "C"}`).OK(t, 201).Text("id")
-		invoice := a.Send(t, a.Key, "POST", "/v1/invoices",
+		customer := a.SendREST(t, a.Key, "POST", "/v1/customers", `{"name": "C"}`).OK(t, 201).Text("id")
+		invoice := a.SendREST(t, a.Key, "POST", "/v1/invoices",
 			fmt.Sprintf(`{"customerId": %q, "currency": "eur", "lineItems":
 			[{"description": "x", "quantity": "1", "unitAmountCents": 10000}]}`, customer)).OK(t, 201).Text("id")
-		a.Send(t, a.Key, "POST", "/v1/invoices/"+invoice+"/issue", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/invoices/"+invoice+"/issue", "").OK(t, 200)
 		p = plan(t, a, fmt.Sprintf(`{"operation": "messages.create", "input": {"to": "c@example.com", "subject": "x",
 			"text": "x", "invoiceIds": [%q]}}`, invoice)).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/invoices/"+invoice+"/payments", `{"amountCents": 100}`, "Idempotency-Key", "k").
+		a.SendREST(t, a.Key, "POST", "/v1/invoices/"+invoice+"/payments", `{"amountCents": 100}`, "Idempotency-Key",
+			"k").
 			OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
+		a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
 	})
 }
 
 // Operations that evaluate what the caller wrote are not rehearsed while others wait.
 func TestAttackEvaluatingSteps(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		robot := a.Send(t, a.Key, "POST", "/v1/automations", `{"name": "R", "trigger": {"kind": "manual"}, "steps":
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		robot := a.SendREST(t, a.Key, "POST", "/v1/automations", `{"name": "R", "trigger": {"kind": "manual"}, "steps":
 			[{"operation": "tasks.create", "input": {"title": "T"}}]}`).OK(t, 201).Text("id")
-		template := a.Send(t, a.Key, "POST", "/v1/email-templates", `{"name": "T", "subject": "x", "body": "y"}`).
+		template := a.SendREST(t, a.Key, "POST", "/v1/email-templates", `{"name": "T", "subject": "x", "body": "y"}`).
 			OK(t, 201).Text("id")
 		for _, step := range []string{
 			fmt.Sprintf(`{"operation": "automations.test", "input": {"id": %q}}`, robot),
@@ -180,11 +181,11 @@ func TestAttackSlowRehearsal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.DB.LongestHold()
+	a.DB.TakeLongestHold()
 	began := time.Now()
 	plan(t, a, `{"operation": "tasks.create", "input": {"title": "T"}}`,
 		`{"operation": "tasks.create", "input": {"title": "slow"}}`).Refused(t, 409, "PROPOSAL_TOO_SLOW")
-	if held := a.DB.LongestHold(); held > maxWait {
+	if held := a.DB.TakeLongestHold(); held > maxWait {
 		t.Errorf("held for %v of %v", held, time.Since(began))
 	}
 	if n := count(t, a, "tasks", "TRUE") + count(t, a, "proposals", "TRUE"); n != 0 {

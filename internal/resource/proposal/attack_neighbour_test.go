@@ -35,7 +35,7 @@ func TestAttackNeighbourWaits(t *testing.T) {
 			case <-time.After(5 * time.Millisecond):
 			}
 			began := time.Now()
-			r := a.Send(t, neighbour.Key, "POST", "/v1/tasks", `{"title": "T"}`)
+			r := a.SendREST(t, neighbour.Key, "POST", "/v1/tasks", `{"title": "T"}`)
 			if took := int64(time.Since(began)); r.Status == 201 && took > slowest.Load() {
 				slowest.Store(took)
 			}
@@ -64,11 +64,11 @@ func TestAttackNeighbourWaits(t *testing.T) {
 		run  func()
 	}{
 		{"a batch of 500", func() {
-			a.Send(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+rows(500, contact)+`]}`)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+rows(500, contact)+`]}`)
 		}},
 		{"a plan of two batches of 500", func() {
 			batch := step("contacts.batch", `{"rows": [`+rows(500, `{"firstName":"Ada","notes":"nnnn"}`)+`]}`)
-			r := a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+batch+`,`+batch+`]}`)
+			r := a.SendREST(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+batch+`,`+batch+`]}`)
 			if r.Status != 201 {
 				r.Refused(t, 409, "PROPOSAL_TOO_SLOW")
 			}
@@ -78,10 +78,11 @@ func TestAttackNeighbourWaits(t *testing.T) {
 			for i := range steps {
 				steps[i] = step("contacts.create", rows(1, contact))
 			}
-			r := a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
-			plan = r.Parse(t).Text("data.id")
+			r := a.SendREST(t, a.Key, "POST", "/v1/proposals",
+				`{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
+			plan = r.ParseJSON(t).Text("data.id")
 		}},
-		{"carrying it out", func() { a.Send(t, a.Key, "POST", "/v1/proposals/"+plan+"/execute", "") }},
+		{"carrying it out", func() { a.SendREST(t, a.Key, "POST", "/v1/proposals/"+plan+"/execute", "") }},
 		{"a plan of 50 automations with conditions", func() {
 			steps := make([]string, 50)
 			for i := range steps {
@@ -90,10 +91,10 @@ func TestAttackNeighbourWaits(t *testing.T) {
 						"condition": "event.data.notes.matches('%s') && '#' != ''",
 					"steps": [{"operation": "tasks.create", "input": {"title": "T"}}]}`, regex)))
 			}
-			a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
+			a.SendREST(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
 		}},
 		{"an import of 1500 rows", func() {
-			v := a.Upload(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
+			v := a.UploadForm(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
 				apptest.Part{Name: "file", FileName: "x.csv", Text: "First Name,Last Name,Email\n" +
 					strings.ReplaceAll(rows(1500, "Ada,Nr#,p#@example.com"), "com,", "com\n")})
 			undone = v.OK(t, 202).Text("id")
@@ -101,21 +102,21 @@ func TestAttackNeighbourWaits(t *testing.T) {
 		}},
 		{"its undo", func() { carryOutUndo(t, a, fmt.Sprintf(`{"importId": %q}`, undone)) }},
 		{"automations that hear of a batch of 100", func() {
-			v := a.Send(t, a.Key, "POST", "/v1/automations", fmt.Sprintf(`{"name": "R", "trigger": {"kind": "event",
+			v := a.SendREST(t, a.Key, "POST", "/v1/automations", fmt.Sprintf(`{"name": "R", "trigger": {"kind": "event",
 				"event": "contact.created"},
 					"condition": "event.data.notes.matches('%s') && event.data.firstName == 'Ada'",
 				"steps": [{"operation": "tasks.create", "input": {"title": "T"}}]}`, regex)).OK(t, 201).Text("id")
-			a.Send(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+rows(100, contact)+`]}`)
+			a.SendREST(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+rows(100, contact)+`]}`)
 			time.Sleep(time.Second)
-			a.Send(t, a.Key, "DELETE", "/v1/automations/"+v, "")
+			a.SendREST(t, a.Key, "DELETE", "/v1/automations/"+v, "")
 		}},
 	} {
 		best := time.Hour
 		for try := 0; try < 4 && best > maxWait; try++ {
-			a.DB.LongestHold()
+			a.DB.TakeLongestHold()
 			slowest.Store(0)
 			c.run()
-			held := a.DB.LongestHold()
+			held := a.DB.TakeLongestHold()
 			t.Logf("%-45s held the writer for %v; the neighbour waited %v", c.name, held.Round(time.Millisecond),
 				time.Duration(slowest.Load()).Round(time.Millisecond))
 			best = min(best, held)

@@ -18,13 +18,13 @@ import (
 // configure changes cells of an agent's table.
 func configure(t testing.TB, a *apptest.App, agent id.ID, cells string) {
 	t.Helper()
-	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {%s}}`, agent, cells))
+	a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "permissions": {%s}}`, agent, cells))
 }
 
 // Asking a person is no way to read what one may only read after asking.
 func TestAttackAskToRead(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Zarathustra"}`).OK(t, 201)
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Zarathustra"}`).OK(t, 201)
 		agent, call := asking(t, a, "all")
 		configure(t, a, agent, `"contacts.read": "ask"`)
 		steps := `{"operation": "contacts.list", "input": {}, "saveAs": "x"},
@@ -62,13 +62,13 @@ func TestAttackAskToRead(t *testing.T) {
 		// A withdrawn one stays withheld, in its event and its former values too.
 		s = call("proposals_create", `{"title": "x", "steps": [`+steps+`]}`)
 		call("proposals_cancel", fmt.Sprintf(`{"id": %q}`, s.Text("structuredContent.data.id")))
-		events := a.Send(t, a.Key, "GET", "/v1/events?type=proposal.canceled", "").Body
+		events := a.SendREST(t, a.Key, "GET", "/v1/events?type=proposal.canceled", "").Body
 		if !strings.Contains(string(events), "proposal.canceled") || strings.Contains(string(events), "Zarathustra") {
 			t.Errorf("%s", events)
 		}
 		// A call that asks to change what the maker may not read shows nothing of it.
 		configure(t, a, agent, `"contacts.read": "deny", "contacts.update": "ask"`)
-		one := a.Send(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Ecce"}`).OK(t, 201).Text("id")
+		one := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"lastName": "Ecce"}`).OK(t, 201).Text("id")
 		s = call("contacts_update", fmt.Sprintf(`{"id": %q, "firstName": "Homo"}`, one))
 		s.Same("structuredContent.withheld", true)
 		if strings.Contains(s.String(), "Ecce") {
@@ -79,7 +79,7 @@ func TestAttackAskToRead(t *testing.T) {
 
 // A plan that its maker may no longer carry out alone waits for a person.
 func TestAttackRaisedCell(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "all")
 		propose := func() string {
 			t.Helper()
@@ -115,11 +115,11 @@ func TestAttackRaisedCell(t *testing.T) {
 // Undo shows and brings back only what its caller may read, withdraws what has not left,
 // and names the call for what has its own way back.
 func TestAttackUndoRights(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "all")
 		undo := func(key string) apptest.Value {
 			t.Helper()
-			return a.Send(t, key, "POST", "/v1/undo", fmt.Sprintf(`{"agentId": %q}`, agent)).OK(t, 201)
+			return a.SendREST(t, key, "POST", "/v1/undo", fmt.Sprintf(`{"agentId": %q}`, agent)).OK(t, 201)
 		}
 		c := call("contacts_create", `{"lastName": "Zarathustra"}`).At("structuredContent.data").Text("id")
 		note := call("contacts_notes_create", fmt.Sprintf(`{"id": %q, "body": "Thus spoke"}`, c)).
@@ -171,15 +171,15 @@ func TestAttackUndoRights(t *testing.T) {
 		if !found {
 			t.Errorf("%s", v.At("skipped"))
 		}
-		a.Send(t, a.Key, "POST", "/v1/proposals/"+v.Text("id")+"/execute", "").OK(t, 200).Same("status", "executed")
-		a.Send(t, a.Key, "GET", "/v1/messages/"+m.Text("id"), "").OK(t, 200).Same("status", "canceled")
+		a.SendREST(t, a.Key, "POST", "/v1/proposals/"+v.Text("id")+"/execute", "").OK(t, 200).Same("status", "executed")
+		a.SendREST(t, a.Key, "GET", "/v1/messages/"+m.Text("id"), "").OK(t, 200).Same("status", "canceled")
 	})
 }
 
 // For a key a plan counts as one request per step, when it is made and when it is
 // carried out; a tool call counts as one.
 func TestAttackPlanCost(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		left := func(r apptest.Result) (n int) {
 			t.Helper()
 			if _, err := fmt.Sscan(r.Header.Get("X-RateLimit-Remaining"), &n); err != nil {
@@ -188,12 +188,13 @@ func TestAttackPlanCost(t *testing.T) {
 			return n
 		}
 		free := a.NewTenant(t, "free")
-		look := func() int { return left(a.Send(t, free.Key, "GET", "/v1/tasks?limit=1", "")) }
+		look := func() int { return left(a.SendREST(t, free.Key, "GET", "/v1/tasks?limit=1", "")) }
 		steps := strings.TrimSuffix(strings.Repeat(`{"operation": "tasks.create", "input": {"title": "T"}},`, 20), ",")
 		began, before := time.Now(), look()
-		r := a.Send(t, free.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+steps+`]}`)
+		r := a.SendREST(t, free.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+steps+`]}`)
 		v := r.OK(t, 201)
-		a.Send(t, free.Key, "POST", "/v1/proposals/"+v.Text("id")+"/execute", "").OK(t, 200).Same("status", "executed")
+		a.SendREST(t, free.Key, "POST", "/v1/proposals/"+v.Text("id")+"/execute", "").OK(t, 200).Same("status",
+			"executed")
 		spent := before - look()
 		if back := int(time.Since(began).Seconds()) + 1; spent < 41-back || spent > 41 { // one comes back each second
 			t.Errorf("a plan of 20 steps cost %d requests in all", spent)
@@ -203,7 +204,7 @@ func TestAttackPlanCost(t *testing.T) {
 
 // Whoever waits is woken at the end, and is not told the same again and again.
 func TestAttackWait(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "all")
 		configure(t, a, agent, `"messages.create": "ask"`)
 		s := call("messages_create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Hello", "text": %q}`,
@@ -250,14 +251,14 @@ func TestAttackWait(t *testing.T) {
 
 // A person can look at a plan that is out of date as it would be now, and decide it.
 func TestAttackStaleShownAnew(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "all")
 		configure(t, a, agent, `"contacts.update": "ask"`)
-		ada := a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
+		ada := a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada"}`).OK(t, 201).Text("id")
 		s := call("contacts_update", fmt.Sprintf(`{"id": %q, "firstName": "Augusta"}`, ada))
 		ref := s.Text("structuredContent.proposalId")
 		this := fmt.Sprintf(`{"id": %q}`, ref)
-		a.Send(t, a.Key, "PATCH", "/v1/contacts/"+ada, `{"firstName": "Countess"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", "/v1/contacts/"+ada, `{"firstName": "Countess"}`).OK(t, 200)
 		p := person(t, a, "proposals.get", this).OK(t, 200)
 		approve := fmt.Sprintf(`{"id": %q, "sha256": %q}`, ref, p.Text("sha256"))
 		person(t, a, "proposals.approve", approve).Refused(t, 409, "PROPOSAL_STALE")
@@ -272,14 +273,14 @@ func TestAttackStaleShownAnew(t *testing.T) {
 		person(t, a, "proposals.get", this).OK(t, 200).Same("status", "pending")
 		approve = fmt.Sprintf(`{"id": %q, "sha256": %q}`, ref, p.Text("sha256"))
 		person(t, a, "proposals.approve", approve).OK(t, 200).Same("status", "executed")
-		a.Send(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("firstName", "Augusta")
+		a.SendREST(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("firstName", "Augusta")
 		person(t, a, "proposals.refresh", this).Refused(t, 409, "PROPOSAL_NOT_OPEN")
 	})
 }
 
 // A cell that is raised while the steps are taken ends the plan at the step that it is for.
 func TestAttackRaisedBetweenSteps(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +290,7 @@ func TestAttackRaisedBetweenSteps(t *testing.T) {
 			configure(t, a, agent, raise)
 		}))
 		defer server.Close()
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`,
+		hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["task.created"]}`,
 			server.URL)).OK(t, 201).Text("id")
 		for _, level := range []string{"ask", "deny"} {
 			configure(t, a, agent, `"contacts.create": "allow"`)
@@ -313,21 +314,21 @@ func TestAttackRaisedBetweenSteps(t *testing.T) {
 
 // An approver needs the right to do each step by hand, and to spend where it spends.
 func TestAttackNarrowApprover(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "all")
 		configure(t, a, agent, `"contacts.create": "ask", "domains.update": "ask"`)
 		ref := call("proposals_create", `{"title": "x", "steps": [
 			{"operation": "tasks.create", "input": {"title": "T"}},
 			{"operation": "contacts.create", "input": {"lastName": "New"}}]}`).Text("structuredContent.data.id")
 		p := person(t, a, "proposals.get", fmt.Sprintf(`{"id": %q}`, ref)).OK(t, 200)
-		who := &op.Caller{Kind: op.User, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
+		who := &op.Caller{Kind: op.UserActor, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
 			Plan: "enterprise", Role: "member", Agreements: []string{op.EveryAgreement}, MayApprove: true,
 			Permissions: op.Permissions(0).With("proposals", op.ActionRead).With("proposals", op.ActionUpdate).
 				With("tasks", op.ActionCreate)}
 		approve := func() apptest.Result {
 			t.Helper()
 			answer, err := a.Runner.Do(t.Context(), a.Catalog.Named("proposals.approve"), op.Request{Caller: who,
-				Door: op.Console, ID: string(id.New()), Body: func() ([]byte, error) {
+				Door: op.ConsoleDoor, ID: string(id.New()), Body: func() ([]byte, error) {
 					return fmt.Appendf(nil, `{"id": %q, "sha256": %q}`, ref, p.Text("sha256")), nil
 				}})
 			return apptest.ResultOf(t, answer, err)
@@ -346,12 +347,12 @@ func TestAttackNarrowApprover(t *testing.T) {
 
 // Over MCP each call spends one of the agent's allowance, whatever it holds.
 func TestAttackToolCost(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		free := a.NewTenant(t, "free") // whose agents have 10 a minute
-		_, access, _ := a.Connect(t, free, a.NewAgent(t, free, "all"))
+		_, access, _ := a.ConnectAgent(t, free, a.NewAgent(t, free, "all"))
 		call := func(tool, arguments string) apptest.Result {
 			t.Helper()
-			return a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params":
+			return a.SendRPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params":
 				{"name": %q, "arguments": %s}}`, tool, arguments))
 		}
 		began := time.Now()
@@ -360,16 +361,16 @@ func TestAttackToolCost(t *testing.T) {
 			steps = append(steps, `{"operation": "tasks.create", "input": {"title": "T"}}`)
 			rows = append(rows, fmt.Sprintf(`{"title": "T%d"}`, i))
 		}
-		plan := call("proposals_create", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`).Parse(t)
+		plan := call("proposals_create", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`).ParseJSON(t)
 		ref := plan.Text("result.structuredContent.data.id")
-		done := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, ref)).Parse(t)
+		done := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, ref)).ParseJSON(t)
 		done.Same("result.structuredContent.data.status", "executed")
-		many := call("tasks_batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).Parse(t)
+		many := call("tasks_batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).ParseJSON(t)
 		if many.At("result.structuredContent.data").Len() == 0 {
 			t.Errorf("%s", many)
 		}
 		for i := range 8 {
-			r := call("tasks_list", `{"limit": 1}`).Parse(t)
+			r := call("tasks_list", `{"limit": 1}`).ParseJSON(t)
 			if over := i == 7; over != r.Has("error") && time.Since(began) < 5*time.Second { // one comes back in 6
 				t.Errorf("call %d: %s", i+4, r)
 			}

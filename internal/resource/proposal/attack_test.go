@@ -11,12 +11,12 @@ import (
 
 // A plan is rehearsed while others wait to write, so it cannot be made to take long.
 func TestAttackPlan(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		free := a.NewTenant(t, "free")
 		propose := func(steps ...string) apptest.Result {
 			t.Helper()
 			free = a.NewTenant(t, "free") // a step counts as a request
-			return a.Send(t, free.Key, "POST", "/v1/proposals",
+			return a.SendREST(t, free.Key, "POST", "/v1/proposals",
 				fmt.Sprintf(`{"title": "x", "steps": [%s]}`, strings.Join(steps, ",")))
 		}
 		batch := func(rows int) string {
@@ -44,7 +44,7 @@ func TestAttackPlan(t *testing.T) {
 		}
 		began := time.Now()
 		propose(batch(250), batch(250)).OK(t, 201)
-		spent := 60 - left(a.Send(t, free.Key, "GET", "/v1/contacts", ""))
+		spent := 60 - left(a.SendREST(t, free.Key, "GET", "/v1/contacts", ""))
 		if back := int(time.Since(began).Seconds()) + 1; spent < 21-back || spent > 21 { // one comes back each second
 			t.Errorf("500 rows cost %d requests", spent)
 		}
@@ -53,7 +53,7 @@ func TestAttackPlan(t *testing.T) {
 
 // An undo of which much is refused takes two rehearsals more, not one for each step.
 func TestAttackUndo(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		const each = 200
 		agent, call := asking(t, a, "all")
 		rows := func(one string) string {
@@ -65,7 +65,7 @@ func TestAttackUndo(t *testing.T) {
 			t.Helper()
 			key, _ := a.NewKey(t, a.Tenant, append(permissions, "proposals:write", "contacts:read", "tasks:read")...)
 			began := time.Now()
-			v := a.Send(t, key, "POST", "/v1/undo", fmt.Sprintf(`{"agentId": %q}`, agent)).OK(t, 201)
+			v := a.SendREST(t, key, "POST", "/v1/undo", fmt.Sprintf(`{"agentId": %q}`, agent)).OK(t, 201)
 			return v, time.Since(began)
 		}
 		_, whole := undo("contacts:write", "tasks:write")

@@ -35,76 +35,77 @@ type carryOutArgs struct {
 	Proposal     id.ID `json:"proposal"`
 }
 
-// carryOut takes the steps that reach outside one by one. Each is begun in a
+// carryOutSteps takes the steps that reach outside one by one. Each is begun in a
 // transaction of its own and called under its own key, so that a process that
 // takes over repeats nothing.
-func (s *Service) carryOut(ctx context.Context, j job.Job, a carryOutArgs) (job.Outcome, error) {
+func (s *Service) carryOutSteps(ctx context.Context, j job.Job, a carryOutArgs) (job.Outcome, error) {
 	for {
-		v, err := s.read(ctx, a)
+		v, err := s.readProposal(ctx, a)
 		if err != nil || v == nil || v.Status != Executing {
 			return nil, err
 		}
 		if v.Undo != nil {
-			return s.takeBack(ctx, j, a, v)
+			return s.carryOutUndo(ctx, j, a, v)
 		}
-		i := v.next()
+		i := v.nextStep()
 		if i == len(v.Steps) {
-			return s.executed(a), nil
+			return s.executedOutcome(a), nil
 		}
 		first := v.Steps[i].StartedAt == nil
 		if !first && s.cfg.Clock.Now().Sub(*v.Steps[i].StartedAt) > unknownAfter {
-			return s.fail(a, i, fault.OutcomeUnknown.Say("The step was interrupted, and too much time has passed to "+
-				"find out whether it was done.")), nil
+			return s.failedOutcome(a, i,
+				fault.OutcomeUnknown.Say("The step was interrupted, and too much time has passed to "+
+					"find out whether it was done.")), nil
 		}
-		who, door, err := s.maker(ctx, v, v.DecidedBy) // without an approver, only what the maker may do alone
+		who, door, err := s.actingCaller(ctx, v, v.DecidedBy) // without an approver, only what the maker may do alone
 		var input []byte
 		if err == nil {
-			input, err = v.stepInput(i)
+			input, err = v.renderStepInput(i)
 		}
 		if err == nil && first {
-			err = s.verify(ctx, v, i, input, who, door)
+			err = s.verifyUnchanged(ctx, v, i, input, who, door)
 		}
 		if err == nil {
-			err = s.begin(ctx, j, a, i)
+			err = s.beginStep(ctx, j, a, i)
 		}
 		var answer op.Answer
 		if err == nil {
-			answer, err = s.take(ctx, v, i, input, who, door, first)
+			answer, err = s.callStep(ctx, v, i, input, who, door, first)
 		}
-		var changed *changedError
+		var changed *notAsShownError
 		switch {
-		case errors.Is(err, job.ErrStale):
+		case errors.Is(err, job.ErrLeaseLost):
 			return nil, nil
 		case errors.As(err, &changed):
-			return s.ended(a, s.stale(a, i, changed.found)), nil
-		case err != nil && (op.IsUnknown(err) || !op.IsRefusal(err)) && !j.Last():
-			return nil, job.Later(retryAfter)
+			return s.endedOutcome(a, s.markStale(a, i, changed.found)), nil
+		case err != nil && (op.IsUnknownOutcome(err) || !op.IsRefusal(err)) && !j.IsLastAttempt():
+			return nil, job.RunAgainAfter(retryDelay)
 		case err != nil:
-			return s.fail(a, i, err), nil
+			return s.failedOutcome(a, i, err), nil
 		}
-		if err := s.save(ctx, j, a, func(v *Proposal, now clock.Time) error {
-			return s.keep(v, i, answer, now)
+		if err := s.saveChange(ctx, j, a, func(v *Proposal, now clock.Time) error {
+			return s.keepAnswer(v, i, answer, now)
 		}); err != nil {
 			return nil, err
 		}
 	}
 }
 
-const retryAfter = 2 * time.Second
+const retryDelay = 2 * time.Second
 
-func (s *Service) read(ctx context.Context, a carryOutArgs) (v *Proposal, err error) {
+func (s *Service) readProposal(ctx context.Context, a carryOutArgs) (v *Proposal, err error) {
 	err = s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, err = proposals.Get(ctx, tx, a.Organization, a.Proposal)
 		return err
 	})
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil //nolint:nilnil // it is gone, and nothing is left to do
 	}
 	return v, err
 }
 
-// next is the first step that was not done yet.
-func (v *Proposal) next() int {
+// nextStep is the first step that was not done yet.
+func (v *Proposal) nextStep() int {
 	for i := range v.Steps {
 		if v.Steps[i].CompletedAt == nil {
 			return i
@@ -113,10 +114,10 @@ func (v *Proposal) next() int {
 	return len(v.Steps)
 }
 
-// begin records that a step begins, unless its agent or approver may no longer act.
-func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) error {
+// beginStep records that a step begins, unless its agent or approver may no longer act.
+func (s *Service) beginStep(ctx context.Context, j job.Job, a carryOutArgs, i int) error {
 	return s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := j.Keep(ctx, tx); err != nil {
+		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		if err := db.LockOrganization(ctx, tx, a.Organization); err != nil {
@@ -133,7 +134,7 @@ func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) e
 		if v.Steps[i].StartedAt != nil {
 			return nil // a step that began is finished, whoever was paused since
 		}
-		if err := s.mayAct(ctx, tx, v, approver); err != nil {
+		if err := s.checkMayAct(ctx, tx, v, approver); err != nil {
 			return err
 		}
 		now := s.cfg.Clock.Now()
@@ -142,19 +143,19 @@ func (s *Service) begin(ctx context.Context, j job.Job, a carryOutArgs, i int) e
 	})
 }
 
-// take calls the operation of a step.
-func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
+// callStep calls the operation of a step.
+func (s *Service) callStep(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
 	first bool) (op.Answer, error) {
 	full := *who
 	// A step may pass on outsiders' text that an earlier step has read, so what it writes counts as external. A single
 	// call that a person approved does not: the person has seen all of it.
 	full.External = (who.External || v.External) && (len(v.Steps) > 1 || who.ApprovedBy == "")
-	if ceiling := v.charges(i); ceiling != nil {
-		full.Ceiling = ceiling
+	if ceiling := v.shownCharge(i); ceiling != nil {
+		full.MaxChargeCents = ceiling
 	}
 	a, err := s.cfg.Runner.Do(ctx, s.cfg.Catalog.Named(v.Steps[i].Operation), op.Request{
-		Caller: &full, Door: door, Whole: true, ID: string(v.ID), Key: v.key(i), HasKey: true,
-		NewKey: first && v.CallKey == nil, Watch: s.watch(v, i),
+		Caller: &full, Door: door, WholeInput: true, ID: string(v.ID), Key: v.stepKey(i), HasKey: true,
+		KeyIsNew: first && v.CallKey == nil, Watch: s.watchStep(v, i),
 		Body: func() ([]byte, error) { return input, nil }})
 	if err != nil || a.Status < 400 {
 		return a, err
@@ -171,9 +172,9 @@ func (s *Service) take(ctx context.Context, v *Proposal, i int, input []byte, wh
 	return a, f
 }
 
-// charges is the amount that a step was shown to charge, or nil if none. It is the
+// shownCharge is the amount that a step was shown to charge, or nil if none. It is the
 // most that the step may charge.
-func (v *Proposal) charges(i int) *int64 {
+func (v *Proposal) shownCharge(i int) *int64 {
 	var sum int64
 	found := false
 	for n := range v.Effects {
@@ -187,10 +188,10 @@ func (v *Proposal) charges(i int) *int64 {
 	return &sum
 }
 
-// keep stores the answer of a step: as it is, sealed if it shows a secret, or not at
+// keepAnswer stores the answer of a step: as it is, sealed if it shows a secret, or not at
 // all if it is too large.
-func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
-	data, err := answerData(a)
+func (s *Service) keepAnswer(v *Proposal, i int, a op.Answer, now clock.Time) error {
+	data, err := decodeAnswerData(a)
 	if err != nil {
 		return err
 	}
@@ -199,14 +200,14 @@ func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
 		step.StartedAt = &now
 	}
 	step.CompletedAt, step.Error = &now, nil
-	v.External = v.External || a.Sight.External
+	v.External = v.External || a.Exposure.External
 	secret := s.cfg.Catalog.Named(step.Operation).Secret
 	switch {
 	case len(data) > maxResult:
 		step.ResultOmitted = true
 	case secret:
 		step.ResultOmitted = true
-		return s.addSecret(v, i, data)
+		return s.addSecretResult(v, i, data)
 	default:
 		step.Result = &data
 	}
@@ -215,8 +216,8 @@ func (s *Service) keep(v *Proposal, i int, a op.Answer, now clock.Time) error {
 
 func sealPlace(v *Proposal) string { return "proposals/" + string(v.ID) }
 
-// secrets opens the answers that are sealed, by the number of their step.
-func (s *Service) secrets(v *Proposal) (map[string]jsontext.Value, error) {
+// unsealSecrets opens the answers that are sealed, by the number of their step.
+func (s *Service) unsealSecrets(v *Proposal) (map[string]jsontext.Value, error) {
 	all := map[string]jsontext.Value{}
 	if v.Secrets == nil {
 		return all, nil
@@ -228,9 +229,9 @@ func (s *Service) secrets(v *Proposal) (map[string]jsontext.Value, error) {
 	return all, json.Unmarshal(text, &all)
 }
 
-// addSecret seals the answer of a step together with those before it.
-func (s *Service) addSecret(v *Proposal, i int, data jsontext.Value) error {
-	all, err := s.secrets(v)
+// addSecretResult seals the answer of a step together with those before it.
+func (s *Service) addSecretResult(v *Proposal, i int, data jsontext.Value) error {
+	all, err := s.unsealSecrets(v)
 	if err != nil {
 		return err
 	}
@@ -243,9 +244,9 @@ func (s *Service) addSecret(v *Proposal, i int, data jsontext.Value) error {
 	return err
 }
 
-// openSecrets puts the sealed answers into the steps, for the maker alone.
-func (s *Service) openSecrets(v *Proposal) error {
-	all, err := s.secrets(v)
+// fillSecretResults puts the sealed answers into the steps, for the maker alone.
+func (s *Service) fillSecretResults(v *Proposal) error {
+	all, err := s.unsealSecrets(v)
 	if err != nil {
 		return err
 	}
@@ -257,11 +258,11 @@ func (s *Service) openSecrets(v *Proposal) error {
 	return nil
 }
 
-// save changes a proposal while the job still belongs to this worker.
-func (s *Service) save(ctx context.Context, j job.Job, a carryOutArgs,
+// saveChange changes a proposal while the job still belongs to this worker.
+func (s *Service) saveChange(ctx context.Context, j job.Job, a carryOutArgs,
 	change func(*Proposal, clock.Time) error) error {
 	return s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := j.Keep(ctx, tx); err != nil {
+		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
@@ -277,9 +278,9 @@ func (s *Service) save(ctx context.Context, j job.Job, a carryOutArgs,
 	})
 }
 
-// ended returns the outcome that ends a proposal in the transaction that ends its
+// endedOutcome returns the outcome that ends a proposal in the transaction that ends its
 // job. change sets the status and returns the type of the event.
-func (s *Service) ended(a carryOutArgs, change func(*Proposal, clock.Time) (string, error)) job.Outcome {
+func (s *Service) endedOutcome(a carryOutArgs, change func(*Proposal, clock.Time) (string, error)) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		v, err := proposals.Lock(ctx, tx, a.Organization, a.Proposal)
 		if err != nil || v.Status != Executing {
@@ -296,26 +297,26 @@ func (s *Service) ended(a carryOutArgs, change func(*Proposal, clock.Time) (stri
 		}
 		cause := event.Event{Organization: v.OrganizationID, At: now}.BySystem()
 		cause.Proposal, cause.ApprovedBy = &v.ID, v.DecidedBy
-		return s.emit(ctx, tx, cause, kind, v)
+		return s.emitEvent(ctx, tx, cause, kind, v)
 	}
 }
 
-// executed returns the outcome of a proposal whose last step is done.
-func (s *Service) executed(a carryOutArgs) job.Outcome {
-	return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
+// executedOutcome returns the outcome of a proposal whose last step is done.
+func (s *Service) executedOutcome(a carryOutArgs) job.Outcome {
+	return s.endedOutcome(a, func(v *Proposal, now clock.Time) (string, error) {
 		v.Status, v.CompletedAt = Executed, &now
 		return "proposal.executed", nil
 	})
 }
 
-// fail returns the outcome of a proposal whose step i was refused. What earlier steps
+// failedOutcome returns the outcome of a proposal whose step i was refused. What earlier steps
 // did stays.
-func (s *Service) fail(a carryOutArgs, i int, err error) job.Outcome {
-	f := fault.Of(err)
+func (s *Service) failedOutcome(a carryOutArgs, i int, err error) job.Outcome {
+	f := fault.FromError(err)
 	if f.Kind == fault.Internal {
 		s.cfg.Log.Error("a step of a proposal failed", "proposal", a.Proposal, "step", i, "err", err)
 	}
-	return s.ended(a, func(v *Proposal, now clock.Time) (string, error) {
+	return s.endedOutcome(a, func(v *Proposal, now clock.Time) (string, error) {
 		e := &StepError{Code: f.Code, Message: f.Sentence()}
 		if f.Details != nil {
 			if text, err := json.Marshal(f.Details); err == nil {
@@ -331,14 +332,14 @@ func (s *Service) fail(a carryOutArgs, i int, err error) job.Outcome {
 // expireBatch bounds how many proposals end in one transaction.
 const expireBatch = 200
 
-// expire ends proposals that nobody decided or carried out in time.
-func (s *Service) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
+// expireUndecided ends proposals that nobody decided or carried out in time.
+func (s *Service) expireUndecided(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) error {
 	type due struct {
 		Organization id.ID `db:"organization_id"`
 		ID           id.ID `db:"id"`
 	}
 	now := s.cfg.Clock.Now()
-	rows, err := db.All[due](ctx, tx, `
+	rows, err := db.QueryAll[due](ctx, tx, `
 		SELECT organization_id, id FROM proposals
 		WHERE status IN ('planned', 'pending') AND expires_at <= $1 AND deleted_at IS NULL
 		ORDER BY expires_at LIMIT $2`, now, expireBatch)
@@ -350,7 +351,7 @@ func (s *Service) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) 
 		if err != nil {
 			return err
 		}
-		if !v.open() {
+		if !v.isOpen() {
 			continue
 		}
 		v.Status, v.UpdatedAt = Expired, now
@@ -358,7 +359,7 @@ func (s *Service) expire(ctx context.Context, tx *db.Tx, _ job.Job, _ struct{}) 
 			return err
 		}
 		cause := event.Event{Organization: v.OrganizationID, At: now}.BySystem()
-		if err := s.emit(ctx, tx, cause, "proposal.expired", v); err != nil {
+		if err := s.emitEvent(ctx, tx, cause, "proposal.expired", v); err != nil {
 			return err
 		}
 	}

@@ -14,47 +14,47 @@ import (
 // maxDifferences is how many differences are listed.
 const maxDifferences = 20
 
-// differences compares what was shown with what the steps do now. A time that is
+// listDifferences compares what was shown with what the steps do now. A time that is
 // derived from the moment of the call, like a due date, counts as the same if it is
 // as far from that moment as before.
-func (v *Proposal) differences(now *outcome, at clock.Time) []string {
+func (v *Proposal) listDifferences(now *outcome, at clock.Time) []string {
 	c := &comparison{was: v.RehearsedAt, now: at}
 	if len(v.Effects) != len(now.effects) {
-		c.note("effects", fmt.Sprintf("there were %d, now there are %d", len(v.Effects), len(now.effects)))
+		c.noteDifference("effects", fmt.Sprintf("there were %d, now there are %d", len(v.Effects), len(now.effects)))
 		return c.found
 	}
 	for i := range v.Effects {
-		c.effect(fmt.Sprintf("effects[%d]", i), &v.Effects[i], &now.effects[i])
+		c.compareEffect(fmt.Sprintf("effects[%d]", i), &v.Effects[i], &now.effects[i])
 	}
 	// For what goes outside, equal effects are not enough: the rows that it carries must be unchanged as well.
 	for i := range now.effects {
 		e := &now.effects[i]
-		if !e.outward() {
+		if !e.isOutward() {
 			continue
 		}
-		if e.ResourceID != nil && v.moved(string(*e.ResourceID), now) {
-			c.note(fmt.Sprintf("effects[%d]", i), "the "+noun(e.ResourceType)+" was changed since")
+		if e.ResourceID != nil && v.changedByOthers(string(*e.ResourceID), now) {
+			c.noteDifference(fmt.Sprintf("effects[%d]", i), "the "+resourceNoun(e.ResourceType)+" was changed since")
 		}
-		for field, rows := range e.carries() {
-			if slices.ContainsFunc(rows, func(row string) bool { return v.moved(row, now) }) {
-				c.note(fmt.Sprintf("effects[%d].%s", i, field), "what it names was changed since")
+		for field, rows := range e.carriedRows() {
+			if slices.ContainsFunc(rows, func(row string) bool { return v.changedByOthers(row, now) }) {
+				c.noteDifference(fmt.Sprintf("effects[%d].%s", i, field), "what it names was changed since")
 			}
 		}
 	}
 	return c.found
 }
 
-// moved reports whether somebody else changed a row since the proposal was shown. A
+// changedByOthers reports whether somebody else changed a row since the proposal was shown. A
 // change by an earlier step of the same plan does not count.
-func (v *Proposal) moved(row string, now *outcome) bool {
+func (v *Proposal) changedByOthers(row string, now *outcome) bool {
 	was, known := v.Versions[row]
-	return was != now.versions[row] && (!known || was != ownChange)
+	return was != now.versions[row] && (!known || was != ownChangeVersion)
 }
 
-// carries lists, by field, the rows that go out with an effect although the effect
+// carriedRows lists, by field, the rows that go out with an effect although the effect
 // does not show their content: the automation that is run, the invoices whose PDFs
 // are attached.
-func (e *Effect) carries() map[string][]string {
+func (e *Effect) carriedRows() map[string][]string {
 	var after struct {
 		AutomationID *string  `json:"automationId"`
 		InvoiceIDs   []string `json:"invoiceIds"`
@@ -75,26 +75,26 @@ type comparison struct {
 	found    []string
 }
 
-// minted are the fields whose values are random when a row is created, so that two
+// randomFields are the fields whose values are random when a row is created, so that two
 // rehearsals differ in them.
-var minted = []string{"recordValue"}
+var randomFields = []string{"recordValue"}
 
-func (c *comparison) note(path, what string) {
+func (c *comparison) noteDifference(path, what string) {
 	if len(c.found) < maxDifferences {
 		c.found = append(c.found, path+": "+what)
 	}
 }
 
-func (c *comparison) effect(path string, a, b *Effect) {
-	x, y := plain(a), plain(b)
+func (c *comparison) compareEffect(path string, a, b *Effect) {
+	x, y := toPlainJSON(a), toPlainJSON(b)
 	delete(x, "summary") // derived from the other fields
 	delete(y, "summary")
-	c.creates = a.Kind == Create
-	c.value(path, x, y)
+	c.creates = a.Kind == KindCreate
+	c.compareValue(path, x, y)
 }
 
-// plain converts a value to maps and slices, as JSON has it.
-func plain(v any) map[string]any {
+// toPlainJSON converts a value to maps and slices, as JSON has it.
+func toPlainJSON(v any) map[string]any {
 	out := map[string]any{}
 	text, err := json.Marshal(v)
 	if err == nil {
@@ -106,8 +106,8 @@ func plain(v any) map[string]any {
 	return out
 }
 
-// value compares two values of JSON, and notes where they differ.
-func (c *comparison) value(path string, a, b any) {
+// compareValue compares two values of JSON, and notes where they differ.
+func (c *comparison) compareValue(path string, a, b any) {
 	switch x := a.(type) {
 	case map[string]any:
 		y, ok := b.(map[string]any)
@@ -121,10 +121,10 @@ func (c *comparison) value(path string, a, b any) {
 			}
 		}
 		for _, k := range keys {
-			if c.creates && slices.Contains(minted, k) {
+			if c.creates && slices.Contains(randomFields, k) {
 				continue
 			}
-			c.value(path+"."+k, x[k], y[k])
+			c.compareValue(path+"."+k, x[k], y[k])
 		}
 		return
 	case []any:
@@ -133,28 +133,28 @@ func (c *comparison) value(path string, a, b any) {
 			break
 		}
 		for i := range x {
-			c.value(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
+			c.compareValue(fmt.Sprintf("%s[%d]", path, i), x[i], y[i])
 		}
 		return
 	default:
-		if a == b || c.sameTime(a, b) {
+		if a == b || c.sameRelativeTime(a, b) {
 			return
 		}
 	}
-	c.note(path, fmt.Sprintf("it was %s, now it is %s", said(a), said(b)))
+	c.noteDifference(path, fmt.Sprintf("it was %s, now it is %s", formatValue(a), formatValue(b)))
 }
 
-func said(v any) string {
+func formatValue(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return "something else"
 	}
-	return cut(string(text), 200)
+	return truncateRunes(string(text), 200)
 }
 
-// sameTime reports whether two texts are times that are equally far, within five
+// sameRelativeTime reports whether two texts are times that are equally far, within five
 // seconds, from the moments of their rehearsals.
-func (c *comparison) sameTime(a, b any) bool {
+func (c *comparison) sameRelativeTime(a, b any) bool {
 	x, ok := a.(string)
 	y, also := b.(string)
 	if !ok || !also {

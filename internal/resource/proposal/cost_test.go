@@ -54,10 +54,10 @@ func BenchmarkAsking(b *testing.B) {
 	a := apptest.Start(b, db.SQLite)
 	plain := a.NewAgent(b, a.Tenant, "all")
 	counted := a.NewAgent(b, a.Tenant, "all")
-	a.Operate(b, "agents.configure", "agent", counted, fmt.Sprintf(`{"id": %q, "askMode": "propose", "guard": "on",
+	a.AsOperator(b, "agents.configure", "agent", counted, fmt.Sprintf(`{"id": %q, "askMode": "propose", "guard": "on",
 		"limits": {"messages": 1000, "spendCents": 100000, "deletions": 1000000000}}`, counted))
 	tool := func(agent id.ID, name, arguments string) func(int) {
-		_, access, _ := a.Connect(b, a.Tenant, agent)
+		_, access, _ := a.ConnectAgent(b, a.Tenant, agent)
 		handler := a.AgentHandler()
 		return func(n int) {
 			message := fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q,
@@ -84,7 +84,7 @@ func BenchmarkAsking(b *testing.B) {
 		ratio(b, func(n int) { a.Runner.Meter = meter; counting(n) }, func(n int) { a.Runner.Meter = nil; not(n) })
 		a.Runner.Meter = meter
 	})
-	caller := &op.Caller{Kind: op.User, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
+	caller := &op.Caller{Kind: op.UserActor, ID: a.OwnerID, User: a.OwnerID, Organization: a.Org, Business: a.Business,
 		Plan: "enterprise", Permissions: op.Everything()}
 	for name, input := range map[string]string{"contacts.create": create, "tasks.create": `{"title": "Task #"}`} {
 		o := a.Catalog.Named(name)
@@ -93,13 +93,15 @@ func BenchmarkAsking(b *testing.B) {
 		}
 		b.Run("rehearsal/"+name, func(b *testing.B) {
 			ratio(b, func(n int) {
-				if err := a.Runner.Rehearse(b.Context(), &op.Series{Caller: caller, Door: op.Console, RequestID: "x",
-					Steps: []op.SeriesStep{{Op: o, Input: body(n), Fixed: true}}}); err != nil {
+				if err := a.Runner.RehearseSeries(b.Context(),
+					&op.Series{Caller: caller, Door: op.ConsoleDoor, RequestID: "x",
+						Steps: []op.SeriesStep{{Op: o, Input: body(n), InputIsFixed: true}}}); err != nil {
 					b.Fatal(err)
 				}
 			}, func(n int) {
-				if _, err := a.Runner.Do(b.Context(), o, op.Request{Caller: caller, Door: op.Console, Whole: true,
-					ID: string(id.New()), Body: body(n)}); err != nil {
+				if _, err := a.Runner.Do(b.Context(), o,
+					op.Request{Caller: caller, Door: op.ConsoleDoor, WholeInput: true,
+						ID: string(id.New()), Body: body(n)}); err != nil {
 					b.Fatal(err)
 				}
 			})

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	defaultLife = 7 * 24 * time.Hour
-	maxLife     = 30 * 24 * time.Hour
+	defaultLifetime = 7 * 24 * time.Hour
+	maxLifetime     = 30 * 24 * time.Hour
 )
 
 type proposalCreate struct {
@@ -38,33 +38,33 @@ type proposalCreate struct {
 
 // Prepare puts the steps into one format.
 func (in *proposalCreate) Prepare(_ context.Context, c *op.Call) (err error) {
-	if in.ExpiresAt != nil && (*in.ExpiresAt <= c.Now || *in.ExpiresAt > c.Now.Add(maxLife)) {
+	if in.ExpiresAt != nil && (*in.ExpiresAt <= c.Now || *in.ExpiresAt > c.Now.Add(maxLifetime)) {
 		return fault.Field("expiresAt", "Must be in the future, and within 30 days")
 	}
-	in.Steps, err = automation.Normalize(in.Steps)
+	in.Steps, err = automation.NormalizeSteps(in.Steps)
 	return err
 }
 
-// callable tells which operations a proposal may hold: those that an agent could
+// isCallable tells which operations a proposal may hold: those that an agent could
 // call, except for proposals themselves and for operations that only evaluate what
 // the caller wrote. The latter take long, and others wait while steps run.
-func callable(o *op.Op) bool {
-	return automation.Callable(o) && o.Resource != account.Proposals && !o.Evaluates()
+func isCallable(o *op.Op) bool {
+	return automation.Callable(o) && o.Resource != account.Proposals && !o.IsPreview()
 }
 
-// create rehearses a plan and stores it, as planned if the caller may do all of it
+// createProposal rehearses a plan and stores it, as planned if the caller may do all of it
 // alone, or else as pending.
-func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*Proposal, error) {
+func (s *Service) createProposal(ctx context.Context, c *op.Call, in proposalCreate) (*Proposal, error) {
 	if err := automation.CheckSteps(s.cfg.Catalog, in.Steps, nil, "proposals",
-		callable).Fault(fault.Invalid); err != nil {
+		isCallable).Fault(fault.Invalid); err != nil {
 		return nil, err
 	}
-	if err := s.checkSources(in.Steps).Fault(fault.Invalid); err != nil {
+	if err := s.checkPlaceholders(in.Steps).Fault(fault.Invalid); err != nil {
 		return nil, err
 	}
 	rows := 0
 	for _, step := range in.Steps {
-		rows += s.cfg.Catalog.Named(step.Operation).RowsIn(step.Input)
+		rows += s.cfg.Catalog.Named(step.Operation).CountBatchRows(step.Input)
 	}
 	if rows > maxEffects {
 		return nil, TooLong.New()
@@ -74,41 +74,41 @@ func (s *Service) create(ctx context.Context, c *op.Call, in proposalCreate) (*P
 	if in.ExpiresAt != nil {
 		v.ExpiresAt = *in.ExpiresAt
 	}
-	if err := c.SpendRequests(s.requests(v.Steps)); err != nil {
+	if err := c.UseAllowance(s.countRequests(v.Steps)); err != nil {
 		return nil, err
 	}
-	if err := s.permit(c.Caller, c.Door, v); err != nil {
+	if err := s.permitSteps(c.Caller, c.Door, v); err != nil {
 		return nil, err
 	}
-	if err := s.show(ctx, c.Caller, c.Door, c.RequestID, v); err != nil {
-		return nil, refusedStep(err, len(v.Steps))
+	if err := s.showEffects(ctx, c.Caller, c.Door, c.RequestID, v); err != nil {
+		return nil, planRefusal(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
 		if in.ReplacesID != nil {
-			if _, err := proposals.Find(ctx, c.Tx, visible(c).And("id = ?", *in.ReplacesID)); err != nil {
-				return nil, op.Unseen("replacesId")
+			if _, err := proposals.Find(ctx, c.Tx, visibleTo(c).And("id = ?", *in.ReplacesID)); err != nil {
+				return nil, op.NoSuchReference("replacesId")
 			}
 		}
-		if err := s.insert(ctx, c.Tx, v); err != nil {
+		if err := s.insertProposal(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		return s.asSeen(c, v), c.Emit("proposal.created", v.ID, v.told())
+		return s.viewFor(c, v), c.Emit("proposal.created", v.ID, v.eventView())
 	})
 }
 
-// requests is how many requests the steps count as for the limit per minute.
-func (s *Service) requests(steps []ProposalStep) (n int) {
+// countRequests is how many requests the steps count as for the limit per minute.
+func (s *Service) countRequests(steps []ProposalStep) (n int) {
 	for i := range steps {
-		n += s.cfg.Catalog.Named(steps[i].Operation).Requests(steps[i].Input)
+		n += s.cfg.Catalog.Named(steps[i].Operation).RequestCost(steps[i].Input)
 	}
 	return n
 }
 
-// checkSources refuses placeholders whose values cannot be shown beforehand: those
+// checkPlaceholders refuses placeholders whose values cannot be shown beforehand: those
 // over the answer of an operation that calls out, which may answer something else
 // when the plan is carried out, and those in the input of an operation that cannot
 // be rehearsed.
-func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
+func (s *Service) checkPlaceholders(steps []automation.Step) (tree *fault.Tree) {
 	outside := map[string]string{} // the operation, by the name that its answer has
 	for i := range steps {
 		if o := s.cfg.Catalog.Named(steps[i].Operation); !o.Rehearsable() {
@@ -126,7 +126,7 @@ func (s *Service) checkSources(steps []automation.Step) (tree *fault.Tree) {
 				}
 			})
 		}
-		if o := s.cfg.Catalog.Named(steps[i].Operation); steps[i].SaveAs != nil && o.AsksOutside() {
+		if o := s.cfg.Catalog.Named(steps[i].Operation); steps[i].SaveAs != nil && o.AnswersFromOutside() {
 			outside[*steps[i].SaveAs] = o.Name
 		}
 	}
@@ -148,27 +148,27 @@ func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title str
 		Difference:  []string{},
 		Versions:    map[string]int64{},
 		MakerKind:   string(c.Kind),
-		MakerID:     c.ActorID(),
-		MakerUserID: c.UserID(),
+		MakerID:     c.ActorIDOrNil(),
+		MakerUserID: c.UserIDOrNil(),
 		BusinessID:  c.Business,
 		Door:        d.String(),
-		ExpiresAt:   now.Add(defaultLife),
+		ExpiresAt:   now.Add(defaultLifetime),
 		RehearsedAt: now,
 	}
 	if c.Kind == op.AgentActor {
-		v.AgentID = c.ActorID()
+		v.AgentID = c.ActorIDOrNil()
 	}
 	for _, step := range steps {
 		v.Steps = append(v.Steps, ProposalStep{Operation: step.Operation, Input: step.Input, SaveAs: step.SaveAs})
 	}
-	v.SHA256 = v.sum()
+	v.SHA256 = v.hashSteps()
 	v.ApprovalURL = s.approvalURL(v)
 	return v
 }
 
-// sum is the SHA-256 of the steps in their canonical form. If the proposal was shown
+// hashSteps is the SHA-256 of the steps in their canonical form. If the proposal was shown
 // before, the old sum is hashed too, so that every showing has a sum of its own.
-func (v *Proposal) sum() string {
+func (v *Proposal) hashSteps() string {
 	h := sha256.New()
 	h.Write([]byte(v.SHA256))
 	for _, step := range v.Steps {
@@ -185,31 +185,31 @@ func (v *Proposal) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// permit refuses steps that the caller may neither take nor propose. If one of them
+// permitSteps refuses steps that the caller may neither take nor propose. If one of them
 // may only be proposed, a person must decide.
-func (s *Service) permit(c *op.Caller, d op.Door, v *Proposal) error {
-	full := c.WithAsks()
+func (s *Service) permitSteps(c *op.Caller, d op.Door, v *Proposal) error {
+	full := c.WithProposable()
 	for i := range v.Steps {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
-		if err := o.Permit(full, d); err != nil {
-			return refusedStep(&op.StepError{Step: i, Err: err}, len(v.Steps))
+		if err := o.PermitCaller(full, d); err != nil {
+			return planRefusal(&op.StepError{Step: i, Err: err}, len(v.Steps))
 		}
-		if d != op.Admin && d != op.System && !o.Alone(c, v.Steps[i].Input) {
-			v.ask("ask", "The agent may not do this alone.")
+		if d != op.AdminDoor && d != op.SystemDoor && !o.NeedsNoProposal(c, v.Steps[i].Input) {
+			v.requireApproval("ask", "The agent may not do this alone.")
 		}
 	}
 	return nil
 }
 
-// ask makes the proposal wait for a person's decision. The first reason stays.
-func (v *Proposal) ask(because, text string) {
+// requireApproval makes the proposal wait for a person's decision. The first reason stays.
+func (v *Proposal) requireApproval(because, text string) {
 	if v.Because == nil {
 		v.Status, v.Because, v.BecauseText = Pending, &because, &text
 	}
 }
 
-// inStep adds the number of the step to a refusal, if there are several steps.
-func inStep(i, n int, err error) error {
+// nameStep adds the number of the step to a refusal, if there are several steps.
+func nameStep(i, n int, err error) error {
 	var f *fault.Fault
 	if n == 1 || !errors.As(err, &f) {
 		return err
@@ -217,16 +217,16 @@ func inStep(i, n int, err error) error {
 	named := *f
 	named.Text = fmt.Sprintf("steps[%d]: %s", i, f.Sentence())
 	if tree, ok := f.Details.(*fault.Tree); ok {
-		named.Details = (*fault.Tree)(nil).Set("steps", (*fault.Tree)(nil).SetItem(i,
-			(*fault.Tree)(nil).Set("input", tree)).Sized(n))
+		named.Details = (*fault.Tree)(nil).SetField("steps", (*fault.Tree)(nil).SetItem(i,
+			(*fault.Tree)(nil).SetField("input", tree)).PadItems(n))
 	}
 	return &named
 }
 
-// refusedStep turns the refusal of a step into the answer to a plan. An invalid
+// planRefusal turns the refusal of a step into the answer to a plan. An invalid
 // input or a missing permission keeps its own code; any other refusal becomes
 // StepRefused, with the step's code in the details.
-func refusedStep(err error, n int) error {
+func planRefusal(err error, n int) error {
 	var step *op.StepError
 	var f *fault.Fault
 	if !errors.As(err, &step) || !errors.As(step.Err, &f) {
@@ -242,49 +242,50 @@ func refusedStep(err error, n int) error {
 	}
 	if f.Status >= 500 || slices.Contains([]*fault.Kind{fault.Invalid, fault.BadInput, fault.Forbidden,
 		fault.RateLimited}, f.Kind) {
-		return inStep(step.Step, n, f)
+		return nameStep(step.Step, n, f)
 	}
 	out := StepRefused.Say("Step %d would be refused: %s", step.Step+1, f.Sentence())
 	out.Details = map[string]any{"step": step.Step, "code": f.Code, "message": f.Sentence(), "details": f.Details}
 	return out
 }
 
-// insert writes a new proposal, unless its maker has too many, and mails those who
+// insertProposal writes a new proposal, unless its maker has too many, and mails those who
 // decide if it waits for a person.
-func (s *Service) insert(ctx context.Context, tx *db.Tx, v *Proposal) error {
-	w := db.In(v.OrganizationID).And("status = 'pending'").And("maker_kind = ?", v.MakerKind)
-	db.Equal(w, "maker_id", v.MakerID)
+func (s *Service) insertProposal(ctx context.Context, tx *db.Tx, v *Proposal) error {
+	w := db.InOrganization(v.OrganizationID).And("status = 'pending'").And("maker_kind = ?", v.MakerKind)
+	db.FilterEqual(w, "maker_id", v.MakerID)
 	n, err := proposals.Count(ctx, tx, w)
 	if err != nil {
 		return err
 	}
-	if n >= maxOpen {
+	if n >= maxPendingOfMaker {
 		return TooMany.New()
 	}
 	if err := proposals.Insert(ctx, tx, v); err != nil || v.Status != Pending {
 		return err
 	}
-	return s.tell(ctx, tx, v)
+	return s.notifyReviewers(ctx, tx, v)
 }
 
-// quiet is how long no further mail is sent after a proposal of the same maker.
-const quiet = 10 * time.Minute
+// noticeInterval is how long no further mail is sent after a proposal of the same maker.
+const noticeInterval = 10 * time.Minute
 
-// tell mails those who want to know that a proposal waits. If the same maker has
+// notifyReviewers mails those who want to know that a proposal waits. If the same maker has
 // made another one shortly before, its mail is enough.
-func (s *Service) tell(ctx context.Context, tx *db.Tx, v *Proposal) error {
-	w := db.In(v.OrganizationID).And("status = 'pending'").And("created_at > ?", v.CreatedAt.Add(-quiet)).
+func (s *Service) notifyReviewers(ctx context.Context, tx *db.Tx, v *Proposal) error {
+	w := db.InOrganization(v.OrganizationID).And("status = 'pending'").And("created_at > ?",
+		v.CreatedAt.Add(-noticeInterval)).
 		And("id <> ?", v.ID).And("maker_kind = ?", v.MakerKind)
-	db.Equal(w, "maker_id", v.MakerID)
+	db.FilterEqual(w, "maker_id", v.MakerID)
 	n, err := proposals.Count(ctx, tx, w)
 	if err != nil || n > 0 {
 		return err
 	}
-	to, err := account.ReviewMails(ctx, tx, v.OrganizationID)
+	to, err := account.ReviewMailAddresses(ctx, tx, v.OrganizationID)
 	if err != nil || len(to) == 0 {
 		return err
 	}
-	notice := Notice{To: to, Title: cut(v.Title, maxQuoted), URL: s.approvalURL(v)}
+	notice := Notice{To: to, Title: truncateRunes(v.Title, maxQuoted), URL: s.approvalURL(v)}
 	return s.cfg.Notify(ctx, tx, v.OrganizationID, notice)
 }
 
@@ -315,8 +316,8 @@ func (s *Service) Find(ctx context.Context, o *op.Op, q op.Request) (v *Proposal
 	if err != nil {
 		return nil, err
 	}
-	err = s.cfg.DB.Read(db.WithGuess(ctx, &s.looks), func(ctx context.Context, tx *db.Tx) (err error) {
-		v, err = s.earlier(ctx, tx, a)
+	err = s.cfg.DB.Read(db.WithStatementGuess(ctx, &s.earlierGuess), func(ctx context.Context, tx *db.Tx) (err error) {
+		v, err = s.findEarlier(ctx, tx, a)
 		return err
 	})
 	return v, err
@@ -330,40 +331,40 @@ func (s *Service) Propose(ctx context.Context, o *op.Op, q op.Request, because, 
 	if err != nil {
 		return nil, false, err
 	}
-	if err := s.checkUnused(ctx, a); err != nil {
+	if err := s.checkKeyUnused(ctx, a); err != nil {
 		return nil, false, err
 	}
-	p, err := s.proposalOf(ctx, a, because, text)
+	p, err := s.rehearseCall(ctx, a, because, text)
 	if err != nil {
 		return nil, false, err
 	}
 	err = s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		// The agent is locked, so that two equal calls at once make one proposal.
 		if err := db.Lock(ctx, tx, "agents", p.OrganizationID, a.Caller.ID); err != nil {
-			return db.Missing(err, "agent")
+			return db.AsNotFound(err, "agent")
 		}
-		if v, err = s.earlier(ctx, tx, a); err != nil || v != nil {
+		if v, err = s.findEarlier(ctx, tx, a); err != nil || v != nil {
 			made = false
 			return err
 		}
-		v, made = s.asSeen(&op.Call{Door: op.Agent}, p), true
-		if err := s.insert(ctx, tx, p); err != nil {
+		v, made = s.viewFor(&op.Call{Door: op.AgentDoor}, p), true
+		if err := s.insertProposal(ctx, tx, p); err != nil {
 			return err
 		}
-		cause := op.CauseOf(a.Caller, op.Agent, p.CreatedAt, a.ID)
-		return s.emit(ctx, tx, cause, "proposal.created", p)
+		cause := op.EventCauseOf(a.Caller, op.AgentDoor, p.CreatedAt, a.ID)
+		return s.emitEvent(ctx, tx, cause, "proposal.created", p)
 	})
 	return v, made, err
 }
 
-// checkUnused refuses a call whose idempotency key was used by a call that was made:
+// checkKeyUnused refuses a call whose idempotency key was used by a call that was made:
 // its proposal could never be carried out.
-func (s *Service) checkUnused(ctx context.Context, a *agentCall) error {
+func (s *Service) checkKeyUnused(ctx context.Context, a *agentCall) error {
 	if a.Key == "" {
 		return nil
 	}
 	return s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		used, err := s.cfg.Runner.KeyUsed(ctx, tx, a.op, a.Caller.Organization, a.Key, a.fingerprint)
+		used, err := s.cfg.Runner.WasKeyUsed(ctx, tx, a.op, a.Caller.Organization, a.Key, a.fingerprint)
 		if used {
 			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
 				"new call.")
@@ -372,33 +373,33 @@ func (s *Service) checkUnused(ctx context.Context, a *agentCall) error {
 	})
 }
 
-// proposalOf rehearses a call and returns it as a proposal that waits for a person.
-func (s *Service) proposalOf(ctx context.Context, a *agentCall, because, text string) (*Proposal, error) {
+// rehearseCall rehearses a call and returns it as a proposal that waits for a person.
+func (s *Service) rehearseCall(ctx context.Context, a *agentCall, because, text string) (*Proposal, error) {
 	if err := a.op.CheckInput(a.input); err != nil {
 		return nil, err
 	}
-	steps, err := automation.Normalize([]automation.Step{{Operation: a.op.Name, Input: jsontext.Value(a.input)}})
+	steps, err := automation.NormalizeSteps([]automation.Step{{Operation: a.op.Name, Input: jsontext.Value(a.input)}})
 	if err != nil {
 		return nil, fault.Invalid.New()
 	}
-	v := s.newProposal(a.Caller, op.Agent, s.cfg.Clock.Now(), a.op.Summary, steps)
-	v.ask(because, text)
+	v := s.newProposal(a.Caller, op.AgentDoor, s.cfg.Clock.Now(), a.op.Summary, steps)
+	v.requireApproval(because, text)
 	v.CallPrint = a.fingerprint
 	if a.Key != "" {
 		v.CallKey = &a.Key
 	}
-	err = s.show(ctx, a.Caller, op.Agent, a.ID, v)
+	err = s.showEffects(ctx, a.Caller, op.AgentDoor, a.ID, v)
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind == withheldRefusal {
-		return nil, refusedStep(err, 1)
+		return nil, planRefusal(err, 1)
 	}
-	return v, stepFault(err, 1)
+	return v, nameFailedStep(err, 1)
 }
 
-// earlier finds the proposal of an equal call, with the same key or the same
+// findEarlier finds the proposal of an equal call, with the same key or the same
 // arguments, while it is undecided or its end is recent.
-func (s *Service) earlier(ctx context.Context, tx *db.Tx, a *agentCall) (*Proposal, error) {
-	w := db.In(a.Caller.Organization).And("agent_id = ?", a.Caller.ID)
+func (s *Service) findEarlier(ctx context.Context, tx *db.Tx, a *agentCall) (*Proposal, error) {
+	w := db.InOrganization(a.Caller.Organization).And("agent_id = ?", a.Caller.ID)
 	if a.Key != "" {
 		w.And("call_key = ?", a.Key)
 	} else {
@@ -416,12 +417,12 @@ func (s *Service) earlier(ctx context.Context, tx *db.Tx, a *agentCall) (*Propos
 	if string(v.CallPrint) != string(a.fingerprint) {
 		return nil, fault.KeyReused.New()
 	}
-	c := &op.Call{Caller: a.Caller, Org: a.Caller.Organization, Door: op.Agent}
-	return s.shown(c, v)
+	c := &op.Call{Caller: a.Caller, Org: a.Caller.Organization, Door: op.AgentDoor}
+	return s.viewWithSecrets(c, v)
 }
 
-func (s *Service) emit(ctx context.Context, tx *db.Tx, cause event.Event, kind string, v *Proposal) error {
-	data, err := json.Marshal(v.told(), json.Deterministic(true))
+func (s *Service) emitEvent(ctx context.Context, tx *db.Tx, cause event.Event, kind string, v *Proposal) error {
+	data, err := json.Marshal(v.eventView(), json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("proposal: event %s: %w", kind, err)
 	}

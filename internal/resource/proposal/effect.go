@@ -20,13 +20,13 @@ import (
 
 // The kinds of effect.
 const (
-	Create  = "create"
-	Update  = "update"
-	Delete  = "delete"
-	Send    = "send"
-	ChargeK = "charge"
-	Publish = "publish"
-	CallOut = "call"
+	KindCreate  = "create"
+	KindUpdate  = "update"
+	KindDelete  = "delete"
+	KindSend    = "send"
+	KindCharge  = "charge"
+	KindPublish = "publish"
+	KindCallOut = "call"
 )
 
 // Effect is one thing that a step would do, or did.
@@ -53,85 +53,87 @@ type EffectTrigger struct {
 	Name string `json:"name" max:"500"`
 }
 
-// kinds are the events that mean more than a change of a row: something is sent,
+// eventKinds are the events that mean more than a change of a row: something is sent,
 // published or called.
-var kinds = map[string]string{
-	"message.queued":               Send,
-	"message.scheduled":            Send,
-	"domain.dns_record.created":    Publish,
-	"domain.dns_record.updated":    Publish,
-	"domain.dns_record.deleted":    Publish,
-	"domain.email.created":         Publish,
-	"domain.email.updated":         Publish,
-	"domain.email.deleted":         Publish,
-	"domain.transfer_requested":    Publish,
-	"domain_contact.updated":       Publish,
-	"file.access_link.created":     Publish,
-	"webhook.created":              Publish,
-	"webhook.tested":               CallOut,
-	"webhook.delivery.redelivered": CallOut,
-	"automation_execution.created": CallOut,
+var eventKinds = map[string]string{
+	"message.queued":               KindSend,
+	"message.scheduled":            KindSend,
+	"domain.dns_record.created":    KindPublish,
+	"domain.dns_record.updated":    KindPublish,
+	"domain.dns_record.deleted":    KindPublish,
+	"domain.email.created":         KindPublish,
+	"domain.email.updated":         KindPublish,
+	"domain.email.deleted":         KindPublish,
+	"domain.transfer_requested":    KindPublish,
+	"domain_contact.updated":       KindPublish,
+	"file.access_link.created":     KindPublish,
+	"webhook.created":              KindPublish,
+	"webhook.tested":               KindCallOut,
+	"webhook.delivery.redelivered": KindCallOut,
+	"automation_execution.created": KindCallOut,
 }
 
-// kindOf is the kind of effect that an event stands for. A message that is queued or
+// effectKind is the kind of effect that an event stands for. A message that is queued or
 // scheduled when it is created is sent.
-func kindOf(e event.Event, data map[string]any) string {
-	if k := kinds[e.Type]; k != "" {
+func effectKind(e event.Event, data map[string]any) string {
+	if k := eventKinds[e.Type]; k != "" {
 		return k
 	}
 	if e.Type == "message.created" && (data["status"] == "queued" || data["status"] == "scheduled") {
-		return Send
+		return KindSend
 	}
 	switch e.Type[strings.LastIndexByte(e.Type, '.')+1:] {
 	case "created":
-		return Create
+		return KindCreate
 	case "deleted", "erased":
-		return Delete
+		return KindDelete
 	}
-	return Update
+	return KindUpdate
 }
 
-// outward reports whether an effect reaches outside the service.
-func (e *Effect) outward() bool { return e.Kind != Create && e.Kind != Update && e.Kind != Delete }
+// isOutward reports whether an effect reaches outside the service.
+func (e *Effect) isOutward() bool {
+	return e.Kind != KindCreate && e.Kind != KindUpdate && e.Kind != KindDelete
+}
 
-// unsaid are the fields that every row has, which tell nothing about an effect.
-var unsaid = []string{"id", "organizationId", "createdAt", "updatedAt", "deletedAt"}
+// unshownFields are the fields that every row has, which tell nothing about an effect.
+var unshownFields = []string{"id", "organizationId", "createdAt", "updatedAt", "deletedAt"}
 
-// ofEvent makes the effect that an event stands for. full keeps the whole HTML and
+// effectOfEvent makes the effect that an event stands for. full keeps the whole HTML and
 // text of a mail, up to maxMailText.
-func ofEvent(e event.Event, names *freshNames, full bool) (*Effect, error) {
-	data, err := names.object(e.Data)
+func effectOfEvent(e event.Event, names *newRowNames, full bool) (*Effect, error) {
+	data, err := names.decodeObject(e.Data)
 	if err != nil {
 		return nil, err
 	}
-	before, err := names.object(e.Previous)
+	before, err := names.decodeObject(e.Previous)
 	if err != nil {
 		return nil, err
 	}
-	out := &Effect{ResourceType: event.ResourceType(e.Type), Rehearsed: true, Before: object(before),
+	out := &Effect{ResourceType: event.ResourceType(e.Type), Rehearsed: true, Before: marshalShortened(before),
 		Recipients: []string{}, Triggers: []EffectTrigger{}}
-	out.Kind = kindOf(e, data)
-	if !names.fresh(e.ResourceID) {
+	out.Kind = effectKind(e, data)
+	if !names.isNewRow(e.ResourceID) {
 		out.ResourceID = &e.ResourceID
 	}
-	out.Summary = out.sentence(e, data, before)
+	out.Summary = out.describe(e, data, before)
 	after := map[string]any{}
 	switch {
-	case out.Kind == Delete:
-		out.Before = object(whole(data))
-	case out.Kind == Update && len(before) > 0:
+	case out.Kind == KindDelete:
+		out.Before = marshalShortened(shownFields(data))
+	case out.Kind == KindUpdate && len(before) > 0:
 		for name := range before {
 			after[name] = data[name]
 		}
 	default:
-		after = whole(data)
+		after = shownFields(data)
 	}
-	if full && out.Kind == Send {
-		out.After = object(after, "html", "text")
+	if full && out.Kind == KindSend {
+		out.After = marshalShortened(after, "html", "text")
 	} else {
-		out.After = object(after)
+		out.After = marshalShortened(after)
 	}
-	if out.Kind == Send {
+	if out.Kind == KindSend {
 		for _, field := range []string{"to", "cc", "bcc"} {
 			list, _ := data[field].([]any)
 			for _, a := range list {
@@ -142,17 +144,17 @@ func ofEvent(e event.Event, names *freshNames, full bool) (*Effect, error) {
 	return out, nil
 }
 
-// object writes a JSON object with its texts shortened. Those of the fields in long
+// marshalShortened writes a JSON object with its texts shortened. Those of the fields in long
 // may be ten times as long.
-func object(v map[string]any, long ...string) jsontext.Value {
+func marshalShortened(v map[string]any, long ...string) jsontext.Value {
 	if v == nil {
 		return jsontext.Value("{}")
 	}
 	for k, e := range v {
 		if text, ok := e.(string); ok && slices.Contains(long, k) {
-			v[k] = digested(text, maxPaper)
+			v[k] = cutWithDigest(text, maxMailText)
 		} else {
-			v[k] = shorten(e)
+			v[k] = shortenTexts(e)
 		}
 	}
 	text, err := json.Marshal(v, json.Deterministic(true))
@@ -162,23 +164,23 @@ func object(v map[string]any, long ...string) jsontext.Value {
 	return text
 }
 
-func ofCharge(c op.Charge) *Effect {
-	text := fmt.Sprintf("Charge %s for %s.", money(c.AmountCents, c.Currency), quote(c.What))
-	return &Effect{Kind: ChargeK, ResourceType: "charge", Summary: text, AmountCents: &c.AmountCents,
-		Currency: &c.Currency, Before: object(nil), After: object(map[string]any{"card": c.Card}),
+func effectOfCharge(c op.Charge) *Effect {
+	text := fmt.Sprintf("Charge %s for %s.", formatMoney(c.AmountCents, c.Currency), quoteText(c.What))
+	return &Effect{Kind: KindCharge, ResourceType: "charge", Summary: text, AmountCents: &c.AmountCents,
+		Currency: &c.Currency, Before: marshalShortened(nil), After: marshalShortened(map[string]any{"card": c.Card}),
 		Recipients: []string{}, Triggers: []EffectTrigger{}, Rehearsed: true}
 }
 
-func notRehearsed(i int, o *op.Op) Effect {
-	return Effect{Step: i, Kind: CallOut, ResourceType: o.Resource,
-		Summary: "This step cannot be rehearsed: " + o.Summary, Before: object(nil), After: object(nil),
+func unrehearsedEffect(i int, o *op.Op) Effect {
+	return Effect{Step: i, Kind: KindCallOut, ResourceType: o.Resource,
+		Summary: "This step cannot be rehearsed: " + o.Summary, Before: marshalShortened(nil), After: marshalShortened(nil),
 		Recipients: []string{}, Triggers: []EffectTrigger{}}
 }
 
-func money(cents int64, currency string) string { return locale.Amount(cents, currency) }
+func formatMoney(cents int64, currency string) string { return locale.AmountWithCode(cents, currency) }
 
-// whole is what a row says, without empty fields and those that every row has.
-func whole(data map[string]any) map[string]any {
+// shownFields is what a row says, without empty fields and those that every row has.
+func shownFields(data map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, v := range data {
 		switch v := v.(type) {
@@ -197,7 +199,7 @@ func whole(data map[string]any) map[string]any {
 				continue
 			}
 		}
-		if !slices.Contains(unsaid, name) {
+		if !slices.Contains(unshownFields, name) {
 			out[name] = v
 		}
 	}
@@ -205,60 +207,60 @@ func whole(data map[string]any) map[string]any {
 }
 
 const (
-	maxShown  = 4000   // characters of a text in an effect
-	maxPaper  = 40_000 // characters of the HTML or text of a mail, which a person is shown as it looks
-	maxPapers = 5      // mails of a proposal that are kept at that length
+	maxShownText  = 4000   // characters of a text in an effect
+	maxMailText   = 40_000 // characters of the HTML or text of a mail, which a person is shown as it looks
+	maxWholeMails = 5      // mails of a proposal that are kept at that length
 )
 
-func shorten(v any) any {
+func shortenTexts(v any) any {
 	switch v := v.(type) {
 	case string:
-		return digested(v, maxShown)
+		return cutWithDigest(v, maxShownText)
 	case map[string]any:
 		for k, e := range v {
-			v[k] = shorten(e)
+			v[k] = shortenTexts(e)
 		}
 	case []any:
 		for i, e := range v {
-			v[i] = shorten(e)
+			v[i] = shortenTexts(e)
 		}
 	}
 	return v
 }
 
-// digested shortens a text and appends a digest of the whole, so that a change
+// cutWithDigest shortens a text and appends a digest of the whole, so that a change
 // behind the cut is noticed when the steps are compared with what was shown.
-func digested(s string, n int) string {
+func cutWithDigest(s string, n int) string {
 	letters := utf8.RuneCountInString(s)
 	if letters <= n {
 		return s
 	}
-	return cut(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
+	return truncateRunes(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
 }
 
 // maxQuoted is how many characters of somebody's text are quoted in a sentence.
 const maxQuoted = 80
 
-func cut(s string, n int) string {
+func truncateRunes(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}
 	return string([]rune(s)[:n]) + "…"
 }
 
-// quote puts somebody's text into quotation marks, and replaces those inside of it,
+// quoteText puts somebody's text into quotation marks, and replaces those inside of it,
 // so that it cannot pass for a sentence of the service.
-func quote(s string) string {
-	return "“" + cut(strings.Join(strings.Fields(strings.NewReplacer("“", "\"", "”", "\"").Replace(s)), " "),
+func quoteText(s string) string {
+	return "“" + truncateRunes(strings.Join(strings.Fields(strings.NewReplacer("“", "\"", "”", "\"").Replace(s)), " "),
 		maxQuoted) + "”"
 }
 
-// titles are the fields that may name a row for people, the best first.
-var titles = []string{"name", "title", "subject", "invoiceNumber", "organizationName", "resourceName", "key", "email",
-	"phoneNumber", "url", "label", "address1", "body", "content", "question"}
+// titleFields are the fields that may name a row for people, the best first.
+var titleFields = []string{"name", "title", "subject", "invoiceNumber", "organizationName", "resourceName", "key",
+	"email", "phoneNumber", "url", "label", "address1", "body", "content", "question"}
 
-// called is what people call a row.
-func called(data map[string]any) string {
+// rowTitle is what people call a row.
+func rowTitle(data map[string]any) string {
 	text := func(name string) string {
 		s, _ := data[name].(string)
 		return s
@@ -266,7 +268,7 @@ func called(data map[string]any) string {
 	if person := strings.TrimSpace(text("firstName") + " " + text("lastName")); person != "" {
 		return person
 	}
-	for _, name := range titles {
+	for _, name := range titleFields {
 		if s := text(name); s != "" {
 			return s
 		}
@@ -274,30 +276,30 @@ func called(data map[string]any) string {
 	return ""
 }
 
-// nouns are the words for types whose name does not give them.
-var nouns = map[string]string{"domain.dns_record": "DNS record", "domain.email": "hosted email",
+// irregularNouns are the words for types whose name does not give them.
+var irregularNouns = map[string]string{"domain.dns_record": "DNS record", "domain.email": "hosted email",
 	"customer.transaction": "transaction"}
 
-func noun(resourceType string) string {
-	if n := nouns[resourceType]; n != "" {
+func resourceNoun(resourceType string) string {
+	if n := irregularNouns[resourceType]; n != "" {
 		return n
 	}
 	return strings.ReplaceAll(resourceType[strings.LastIndexByte(resourceType, '.')+1:], "_", " ")
 }
 
-// sentence describes an effect for people.
-func (e *Effect) sentence(ev event.Event, data, before map[string]any) string {
-	what := "the " + noun(e.ResourceType)
-	if name := called(data); name != "" {
-		what += " " + quote(name)
+// describe describes an effect for people.
+func (e *Effect) describe(ev event.Event, data, before map[string]any) string {
+	what := "the " + resourceNoun(e.ResourceType)
+	if name := rowTitle(data); name != "" {
+		what += " " + quoteText(name)
 	}
 	verb := strings.ReplaceAll(ev.Type[strings.LastIndexByte(ev.Type, '.')+1:], "_", " ")
 	switch e.Kind {
-	case Create:
+	case KindCreate:
 		return "Create " + what + "."
-	case Delete:
+	case KindDelete:
 		return "Delete " + what + "."
-	case Send:
+	case KindSend:
 		var to []string
 		for _, field := range []string{"to", "cc", "bcc"} {
 			list, _ := data[field].([]any)
@@ -306,8 +308,8 @@ func (e *Effect) sentence(ev event.Event, data, before map[string]any) string {
 			}
 		}
 		subject, _ := data["subject"].(string)
-		return "Send a mail to " + cut(strings.Join(to, ", "), 200) + ": " + quote(subject) + "."
-	case Publish:
+		return "Send a mail to " + truncateRunes(strings.Join(to, ", "), 200) + ": " + quoteText(subject) + "."
+	case KindPublish:
 		switch verb {
 		case "created":
 			return "Publish " + what + "."
@@ -315,7 +317,7 @@ func (e *Effect) sentence(ev event.Event, data, before map[string]any) string {
 			return "Withdraw " + what + "."
 		}
 		return "Publish a change of " + what + "."
-	case CallOut:
+	case KindCallOut:
 		return "Call out: " + what + " is " + verb + "."
 	}
 	if verb != "updated" {
@@ -328,7 +330,7 @@ func (e *Effect) sentence(ev event.Event, data, before map[string]any) string {
 	for i, name := range fields {
 		fields[i] = FieldWords(name)
 	}
-	return "Change " + cut(joined(fields), 200) + " of " + what + "."
+	return "Change " + truncateRunes(joinWords(fields), 200) + " of " + what + "."
 }
 
 // FieldWords writes a field's name as people say it: firstName is first name, and
@@ -348,8 +350,8 @@ func FieldWords(name string) string {
 	return strings.TrimSuffix(words, " id")
 }
 
-// joined lists words: a, b and c.
-func joined(words []string) string {
+// joinWords lists words: a, b and c.
+func joinWords(words []string) string {
 	n := len(words) - 1
 	if n < 1 {
 		return strings.Join(words, "")
@@ -357,8 +359,8 @@ func joined(words []string) string {
 	return strings.Join(words[:n], ", ") + " and " + words[n]
 }
 
-// totalsOf sums up what a person looks at first: money, recipients and deletions.
-func totalsOf(effects []Effect) (t ProposalTotals) {
+// sumTotals sums up what a person looks at first: money, recipients and deletions.
+func sumTotals(effects []Effect) (t ProposalTotals) {
 	for i := range effects {
 		e := &effects[i]
 		if e.AmountCents != nil {
@@ -366,7 +368,7 @@ func totalsOf(effects []Effect) (t ProposalTotals) {
 			t.Currency = e.Currency
 		}
 		t.Mails += len(e.Recipients)
-		if e.Kind == Delete || e.Kind == Publish && strings.HasPrefix(e.Summary, "Withdraw") {
+		if e.Kind == KindDelete || e.Kind == KindPublish && strings.HasPrefix(e.Summary, "Withdraw") {
 			t.Deletions++
 		}
 	}

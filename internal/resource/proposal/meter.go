@@ -26,12 +26,12 @@ func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 		switch t := t.(type) {
 		case op.Charge:
 			use.SpendCents += t.AmountCents
-		case op.Announced:
+		case op.AnnouncedEvent:
 			if err := s.meterEvent(ctx, c, event.Event{Type: t.Type, ResourceID: t.Resource}, &use); err != nil {
 				return err
 			}
 		case event.Event:
-			if c.Announces(t) {
+			if c.HasAnnounced(t) {
 				continue
 			}
 			if err := s.meterEvent(ctx, c, t, &use); err != nil {
@@ -42,11 +42,11 @@ func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 	if use == (account.Use{}) {
 		return nil
 	}
-	return account.Reserve(ctx, c.Tx, c.Caller, c.Now, use)
+	return account.ReserveUse(ctx, c.Tx, c.Caller, c.Now, use)
 }
 
-// mail is the part of a message's event that is metered.
-type mail struct {
+// meteredMail is the part of a message's event that is metered.
+type meteredMail struct {
 	Status string   `json:"status"`
 	To     []string `json:"to"`
 	CC     []string `json:"cc"`
@@ -65,11 +65,11 @@ func (s *Service) meterEvent(ctx context.Context, c *op.Call, e event.Event, use
 	if !strings.HasPrefix(e.Type, "message.") {
 		return nil
 	}
-	var m mail
+	var m meteredMail
 	if err := json.Unmarshal(e.Data, &m); err != nil {
 		return err
 	}
-	if kindOf(e, map[string]any{"status": m.Status}) != Send {
+	if effectKind(e, map[string]any{"status": m.Status}) != KindSend {
 		return nil
 	}
 	to := slices.Concat(m.To, m.CC, m.BCC)

@@ -136,51 +136,53 @@ func (s Skipped) InsteadText() string {
 }
 
 var proposals = db.NewTable[Proposal]("proposals", db.Life{
-	Noun:      "proposal",
-	Strangers: db.NobodyOutside,
+	Noun:         "proposal",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("maker_id", "", db.Keeps),
-		db.To("maker_user_id", "users", db.Keeps),
-		db.To("agent_id", "agents", db.Keeps),
-		db.To("business_id", "businesses", db.Keeps),
-		db.To("decided_by", "users", db.Keeps),
-		db.To("replaces_id", "proposals", db.Keeps),
-		db.To("undoes_import_id", "imports", db.Keeps),
+		db.RefTo("maker_id", "", db.Keeps),
+		db.RefTo("maker_user_id", "users", db.Keeps),
+		db.RefTo("agent_id", "agents", db.Keeps),
+		db.RefTo("business_id", "businesses", db.Keeps),
+		db.RefTo("decided_by", "users", db.Keeps),
+		db.RefTo("replaces_id", "proposals", db.Keeps),
+		db.RefTo("undoes_import_id", "imports", db.Keeps),
 	},
 	Permanent: true,
 	Expire: db.Expiry{
 		After: func(r config.Retention) time.Duration { return r.Events },
-		Only:  "status NOT IN ('planned', 'pending', 'approved', 'executing')",
+		Where: "status NOT IN ('planned', 'pending', 'approved', 'executing')",
 	},
 	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
 	Unexported: []string{"fingerprint", "call_key", "undo", "rendered", "made", "withheld_from"},
-	Erase: db.Blank(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL, secrets = NULL,
-		because_text = NULL, rejection = NULL, difference = '[]', rendered = '[]'`).Find(findMentions),
+	Erase: db.BlankColumns(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL, secrets = NULL,
+		because_text = NULL, rejection = NULL, difference = '[]', rendered = '[]'`).AlsoFind(findProposalsOfPerson),
 })
 
-// findMentions finds the proposals whose steps or effects mention an erased person.
-func findMentions(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	return e.Each(ctx, tx, "proposals", "organization_id = $1 AND ("+tx.Mentions("steps")+" OR "+
-		tx.Mentions("effects")+" OR "+tx.Mentions("rendered")+")", e.Names())
+// findProposalsOfPerson finds the proposals whose steps or effects mention an erased person.
+func findProposalsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+	return e.ScanEach(ctx, tx, "proposals", "organization_id = $1 AND ("+tx.ContainsSQL("steps")+" OR "+
+		tx.ContainsSQL("effects")+" OR "+tx.ContainsSQL("rendered")+")", e.PersonIDs())
 }
 
 // The refusals of proposals.
 var (
-	IsStale = fault.Define("PROPOSAL_STALE", 409,
+	OutOfDate = fault.DefineKind("PROPOSAL_STALE", 409,
 		"Something changed since the proposal was shown, so it was not carried out. Propose it anew.")
-	NotOpen     = fault.Define("PROPOSAL_NOT_OPEN", 409, "This proposal can no longer be decided or carried out.")
-	Needed      = fault.Define("PROPOSAL_NEEDS_APPROVAL", 403, "A person must approve this proposal in the console.")
-	StepRefused = fault.Define("PROPOSAL_STEP_REFUSED", 409,
+	NotOpen = fault.DefineKind("PROPOSAL_NOT_OPEN", 409,
+		"This proposal can no longer be decided or carried out.")
+	ApprovalNeeded = fault.DefineKind("PROPOSAL_NEEDS_APPROVAL", 403,
+		"A person must approve this proposal in the console.")
+	StepRefused = fault.DefineKind("PROPOSAL_STEP_REFUSED", 409,
 		"A step would be refused. The details say which, and with what.")
-	TooMany = fault.Define("PROPOSAL_LIMIT_REACHED", 409,
+	TooMany = fault.DefineKind("PROPOSAL_LIMIT_REACHED", 409,
 		"200 proposals wait for a decision already. Wait until some are decided, or cancel some.")
-	TooSlow = fault.Define("PROPOSAL_TOO_SLOW", 409,
+	TooSlow = fault.DefineKind("PROPOSAL_TOO_SLOW", 409,
 		"The rehearsal took longer than others can wait for it. Propose the steps in smaller parts.")
-	NowPending = fault.Define("PROPOSAL_BECAME_PENDING", 409,
+	BecamePending = fault.DefineKind("PROPOSAL_BECAME_PENDING", 409,
 		"You may no longer do all of this alone, so a person must decide it now. The details have the link.")
 )
 
-const maxOpen = 200 // of one maker
+const maxPendingOfMaker = 200 // of one maker
 
 const exampleID = `"id": "0c7b1f52-6f0e-4a43-9d5e-2b8a4c6d7e91"`
 
@@ -200,14 +202,14 @@ func (s *Service) Operations() []*op.Op {
 			Example: `{"title": "Clean up a contact", "reason": "The owner asked for it by mail.", "steps": [` +
 				`{"operation": "contacts.create", "input": {"firstName": "Ada"}, "saveAs": "ada"}, {"operation": ` +
 				`"tasks.create", "input": {"title": "Call Ada", "contactId": "{{ ada.id }}"}}]}`,
-		}, s.create),
+		}, s.createProposal),
 		op.Read(op.Spec{
 			Name:        "proposals.list",
 			Route:       "GET /v1/proposals",
 			Summary:     "List proposals, newest first.",
 			Description: "A key or an agent sees its own, a person those of the whole organization.",
 			Example:     `{"status": ["pending"], "limit": 20}`,
-		}, s.list),
+		}, s.listProposals),
 		op.Flow(op.Spec{
 			Name:    "proposals.get",
 			Route:   "GET /v1/proposals/{id}",
@@ -215,17 +217,17 @@ func (s *Service) Operations() []*op.Op {
 			Description: "With waitSeconds it answers once the proposal has come to an end, or when the time is up. " +
 				"An agent that waits is then told how it stands without steps and effects, unless view is full.",
 			Example: `{` + exampleID + `, "waitSeconds": 45}`,
-		}, s.get),
+		}, s.getProposal),
 		op.Flow(op.Spec{
 			Name:    "proposals.execute",
 			Route:   "POST /v1/proposals/{id}/execute",
 			Summary: "Carry out a planned proposal, exactly as it was shown.",
 			Status:  200,
 			Outward: true,
-			Errors:  []*fault.Kind{IsStale, NotOpen, Needed, NowPending, TooSlow},
+			Errors:  []*fault.Kind{OutOfDate, NotOpen, ApprovalNeeded, BecamePending, TooSlow},
 			Events:  []string{"proposal.executed", "proposal.failed", "proposal.stale", "proposal.updated"},
 			Example: `{` + exampleID + `}`,
-		}, s.execute),
+		}, s.executeProposal),
 		op.Write(op.Spec{
 			Name:    "proposals.cancel",
 			Route:   "POST /v1/proposals/{id}/cancel",
@@ -234,46 +236,46 @@ func (s *Service) Operations() []*op.Op {
 			Errors:  []*fault.Kind{NotOpen},
 			Events:  []string{"proposal.canceled"},
 			Example: `{` + exampleID + `}`,
-		}, s.cancel),
+		}, s.cancelProposal),
 		op.Flow(op.Spec{
 			Name:     "proposals.approve",
 			Decides:  true,
 			Summary:  "Approve a proposal, which carries it out.",
 			Resource: "proposals",
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Status:   200,
-			Errors:   []*fault.Kind{IsStale, NotOpen, TooSlow},
+			Errors:   []*fault.Kind{OutOfDate, NotOpen, TooSlow},
 			Events:   []string{"proposal.approved", "proposal.executed", "proposal.failed", "proposal.stale"},
 			Example: `{` + exampleID +
 				`, "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}`,
-		}, s.approve),
+		}, s.approveProposal),
 		op.Write(op.Spec{
 			Name:     "proposals.reject",
 			Decides:  true,
 			Summary:  "Reject a proposal, with a reason that its maker reads.",
 			Resource: "proposals",
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Status:   200,
 			Errors:   []*fault.Kind{NotOpen},
 			Events:   []string{"proposal.rejected"},
 			Example:  `{` + exampleID + `, "reason": "We do not write to this customer."}`,
-		}, s.reject),
+		}, s.rejectProposal),
 		op.Flow(op.Spec{
 			Name:     "proposals.refresh",
 			Summary:  "Show a proposal that is out of date as it would be now, to decide it anew.",
 			Decides:  true,
 			Resource: "proposals",
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Status:   200,
 			Errors:   []*fault.Kind{StepRefused, NotOpen, TooMany, TooLong, TooSlow},
 			Events:   []string{"proposal.updated"},
 			Example:  `{` + exampleID + `}`,
-		}, s.refresh),
+		}, s.refreshProposal),
 	}, s.undoOperations()...)
 }
 
 // Happenings are the events that the jobs emit, without an operation.
-var Happenings = []op.Happening{
+var Happenings = []op.BackgroundEvent{
 	{Type: "proposal.expired", When: "`expiresAt` of an undecided proposal passes"},
 	{Type: "proposal.executed", When: "the last step of a proposal that reaches outside is done"},
 	{Type: "proposal.failed", When: "a step of a proposal that reaches outside is refused"},
@@ -293,27 +295,27 @@ type proposalList struct {
 	UndoesImportID *id.ID `query:"undoesImportId" doc:"those that take this import back"`
 }
 
-// visible filters the proposals that a caller sees: a key or an agent its own, a
+// visibleTo filters the proposals that a caller sees: a key or an agent its own, a
 // person all of the organization.
-func visible(c *op.Call) *db.Where {
-	w := db.In(c.Org)
-	if c.Door == op.Console || c.Door == op.Admin || c.Door == op.System {
+func visibleTo(c *op.Call) *db.Where {
+	w := db.InOrganization(c.Org)
+	if c.Door == op.ConsoleDoor || c.Door == op.AdminDoor || c.Door == op.SystemDoor {
 		return w
 	}
 	return w.And("maker_kind = ?", string(c.Caller.Kind)).And("maker_id = ?", c.Caller.ID)
 }
 
-func (s *Service) list(ctx context.Context, c *op.Call, in proposalList) (*op.List[Proposal], error) {
-	w := visible(c)
-	db.OneOf(w, "status", in.Status)
-	db.Equal(w, "agent_id", in.AgentID)
-	db.Equal(w, "undoes_import_id", in.UndoesImportID)
-	l, err := op.Rows(ctx, c, proposals, in.Browse, in.SortBy, nil, w)
+func (s *Service) listProposals(ctx context.Context, c *op.Call, in proposalList) (*op.List[Proposal], error) {
+	w := visibleTo(c)
+	db.FilterOneOf(w, "status", in.Status)
+	db.FilterEqual(w, "agent_id", in.AgentID)
+	db.FilterEqual(w, "undoes_import_id", in.UndoesImportID)
+	l, err := op.BrowseRows(ctx, c, proposals, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err
 	}
 	for i := range l.Data {
-		l.Data[i] = *s.asSeen(c, &l.Data[i])
+		l.Data[i] = *s.viewFor(c, &l.Data[i])
 	}
 	return l, nil
 }
@@ -324,23 +326,23 @@ type proposalGet struct {
 	View        string `query:"view" default:"auto" enum:"auto,short,full" doc:"short leaves out steps and effects"`
 }
 
-const lookAgain = 400 * time.Millisecond
+const pollInterval = 400 * time.Millisecond
 
-// get answers with a proposal, and waits for its end if asked to.
-func (s *Service) get(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
-	v, err := s.await(ctx, c, in)
+// getProposal answers with a proposal, and waits for its end if asked to.
+func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
+	v, err := s.awaitEnd(ctx, c, in)
 	// An agent that waits again and again would otherwise read all of it each time.
-	if err == nil && (in.View == "short" || in.View == "auto" && c.Door == op.Agent && in.WaitSeconds > 0 &&
-		(v.open() || v.running())) {
+	if err == nil && (in.View == "short" || in.View == "auto" && c.Door == op.AgentDoor && in.WaitSeconds > 0 &&
+		(v.isOpen() || v.isRunning())) {
 		v.Steps, v.Effects, v.Skipped = []ProposalStep{}, []Effect{}, []Skipped{}
 	}
 	return v, err
 }
 
-// await polls the database until the proposal has ended, because any process may
+// awaitEnd polls the database until the proposal has ended, because any process may
 // decide it. If maxWaiting requests wait in this process already, it answers at once.
-func (s *Service) await(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
-	v, err := s.look(ctx, c, in.ID)
+func (s *Service) awaitEnd(ctx context.Context, c *op.Call, in proposalGet) (*Proposal, error) {
+	v, err := s.findVisible(ctx, c, in.ID)
 	if err != nil || in.WaitSeconds == 0 {
 		return v, err
 	}
@@ -351,58 +353,58 @@ func (s *Service) await(ctx context.Context, c *op.Call, in proposalGet) (*Propo
 		return v, nil
 	}
 	end := time.After(time.Duration(in.WaitSeconds) * time.Second)
-	for v.open() || v.running() {
+	for v.isOpen() || v.isRunning() {
 		select {
 		case <-end:
 			return v, nil
 		case <-ctx.Done():
 			return v, nil
-		case <-time.After(lookAgain):
+		case <-time.After(pollInterval):
 		}
-		if v, err = s.look(ctx, c, in.ID); err != nil {
+		if v, err = s.findVisible(ctx, c, in.ID); err != nil {
 			return nil, err
 		}
 	}
 	return v, nil
 }
 
-// look reads a proposal that the caller may see, or answers 404.
-func (s *Service) look(ctx context.Context, c *op.Call, proposal id.ID) (v *Proposal, err error) {
+// findVisible reads a proposal that the caller may see, or answers 404.
+func (s *Service) findVisible(ctx context.Context, c *op.Call, proposal id.ID) (v *Proposal, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		v, err = proposals.Find(ctx, tx, visible(c).And("id = ?", proposal))
+		v, err = proposals.Find(ctx, tx, visibleTo(c).And("id = ?", proposal))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.shown(c, v)
+	return s.viewWithSecrets(c, v)
 }
 
-// asSeen is a proposal as a caller may see it: a person sees all of it, its maker
+// viewFor is a proposal as a caller may see it: a person sees all of it, its maker
 // nothing that is withheld.
-func (s *Service) asSeen(c *op.Call, v *Proposal) *Proposal {
-	if c.Door != op.Console && c.Door != op.Admin && c.Door != op.System {
-		v = v.forMaker()
+func (s *Service) viewFor(c *op.Call, v *Proposal) *Proposal {
+	if c.Door != op.ConsoleDoor && c.Door != op.AdminDoor && c.Door != op.SystemDoor {
+		v = v.viewForMaker()
 	}
 	v.ApprovalURL, v.Says = s.approvalURL(v), v.Summary()
 	v.EffectsTotal = max(v.EffectsTotal, len(v.Effects)) // rows of older versions have 0
 	return v
 }
 
-// shown is viewFor, with the secrets in the answers if the caller is the maker.
-func (s *Service) shown(c *op.Call, v *Proposal) (*Proposal, error) {
-	v = s.asSeen(c, v)
-	if v.Secrets == nil || !v.madeBy(c.Caller) {
+// viewWithSecrets is viewFor, with the secrets in the answers if the caller is the maker.
+func (s *Service) viewWithSecrets(c *op.Call, v *Proposal) (*Proposal, error) {
+	v = s.viewFor(c, v)
+	if v.Secrets == nil || !v.isMadeBy(c.Caller) {
 		return v, nil
 	}
-	return v, s.openSecrets(v)
+	return v, s.fillSecretResults(v)
 }
 
-func (v *Proposal) madeBy(c *op.Caller) bool {
+func (v *Proposal) isMadeBy(c *op.Caller) bool {
 	return v.MakerKind == string(c.Kind) && v.MakerID != nil && *v.MakerID == c.ID
 }
 
-// open reports whether it can still be decided or carried out.
-func (v *Proposal) open() bool { return v.Status == Planned || v.Status == Pending }
+// isOpen reports whether it can still be decided or carried out.
+func (v *Proposal) isOpen() bool { return v.Status == Planned || v.Status == Pending }
 
-func (v *Proposal) running() bool { return v.Status == Approved || v.Status == Executing }
+func (v *Proposal) isRunning() bool { return v.Status == Approved || v.Status == Executing }

@@ -20,11 +20,11 @@ func person(t testing.TB, a *apptest.App, operation, input string) apptest.Resul
 
 func personIn(t testing.TB, a *apptest.App, user id.ID, operation, input string) apptest.Result {
 	t.Helper()
-	c := &op.Caller{Kind: op.User, ID: user, User: user, Organization: a.Org, Business: a.Business,
+	c := &op.Caller{Kind: op.UserActor, ID: user, User: user, Organization: a.Org, Business: a.Business,
 		Plan: "enterprise", Role: "owner", Agreements: []string{op.EveryAgreement},
 		Permissions: op.Everything().With(op.Account, op.ActionUpdate), MaySpend: true, MayApprove: true}
 	answer, err := a.Runner.Do(context.Background(), a.Catalog.Named(operation), op.Request{Caller: c,
-		Door: op.Console, ID: string(id.New()), Body: func() ([]byte, error) { return []byte(input), nil }})
+		Door: op.ConsoleDoor, ID: string(id.New()), Body: func() ([]byte, error) { return []byte(input), nil }})
 	return apptest.ResultOf(t, answer, err)
 }
 
@@ -33,17 +33,18 @@ func asking(t testing.TB, a *apptest.App, preset string) (agent id.ID,
 	call func(tool, arguments string) apptest.Value) {
 	t.Helper()
 	agent = a.NewAgent(t, a.Tenant, preset)
-	a.Operate(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
-	_, access, _ := a.Connect(t, a.Tenant, agent)
-	session := a.Initialize(t, access)
+	a.AsOperator(t, "agents.configure", "agent", agent, fmt.Sprintf(`{"id": %q, "askMode": "propose"}`, agent))
+	_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+	session := a.InitializeSession(t, access)
 	return agent, func(tool, arguments string) apptest.Value {
 		t.Helper()
-		r := a.RPC(t, access, fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q,
+		r := a.SendRPC(t, access,
+			fmt.Sprintf(`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": %q,
 			"arguments": %s}}`, tool, arguments), session...)
 		if r.Status != 200 {
 			t.Fatalf("%s: %d %s", tool, r.Status, r.Body)
 		}
-		return r.Parse(t).At("result")
+		return r.ParseJSON(t).At("result")
 	}
 }
 
@@ -51,7 +52,8 @@ func asking(t testing.TB, a *apptest.App, preset string) (agent id.ID,
 func count(t testing.TB, a *apptest.App, table, where string) (n int) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+where, a.Org)
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM "+table+" WHERE organization_id = $1 AND "+where,
+			a.Org)
 		return err
 	})
 	if err != nil {
@@ -63,7 +65,7 @@ func count(t testing.TB, a *apptest.App, table, where string) (n int) {
 // An agent's call waits for a person, is carried out once, and answers with what
 // came of it.
 func TestAskApproveResult(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "helper")
 		asked := call("messages_create", `{"to": "ada@example.com", "subject": "Hello", "text": "How are you?"}`)
 		if asked.Has("isError") {
@@ -114,11 +116,11 @@ func TestAskApproveResult(t *testing.T) {
 
 // A plan of several steps is shown whole, and carried out as one.
 func TestPlan(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		body := `{"title": "Ada", "steps": [{"operation": "contacts.create", "input": {"firstName": "Ada"}, "saveAs":
 			"ada"}, {"operation": "tasks.create", "input": {"title": "Call {{ ada.firstName }}", "contactId":
 			"{{ ada.id }}"}}]}`
-		p := a.Send(t, a.Key, "POST", "/v1/proposals", body).OK(t, 201)
+		p := a.SendREST(t, a.Key, "POST", "/v1/proposals", body).OK(t, 201)
 		p.Same("status", "planned")
 		p.Same("effects.0.summary", "Create the contact “Ada”.")
 		p.Same("effects.1.after.title", "Call Ada")
@@ -128,40 +130,40 @@ func TestPlan(t *testing.T) {
 		}
 		at := "/v1/proposals/" + p.Text("id")
 		other, _ := a.NewKey(t, a.Tenant, "*")
-		a.Send(t, other, "GET", at, "").Refused(t, 404, "NOT_FOUND")
-		done := a.Send(t, a.Key, "POST", at+"/execute", "").OK(t, 200)
+		a.SendREST(t, other, "GET", at, "").Refused(t, 404, "NOT_FOUND")
+		done := a.SendREST(t, a.Key, "POST", at+"/execute", "").OK(t, 200)
 		done.Same("status", "executed")
 		done.Same("steps.1.result.contactId", done.Text("steps.0.result.id"))
-		a.Send(t, a.Key, "POST", at+"/execute", "").OK(t, 200)
+		a.SendREST(t, a.Key, "POST", at+"/execute", "").OK(t, 200)
 		if count(t, a, "contacts", "TRUE") != 1 || count(t, a, "tasks", "TRUE") != 1 {
 			t.Error("not carried out once")
 		}
 
 		// Somebody changed what was shown.
 		ada := done.Text("steps.0.result.id")
-		p = a.Send(t, a.Key, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
+		p = a.SendREST(t, a.Key, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
 			"contacts.update", "input": {"id": %q, "firstName": "Augusta"}}]}`, ada)).OK(t, 201)
 		p.Same("effects.0.before.firstName", "Ada")
-		a.Send(t, a.Key, "PATCH", "/v1/contacts/"+ada, `{"firstName": "Countess"}`).OK(t, 200)
-		stale := a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "")
+		a.SendREST(t, a.Key, "PATCH", "/v1/contacts/"+ada, `{"firstName": "Countess"}`).OK(t, 200)
+		stale := a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "")
 		details := stale.Refused(t, 409, "PROPOSAL_STALE")
 		if !strings.Contains(details.String(), `it was \"Ada\", now it is \"Countess\"`) {
 			t.Errorf("%s", stale.Body)
 		}
-		a.Send(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("firstName", "Countess")
-		a.Send(t, a.Key, "GET", "/v1/proposals/"+p.Text("id"), "").OK(t, 200).Same("status", "stale")
+		a.SendREST(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("firstName", "Countess")
+		a.SendREST(t, a.Key, "GET", "/v1/proposals/"+p.Text("id"), "").OK(t, 200).Same("status", "stale")
 
 		// Even far behind what the effect shows of it.
 		long := strings.Repeat("word ", 30_000)
-		at = a.Send(t, a.Key, "POST", "/v1/email-templates", fmt.Sprintf(`{"name": "Long", "subject": "x", "body": %q}`,
-			long+"the end")).OK(t, 201).Text("id")
-		p = a.Send(t, a.Key, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
+		at = a.SendREST(t, a.Key, "POST", "/v1/email-templates",
+			fmt.Sprintf(`{"name": "Long", "subject": "x", "body": %q}`, long+"the end")).OK(t, 201).Text("id")
+		p = a.SendREST(t, a.Key, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
 			"messages.create", "input": {"to": "ada@example.com", "templateId": %q}}]}`, at)).OK(t, 201)
 		if text := p.Text("effects.0.after.text"); !strings.HasPrefix(text, "word word") || len(text) > 50_000 {
 			t.Errorf("%d letters of a mail", len(text))
 		}
-		a.Send(t, a.Key, "PATCH", "/v1/email-templates/"+at, fmt.Sprintf(`{"body": %q}`, long+"another")).OK(t, 200)
-		a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
+		a.SendREST(t, a.Key, "PATCH", "/v1/email-templates/"+at, fmt.Sprintf(`{"body": %q}`, long+"another")).OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").Refused(t, 409, "PROPOSAL_STALE")
 
 		for steps, code := range map[string]string{
 			``: "VALIDATION_ERROR",
@@ -170,20 +172,20 @@ func TestPlan(t *testing.T) {
 			`{"operation": "contacts.create", "input": {"firstName": "A"}, "saveAs": "a"},
 				{"operation": "tasks.create", "input": {"title": "{{ no.id }}"}}`: "VALIDATION_ERROR",
 		} {
-			r := a.Send(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+steps+`]}`)
+			r := a.SendREST(t, a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+steps+`]}`)
 			if r.Code() != code {
 				t.Errorf("%s: %s", steps, r.Body)
 			}
 		}
 		narrow, _ := a.NewKey(t, a.Tenant, "proposals:write", "proposals:read", "contacts:read")
-		a.Send(t, narrow, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
+		a.SendREST(t, narrow, "POST", "/v1/proposals", fmt.Sprintf(`{"title": "x", "steps": [{"operation":
 			"contacts.delete", "input": {"id": %q}}]}`, ada)).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	})
 }
 
 // Nothing happens after a rejection, a pause, a deactivation or the approver's leave.
 func TestNoEffectAfter(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		agent, call := asking(t, a, "helper")
 		n := 0
 		propose := func() (ref, approve string) {
@@ -209,12 +211,12 @@ func TestNoEffectAfter(t *testing.T) {
 		person(t, a, "agents.resume_all", `{}`).OK(t, 200)
 		call("me_get", `{}`).Same("structuredContent.data.actorKind", "agent")
 
-		colleague := a.Operate(t, "users.create", "organization", a.Org,
+		colleague := a.AsOperator(t, "users.create", "organization", a.Org,
 			`{"email": "colleague@example.com", "name": "C", "role": "member", "password": "a long password"}`).ID("id")
-		a.Operate(t, "users.disable", "", "", `{"email": "colleague@example.com"}`)
+		a.AsOperator(t, "users.disable", "", "", `{"email": "colleague@example.com"}`)
 		personIn(t, a, colleague, "proposals.approve", approve).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 
-		a.Operate(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
+		a.AsOperator(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		person(t, a, "proposals.approve", approve).Refused(t, 401, "UNAUTHORIZED")
 		if n := count(t, a, "messages", "TRUE"); n != 0 {
 			t.Errorf("%d messages", n)
@@ -224,12 +226,12 @@ func TestNoEffectAfter(t *testing.T) {
 
 // Of 100 people who approve at once, one carries it out.
 func TestApprovedOnce(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		_, call := asking(t, a, "helper")
 		s := call("messages_create", `{"to": "ada@example.com", "subject": "Hello", "text": "x"}`)
 		p := person(t, a, "proposals.get", fmt.Sprintf(`{"id": %q}`, s.Text("structuredContent.proposalId"))).OK(t, 200)
 		approve := fmt.Sprintf(`{"id": %q, "sha256": %q}`, p.Text("id"), p.Text("sha256"))
-		apptest.AtOnce(100, func(int) {
+		apptest.RunAtOnce(100, func(int) {
 			if r := person(t, a, "proposals.approve", approve); r.Status != 200 && r.Status != 503 {
 				t.Errorf("%d %s", r.Status, r.Body)
 			}

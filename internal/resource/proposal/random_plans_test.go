@@ -38,7 +38,7 @@ func TestRandomPlans(t *testing.T) {
 	if err != nil {
 		seed = rand.Uint64()
 	}
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		t.Logf("SEED=%d PLANS=%d", seed, plans)
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -85,12 +85,12 @@ func newWorld(t *testing.T, a *apptest.App, r *rand.Rand) *world {
 		_, _ = io.WriteString(out, "ok")
 	}))
 	t.Cleanup(server.Close)
-	w.hook = a.Send(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["file.created"]}`,
+	w.hook = a.SendREST(t, a.Key, "POST", "/v1/webhooks", fmt.Sprintf(`{"url": %q, "events": ["file.created"]}`,
 		server.URL)).OK(t, 201).Text("id")
 	for _, o := range a.Catalog.All() {
 		// What a plan may hold: what an agent could call, but no proposal and no preview.
-		if o.Doors&op.Agent != 0 && o.Doors&op.Automation != 0 && !o.Streams() && o.Resource != "proposals" &&
-			!o.Evaluates() && o.Name != "webhooks.test" {
+		if o.Doors&op.AgentDoor != 0 && o.Doors&op.AutomationDoor != 0 && !o.TakesStream() &&
+			o.Resource != "proposals" && !o.IsPreview() && o.Name != "webhooks.test" {
 			w.steps = append(w.steps, o)
 		}
 	}
@@ -106,10 +106,14 @@ func newWorld(t *testing.T, a *apptest.App, r *rand.Rand) *world {
 
 // call makes a call as the second caller, and notes the row that it made.
 func (w *world) call(o *op.Op, input string) {
-	c := &op.Caller{Kind: op.User, ID: w.a.OwnerID, User: w.a.OwnerID, Organization: w.a.Org, Business: w.a.Business,
-		Plan: "enterprise", Role: "owner", Agreements: []string{op.EveryAgreement}, Permissions: op.Everything()}
-	a, err := w.a.Runner.Do(context.Background(), o, op.Request{Caller: c, Door: op.Console, ID: string(id.New()),
-		Key: string(id.New()), HasKey: o.TakesKey(), Body: func() ([]byte, error) { return []byte(input), nil }})
+	c := &op.Caller{Kind: op.UserActor, ID: w.a.OwnerID, User: w.a.OwnerID, Organization: w.a.Org,
+		Business: w.a.Business,
+		Plan:     "enterprise", Role: "owner", Agreements: []string{op.EveryAgreement}, Permissions: op.Everything()}
+	a, err := w.a.Runner.Do(context.Background(), o, op.Request{Caller: c, Door: op.ConsoleDoor, ID: string(id.New()),
+		Key: string(id.New()), HasKey: o.TakesIdempotencyKey(), Body: func() ([]byte, error) {
+			return []byte(input),
+				nil
+		}})
 	if err != nil || o.Action != op.ActionCreate {
 		return
 	}
@@ -201,7 +205,7 @@ func (w *world) change(plan string) func() {
 			for _, row := range w.rows[noun] {
 				if strings.Contains(plan, row) {
 					return func() {
-						w.a.Send(w.T, w.a.Key, "PATCH", "/v1/"+renames[noun][0]+"/"+row, fmt.Sprintf(`{%q: %q}`,
+						w.a.SendREST(w.T, w.a.Key, "PATCH", "/v1/"+renames[noun][0]+"/"+row, fmt.Sprintf(`{%q: %q}`,
 							renames[noun][1], text))
 					}
 				}
@@ -209,7 +213,7 @@ func (w *world) change(plan string) func() {
 		}
 	}
 	o := w.steps[w.r.IntN(len(w.steps))]
-	for o.Action == op.ActionRead || o.AsksOutside() {
+	for o.Action == op.ActionRead || o.AnswersFromOutside() {
 		o = w.steps[w.r.IntN(len(w.steps))]
 	}
 	input := w.input(o)
@@ -254,14 +258,14 @@ func (w *world) plan() bool {
 	if outside {
 		test()
 	}
-	r := w.a.Send(w.T, w.a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
+	r := w.a.SendREST(w.T, w.a.Key, "POST", "/v1/proposals", `{"title": "x", "steps": [`+strings.Join(steps, ",")+`]}`)
 	if r.Status != 201 {
 		if r.Status >= 500 {
 			w.Errorf("%s: %s", steps, r.Body)
 		}
 		return false
 	}
-	shown := r.Parse(w.T).At("data")
+	shown := r.ParseJSON(w.T).At("data")
 	if w.r.IntN(2) == 0 {
 		w.change(strings.Join(steps, ""))()
 	}
@@ -270,7 +274,7 @@ func (w *world) plan() bool {
 		w.meddle = w.change(strings.Join(steps, ""))
 	}
 	w.mu.Unlock()
-	e := w.a.Send(w.T, w.a.Key, "POST", "/v1/proposals/"+shown.Text("id")+"/execute", "")
+	e := w.a.SendREST(w.T, w.a.Key, "POST", "/v1/proposals/"+shown.Text("id")+"/execute", "")
 	if e.Status >= 500 {
 		w.Errorf("%s: %s", steps, e.Body)
 	}
@@ -297,7 +301,7 @@ type logged struct {
 func (w *world) compare(shown, end apptest.Value) {
 	var log []logged
 	if err := w.a.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		log, err = db.All[logged](ctx, tx, `SELECT type, resource_id, CAST(data AS TEXT) AS data FROM events
+		log, err = db.QueryAll[logged](ctx, tx, `SELECT type, resource_id, CAST(data AS TEXT) AS data FROM events
 			WHERE organization_id = $1 AND proposal_id = $2 AND resource_type <> 'proposal' AND actor_kind = 'api'
 			ORDER BY seq`, w.a.Org, shown.Text("id"))
 		return err
@@ -322,7 +326,7 @@ func (w *world) compare(shown, end apptest.Value) {
 			return
 		}
 		w.same(e, log[next], names, w.a.Catalog.Named(shown.Text(fmt.Sprintf("steps.%d.operation",
-			step))).AsksOutside())
+			step))).AnswersFromOutside())
 		next++
 	}
 	for _, l := range log[next:] {

@@ -7,10 +7,10 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// refresh rehearses a stale proposal again, for its maker as when it was made, and
+// refreshProposal rehearses a stale proposal again, for its maker as when it was made, and
 // lets it wait for a person once more, with what it would do now.
-func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
-	v, err := s.look(ctx, c, in.ID)
+func (s *Service) refreshProposal(ctx context.Context, c *op.Call, in proposalRef) (*Proposal, error) {
+	v, err := s.findVisible(ctx, c, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -18,16 +18,16 @@ func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 	case v.Status == Pending:
 		return v, nil // somebody did it already
 	case v.Status != Stale || v.Because == nil || v.Undo != nil:
-		return nil, v.notOpen()
-	case v.next() > 0:
+		return nil, v.notOpenFault()
+	case v.nextStep() > 0:
 		return nil, NotOpen.Say("Some of its steps were done. What is left has to be proposed anew.")
 	}
-	who, door, err := s.maker(ctx, v, nil)
+	who, door, err := s.actingCaller(ctx, v, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.show(ctx, who, door, c.RequestID, v); err != nil {
-		return nil, refusedStep(err, len(v.Steps))
+	if err := s.showEffects(ctx, who, door, c.RequestID, v); err != nil {
+		return nil, planRefusal(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
 		p, err := proposals.Lock(ctx, c.Tx, c.Org, v.ID)
@@ -35,41 +35,41 @@ func (s *Service) refresh(ctx context.Context, c *op.Call, in proposalRef) (*Pro
 			return nil, err
 		}
 		if p.Status != Stale {
-			return nil, p.notOpen()
+			return nil, p.notOpenFault()
 		}
-		if err := s.proposedAnew(ctx, c.Tx, p); err != nil {
+		if err := s.checkNotProposedAnew(ctx, c.Tx, p); err != nil {
 			return nil, err
 		}
-		p.shows(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions, withheld: v.withheldFrom(),
-			external: v.External}, v.RehearsedAt)
+		p.setEffects(&outcome{effects: v.Effects, totals: v.Totals, versions: v.Versions,
+			withheld: v.firstWithheldStep(), external: v.External}, v.RehearsedAt)
 		p.Rendered, p.Made = v.Rendered, v.Made
-		p.SHA256 = p.sum() // a new sum: a page that still shows the old effects can no longer approve it
+		p.SHA256 = p.hashSteps() // a new sum: a page that still shows the old effects can no longer approve it
 		p.Status, p.Difference, p.CompletedAt, p.UpdatedAt = Pending, []string{}, nil, c.Now
 		p.DecidedBy, p.DecidedAt = nil, nil
 		if p.ExpiresAt <= c.Now {
-			p.ExpiresAt = c.Now.Add(defaultLife)
+			p.ExpiresAt = c.Now.Add(defaultLifetime)
 		}
 		if err := proposals.Save(ctx, c.Tx, p); err != nil {
 			return nil, err
 		}
-		return s.asSeen(c, p), c.Emit("proposal.updated", p.ID, p.told())
+		return s.viewFor(c, p), c.Emit("proposal.updated", p.ID, p.eventView())
 	})
 }
 
-func (v *Proposal) withheldFrom() int {
+func (v *Proposal) firstWithheldStep() int {
 	if v.WithheldFrom == nil {
 		return -1
 	}
 	return *v.WithheldFrom
 }
 
-// proposedAnew refuses to refresh a call that its agent has proposed again since:
+// checkNotProposedAnew refuses to refresh a call that its agent has proposed again since:
 // both could be approved, and it must not happen twice.
-func (s *Service) proposedAnew(ctx context.Context, tx *db.Tx, p *Proposal) error {
+func (s *Service) checkNotProposedAnew(ctx context.Context, tx *db.Tx, p *Proposal) error {
 	if p.CallPrint == nil || p.AgentID == nil {
 		return nil
 	}
-	w := db.In(p.OrganizationID).And("agent_id = ?", *p.AgentID).And("fingerprint = ?", p.CallPrint).
+	w := db.InOrganization(p.OrganizationID).And("agent_id = ?", *p.AgentID).And("fingerprint = ?", p.CallPrint).
 		And("id <> ?", p.ID).And("created_at >= ?", p.CreatedAt).And("status NOT IN ('canceled', 'stale', 'expired')")
 	n, err := proposals.Count(ctx, tx, w)
 	if err == nil && n > 0 {

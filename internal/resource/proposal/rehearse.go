@@ -27,7 +27,7 @@ const (
 )
 
 // TooLong refuses a proposal with more effects than a person could look at.
-var TooLong = fault.Define("PROPOSAL_TOO_LARGE", 422,
+var TooLong = fault.DefineKind("PROPOSAL_TOO_LARGE", 422,
 	"The steps have more than 1000 effects. Propose them in several parts.")
 
 // outcome is what the steps did, rehearsed or for real.
@@ -45,21 +45,21 @@ type outcome struct {
 	withheld int
 }
 
-// show rehearses a proposal and stores in it what it would do.
-func (s *Service) show(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) error {
-	out, err := s.rehearse(ctx, c, d, requestID, v, false)
+// showEffects rehearses a proposal and stores in it what it would do.
+func (s *Service) showEffects(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) error {
+	out, err := s.rehearseSteps(ctx, c, d, requestID, v, false)
 	if err != nil {
 		return err
 	}
 	if len(out.widened) > 0 {
-		v.ask("ask", "The agent may not do this alone.")
+		v.requireApproval("ask", "The agent may not do this alone.")
 	}
-	v.shows(out, s.cfg.Clock.Now())
+	v.setEffects(out, s.cfg.Clock.Now())
 	return nil
 }
 
-// shows stores what the steps would do in the proposal.
-func (v *Proposal) shows(out *outcome, now clock.Time) {
+// setEffects stores what the steps would do in the proposal.
+func (v *Proposal) setEffects(out *outcome, now clock.Time) {
 	v.Effects, v.Totals, v.Versions, v.RehearsedAt = out.effects, out.totals, out.versions, now
 	v.EffectsTotal, v.External = len(out.effects), v.External || out.external
 	if v.WithheldFrom = nil; out.withheld >= 0 {
@@ -67,47 +67,48 @@ func (v *Proposal) shows(out *outcome, now clock.Time) {
 	}
 }
 
-// rehearse runs the steps in a transaction that is rolled back, to find out what they
+// rehearseSteps runs the steps in a transaction that is rolled back, to find out what they
 // would do. With compare, their inputs must be as they were shown.
-func (s *Service) rehearse(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal, compare bool) (
+func (s *Service) rehearseSteps(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal,
+	compare bool) (
 	*outcome, error) {
 	out := &outcome{}
-	err := s.cfg.Runner.Rehearse(ctx, s.series(c, d, requestID, v, out, compare))
+	err := s.cfg.Runner.RehearseSeries(ctx, s.buildSeries(c, d, requestID, v, out, compare))
 	if errors.Is(err, db.ErrHeldTooLong) {
 		return nil, TooSlow.New()
 	}
 	return out, out.withholdRefusal(err)
 }
 
-// stepFault turns the error of a step into a refusal that names the step.
-func stepFault(err error, n int) error {
+// nameFailedStep turns the error of a step into a refusal that names the step.
+func nameFailedStep(err error, n int) error {
 	var step *op.StepError
 	if errors.As(err, &step) {
-		return inStep(step.Step, n, step.Err)
+		return nameStep(step.Step, n, step.Err)
 	}
 	return err
 }
 
-// series makes the steps into a series for the Runner, whose hooks fill out with what
+// buildSeries makes the steps into a series for the Runner, whose hooks fill out with what
 // the steps do. The Runner may start over, so Begin resets everything.
-func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome,
+func (s *Service) buildSeries(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome,
 	compare bool) *op.Series {
 	values := map[string]any{}
 	rendered, told := 0, 0
-	names := namesOf(nil)
-	series := &op.Series{Caller: c, Door: d, RequestID: requestID, Wider: wider(c)}
+	names := continueNames(nil)
+	series := &op.Series{Caller: c, Door: d, RequestID: requestID, WiderCallers: widerCallers(c)}
 	if out.withheld = -1; !compare {
 		v.Rendered = []jsontext.Value{}
 	}
 	series.Begin = func() {
 		clear(values)
-		names = namesOf(nil)
+		names = continueNames(nil)
 		out.results, out.widened, out.withheld = nil, nil, -1
 		rendered, told = 0, 0
 	}
 	series.Widened = func(i, n int) {
 		if o := s.cfg.Catalog.Named(v.Steps[i].Operation); n > 0 || !c.Permissions.Allow(o.Resource, op.ActionRead) {
-			out.withhold(i)
+			out.withholdFrom(i)
 		}
 		if n == 0 {
 			out.widened = append(out.widened, i)
@@ -116,27 +117,27 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 	for i := range v.Steps {
 		step := &v.Steps[i]
 		series.Steps = append(series.Steps, op.SeriesStep{
-			Op:    s.cfg.Catalog.Named(step.Operation),
-			Key:   v.key(i),
-			Keeps: v.CallKey != nil,
-			Fixed: v.literal(i) || !automation.HasPlaceholder(step.Input),
+			Op:           s.cfg.Catalog.Named(step.Operation),
+			Key:          v.stepKey(i),
+			KeepsAnswer:  v.CallKey != nil,
+			InputIsFixed: v.hasLiteralInput(i) || !automation.HasPlaceholder(step.Input),
 			Input: func() ([]byte, error) {
-				text, err := v.render(i, values)
+				text, err := v.renderInput(i, values)
 				if err != nil {
 					return nil, fault.Field("input", "The input could not be built: "+err.Error())
 				}
-				if rendered += len(text); rendered > maxRendered && !v.literal(i) {
+				if rendered += len(text); rendered > maxRendered && !v.hasLiteralInput(i) {
 					return nil, fault.Field("input", "The inputs have more than a megabyte together, once their "+
 						"placeholders are filled in. Propose them in several parts.")
 				}
-				return text, v.keepRendered(i, text, names, compare)
+				return text, v.keepOrCompareInput(i, text, names, compare)
 			},
 		})
 	}
 	series.Answered = func(i int, a op.Answer, t *db.Trace) error {
-		names.see(t)
-		for _, what := range t.Told {
-			if shown(what) {
+		names.nameToldRows(t)
+		for _, what := range t.Entries {
+			if isEffect(what) {
 				told++
 			}
 			e, ok := what.(event.Event)
@@ -152,34 +153,34 @@ func (s *Service) series(c *op.Caller, d op.Door, requestID string, v *Proposal,
 		if v.Steps[i].SaveAs == nil {
 			return nil
 		}
-		data, err := answerData(a)
+		data, err := decodeAnswerData(a)
 		if err != nil {
 			return err
 		}
-		values[*v.Steps[i].SaveAs], err = automation.Decode(data)
+		values[*v.Steps[i].SaveAs], err = automation.DecodeJSON(data)
 		return err
 	}
 	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
 		out.skipped = skipped
-		return s.describe(ctx, tx, c, v, traces, names, out)
+		return s.describeEffects(ctx, tx, c, v, traces, names, out)
 	}
 	return series
 }
 
-// wider lists the callers that a step may be proposed as, with the permissions that
+// widerCallers lists the callers that a step may be proposed as, with the permissions that
 // the caller may ask for. The first has no additional right to read: if that is
 // enough, the step shows the maker nothing that must be withheld.
-func wider(c *op.Caller) []*op.Caller {
-	if c.Asks == 0 {
+func widerCallers(c *op.Caller) []*op.Caller {
+	if c.Proposable == 0 {
 		return nil
 	}
-	writes, all := c.WithAsks(), c.WithAsks()
-	writes.Permissions = c.Permissions | c.Asks&^op.Reads()
+	writes, all := c.WithProposable(), c.WithProposable()
+	writes.Permissions = c.Permissions | c.Proposable&^op.ReadEverything()
 	return []*op.Caller{writes, all}
 }
 
-// shown reports whether something that a step told of becomes an effect.
-func shown(told any) bool {
+// isEffect reports whether something that a step told of becomes an effect.
+func isEffect(told any) bool {
 	switch told.(type) {
 	case event.Event, op.Charge:
 		return true
@@ -187,30 +188,30 @@ func shown(told any) bool {
 	return false
 }
 
-// literal reports whether {{ in the input of a step is ordinary text, because no
+// hasLiteralInput reports whether {{ in the input of a step is ordinary text, because no
 // earlier step saved anything that a placeholder could name. So an email template can
 // be proposed as it is written.
-func (v *Proposal) literal(i int) bool {
+func (v *Proposal) hasLiteralInput(i int) bool {
 	return !slices.ContainsFunc(v.Steps[:i], func(s ProposalStep) bool { return s.SaveAs != nil })
 }
 
-func (v *Proposal) render(i int, values map[string]any) ([]byte, error) {
-	if v.literal(i) {
+func (v *Proposal) renderInput(i int, values map[string]any) ([]byte, error) {
+	if v.hasLiteralInput(i) {
 		return v.Steps[i].Input, nil
 	}
-	return automation.Render(v.Steps[i].Input, values)
+	return automation.RenderInput(v.Steps[i].Input, values)
 }
 
-// key is the idempotency key of a step: the key of the agent's call that waited, or
+// stepKey is the idempotency key of a step: the key of the agent's call that waited, or
 // one made from proposal and step.
-func (v *Proposal) key(i int) string {
+func (v *Proposal) stepKey(i int) string {
 	if v.CallKey != nil {
 		return *v.CallKey
 	}
-	return op.ProposalKeys + string(v.ID) + ":" + strconv.Itoa(i)
+	return op.ProposalKeyPrefix + string(v.ID) + ":" + strconv.Itoa(i)
 }
 
-func answerData(a op.Answer) (jsontext.Value, error) {
+func decodeAnswerData(a op.Answer) (jsontext.Value, error) {
 	if len(a.Body) == 0 {
 		return jsontext.Value("null"), nil
 	}
@@ -226,31 +227,31 @@ func answerData(a op.Answer) (jsontext.Value, error) {
 	return envelope.Data.Clone(), nil
 }
 
-// describe turns what the steps did into effects. names has all rows that they made.
-func (s *Service) describe(ctx context.Context, tx *db.Tx, c *op.Caller, v *Proposal, traces []*db.Trace,
-	names *freshNames, out *outcome) error {
+// describeEffects turns what the steps did into effects. names has all rows that they made.
+func (s *Service) describeEffects(ctx context.Context, tx *db.Tx, c *op.Caller, v *Proposal, traces []*db.Trace,
+	names *newRowNames, out *outcome) error {
 	out.effects, out.versions = []Effect{}, map[string]int64{}
 	d := &describer{Service: s, tx: tx, org: c.Organization, names: names, heard: map[string][]EffectTrigger{}}
 	for i, trace := range traces {
 		if slices.Contains(out.skipped, i) {
-			out.effects = append(out.effects, notRehearsed(i, s.cfg.Catalog.Named(v.Steps[i].Operation)))
+			out.effects = append(out.effects, unrehearsedEffect(i, s.cfg.Catalog.Named(v.Steps[i].Operation)))
 			continue
 		}
-		if err := d.step(ctx, i, trace, out); err != nil {
+		if err := d.describeStep(ctx, i, trace, out); err != nil {
 			return err
 		}
-		if slices.Contains(out.widened, i) && !s.mayHear(c, trace) {
-			out.withhold(i)
+		if slices.Contains(out.widened, i) && !s.mayReadEvents(c, trace) {
+			out.withholdFrom(i)
 		}
 	}
-	out.totals = totalsOf(out.effects)
+	out.totals = sumTotals(out.effects)
 	return nil
 }
 
-// mayHear reports whether a caller may read all events of a step.
-func (s *Service) mayHear(c *op.Caller, t *db.Trace) bool {
-	for _, told := range t.Told {
-		if e, ok := told.(event.Event); ok && s.cfg.Catalog.PermitHearing(c.Permissions, e.Type) != nil {
+// mayReadEvents reports whether a caller may read all events of a step.
+func (s *Service) mayReadEvents(c *op.Caller, t *db.Trace) bool {
+	for _, told := range t.Entries {
+		if e, ok := told.(event.Event); ok && s.cfg.Catalog.PermitListening(c.Permissions, e.Type) != nil {
 			return false
 		}
 	}
@@ -260,38 +261,38 @@ func (s *Service) mayHear(c *op.Caller, t *db.Trace) bool {
 // describer turns what steps told of into effects.
 type describer struct {
 	*Service
-	tx     *db.Tx
-	org    id.ID
-	names  *freshNames
-	heard  map[string][]EffectTrigger
-	papers int // mails so far; the first maxWholeMails are kept whole
+	tx    *db.Tx
+	org   id.ID
+	names *newRowNames
+	heard map[string][]EffectTrigger
+	mails int // mails so far; the first maxWholeMails are kept whole
 }
 
-// step adds the effects of a step.
-func (d *describer) step(ctx context.Context, i int, trace *db.Trace, out *outcome) error {
+// describeStep adds the effects of a step.
+func (d *describer) describeStep(ctx context.Context, i int, trace *db.Trace, out *outcome) error {
 	for row, at := range trace.Versions {
-		if _, ok := out.versions[string(row)]; !ok && !d.names.fresh(row) {
+		if _, ok := out.versions[string(row)]; !ok && !d.names.isNewRow(row) {
 			out.versions[string(row)] = int64(at)
 		}
 	}
-	for _, told := range trace.Told {
+	for _, told := range trace.Entries {
 		var e *Effect
 		var err error
 		switch told := told.(type) {
 		case event.Event:
-			if e, err = ofEvent(told, d.names, d.papers < maxPapers); err == nil {
-				e.Triggers, err = d.triggers(ctx, d.tx, d.org, told.Type, d.heard)
+			if e, err = effectOfEvent(told, d.names, d.mails < maxWholeMails); err == nil {
+				e.Triggers, err = d.findTriggers(ctx, d.tx, d.org, told.Type, d.heard)
 			}
 		case op.Charge:
-			e = ofCharge(told)
+			e = effectOfCharge(told)
 		default:
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if e.Kind == Send {
-			d.papers++
+		if e.Kind == KindSend {
+			d.mails++
 		}
 		if e.Step = i; len(out.effects) == maxEffects {
 			return TooLong.New()
@@ -301,9 +302,9 @@ func (d *describer) step(ctx context.Context, i int, trace *db.Trace, out *outco
 	return nil
 }
 
-// triggers lists the automations and webhooks that listen for a type of event. known
+// findTriggers lists the automations and webhooks that listen for a type of event. known
 // caches the answers.
-func (s *Service) triggers(ctx context.Context, tx *db.Tx, org id.ID, eventType string,
+func (s *Service) findTriggers(ctx context.Context, tx *db.Tx, org id.ID, eventType string,
 	known map[string][]EffectTrigger) ([]EffectTrigger, error) {
 	if list, ok := known[eventType]; ok {
 		return list, nil
@@ -322,7 +323,7 @@ func (s *Service) triggers(ctx context.Context, tx *db.Tx, org id.ID, eventType 
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, EffectTrigger{Kind: l.Kind, ID: l.ID, Name: cut(text, maxQuoted)})
+		list = append(list, EffectTrigger{Kind: l.Kind, ID: l.ID, Name: truncateRunes(text, maxQuoted)})
 	}
 	known[eventType] = list
 	return list, nil

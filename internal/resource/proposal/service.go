@@ -33,7 +33,7 @@ import (
 // Makers looks up who made a proposal, as they are now. It refuses one who may no
 // longer act.
 type Makers interface {
-	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
+	MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
 }
 
 // Notice tells people that something waits for their decision.
@@ -63,9 +63,9 @@ type Config struct {
 
 // Service keeps proposals and carries them out.
 type Service struct {
-	cfg     Config
-	waiters chan struct{}
-	looks   db.Guess // for earlier proposals of a call
+	cfg          Config
+	waiters      chan struct{}
+	earlierGuess db.StatementGuess // for earlier proposals of a call
 }
 
 // maxWaiting is how many requests may wait for a decision at once in a process.
@@ -73,16 +73,16 @@ const maxWaiting = 500
 
 // New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
-	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Runner", "Catalog", "Makers", "Seal", "Notify", "Names",
-		"BaseURL")
+	config.RequireFields(c, "DB", "Clock", "Log", "Jobs", "Events", "Runner", "Catalog", "Makers", "Seal", "Notify",
+		"Names", "BaseURL")
 	return &Service{cfg: c, waiters: make(chan struct{}, maxWaiting)}
 }
 
 // Handle registers the jobs: one carries proposals out, one ends those that
 // nobody decided in time.
 func (s *Service) Handle() {
-	job.HandleFlow(s.cfg.Jobs, carryOutKind, s.carryOut, job.Timeout(carryOutTime), job.Lane("proposal", 4))
-	job.HandleTx(s.cfg.Jobs, expireKind, s.expire, job.Every(expirePeriod))
+	job.HandleFlow(s.cfg.Jobs, carryOutKind, s.carryOutSteps, job.RunTimeout(carryOutTime), job.InLane("proposal", 4))
+	job.HandleTx(s.cfg.Jobs, expireKind, s.expireUndecided, job.Every(expirePeriod))
 }
 
 func (s *Service) approvalURL(v *Proposal) string { return s.cfg.BaseURL + "/review/" + string(v.ID) }

@@ -9,8 +9,8 @@ import (
 
 // Sight tells the guard what a proposal shows its maker: whether outsiders wrote some
 // of it, and whether it reveals what is known of other people.
-func (v *Proposal) Sight() op.Sight {
-	s := op.Sight{External: v.External}
+func (v *Proposal) Sight() op.Exposure {
+	s := op.Exposure{External: v.External}
 	for i := range v.Effects {
 		s.Opaque = s.Opaque || v.Effects[i].tellsOfSomebody()
 	}
@@ -21,14 +21,14 @@ func (v *Proposal) Sight() op.Sight {
 // somebody: the former values of a row about a person, or a new row that is filled in
 // from a contact or customer.
 func (e *Effect) tellsOfSomebody() bool {
-	if e.Kind == Send || !db.TellsOfSomebody(e.ResourceType) {
+	if e.Kind == KindSend || !db.ConcernsCounterparty(e.ResourceType) {
 		return false
 	}
 	var after struct {
 		ContactID  *string `json:"contactId"`
 		CustomerID *string `json:"customerId"`
 	}
-	if e.Kind != Create || json.Unmarshal(e.After, &after) != nil {
+	if e.Kind != KindCreate || json.Unmarshal(e.After, &after) != nil {
 		return true
 	}
 	return after.ContactID != nil || after.CustomerID != nil

@@ -34,15 +34,15 @@ const (
 	requestSkew = time.Minute
 )
 
-const undoName = "undo.create"
+const undoOperation = "undo.create"
 
 // NothingToUndo refuses an undo that finds nothing.
-var NothingToUndo = fault.Define("NOTHING_TO_UNDO", 404, "Nothing was found that could be undone.")
+var NothingToUndo = fault.DefineKind("NOTHING_TO_UNDO", 404, "Nothing was found that could be undone.")
 
 func (s *Service) undoOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
-			Name:    undoName,
+			Name:    undoOperation,
 			Route:   "POST /v1/undo",
 			Summary: "Plan how to take back what an agent, a proposal, a request or an import did.",
 			Description: "Answers with a planned proposal of the inverse steps: execute it to undo. What somebody " +
@@ -50,11 +50,11 @@ func (s *Service) undoOperations() []*op.Op {
 				"than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once " +
 				"executed the only step's result tells how far it has come.",
 			Resource: "proposals",
-			Doors:    op.REST | op.Console,
+			Doors:    op.RESTDoor | op.ConsoleDoor,
 			Errors:   []*fault.Kind{NothingToUndo, TooMany, TooLong, TooSlow},
 			Events:   []string{"proposal.created"},
 			Example:  `{"proposalId": "0c7b1f52-6f0e-4a43-9d5e-2b8a4c6d7e91"}`,
-		}, s.undo),
+		}, s.createUndo),
 	}
 }
 
@@ -80,13 +80,13 @@ func (in *undoInput) Prepare(context.Context, *op.Call) error {
 	return nil
 }
 
-// undo proposes the inverse of what was done. If that is too much for one transaction,
+// createUndo proposes the inverse of what was done. If that is too much for one transaction,
 // or takes too long, a job does it in parts.
-func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal, error) {
+func (s *Service) createUndo(ctx context.Context, c *op.Call, in undoInput) (*Proposal, error) {
 	var work *undoWork
 	var rows []event.Event
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		work, rows, err = in.find(ctx, tx, c)
+		work, rows, err = in.findEvents(ctx, tx, c)
 		return err
 	})
 	if err != nil {
@@ -95,41 +95,42 @@ func (s *Service) undo(ctx context.Context, c *op.Call, in undoInput) (*Proposal
 	if len(rows) == 0 {
 		return nil, NothingToUndo.New()
 	}
-	if len(rows) > maxUndone || len(atOnce(rows, false)) < len(rows) {
-		return s.undoLarge(ctx, c, work, rows)
+	if len(rows) > maxUndone || len(cutAtMerge(rows, false)) < len(rows) {
+		return s.proposeLargeUndo(ctx, c, work, rows)
 	}
-	u := s.newUndoing(c.Caller, c.Door, c.RequestID, work)
+	u := s.newUndoPlanner(c.Caller, c.Door, c.RequestID, work)
 	u.read = c.Read
-	if err := u.collect(rows); err != nil {
+	if err := u.collectEvents(rows); err != nil {
 		return nil, err
 	}
-	steps, err := u.steps(ctx)
+	steps, err := u.planSteps(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v, err := s.proposeUndo(ctx, c, u, steps)
-	if fault.Has(err, TooSlow) {
-		return s.undoLarge(ctx, c, work, rows)
+	if fault.IsKind(err, TooSlow) {
+		return s.proposeLargeUndo(ctx, c, work, rows)
 	}
 	return v, err
 }
 
-// find reads the newest events to undo. No index leads to the events of a request or
+// findEvents reads the newest events to undo. No index leads to the events of a request or
 // an import, so they are looked for in the span of time in which they must be.
-func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *undoWork, rows []event.Event, err error) {
+func (in *undoInput) findEvents(ctx context.Context, tx *db.Tx, c *op.Call) (work *undoWork, rows []event.Event,
+	err error) {
 	work = &undoWork{Of: *in, From: int64(c.Now.Add(-undoWindow)), At: math.MaxInt64}
-	if work.Until, err = event.Last(ctx, tx); err != nil {
+	if work.Until, err = event.NewestSeq(ctx, tx); err != nil {
 		return nil, nil, err
 	}
 	work.Before = work.Until + 1
 	whole := *work
 	if in.RequestID != nil {
 		if at, ok := id.ID(*in.RequestID).Time(); ok {
-			work.From, work.At = int64(clock.Of(at.Add(-requestSkew))), int64(clock.Of(at.Add(requestTime)))
+			work.From, work.At = int64(clock.FromStd(at.Add(-requestSkew))), int64(clock.FromStd(at.Add(requestTime)))
 		}
 	}
 	if in.ImportID != nil {
-		from, to, err := transfer.During(ctx, tx, c.Org, *in.ImportID)
+		from, to, err := transfer.WriteSpan(ctx, tx, c.Org, *in.ImportID)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -144,18 +145,20 @@ func (in *undoInput) find(ctx context.Context, tx *db.Tx, c *op.Call) (work *und
 			work.From = whole.From
 		}
 	}
-	rows, err = work.next(ctx, tx, c.Org, maxUndone+1)
+	rows, err = work.nextEvents(ctx, tx, c.Org, maxUndone+1)
 	if err != nil || len(rows) > 0 || in.RequestID == nil {
 		return work, rows, err
 	}
-	rows, err = whole.next(ctx, tx, c.Org, maxUndone+1) // the requestId contains no time, or the request took longer
+	rows, err = whole.nextEvents(ctx, tx, c.Org,
+		maxUndone+1) // the requestId contains no time, or the request took longer
 	return &whole, rows, err
 }
 
 // proposeUndo rehearses the inverse steps and proposes them. A step that would be
 // refused is left out, and named in skipped.
-func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps []automation.Step) (*Proposal, error) {
-	held := db.WithHold(ctx) // one time limit for all rehearsals together; storing the proposal is not part of it
+func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoPlanner, steps []automation.Step) (*Proposal,
+	error) {
+	held := db.WithSharedHold(ctx) // one time limit for all rehearsals together; storing the proposal is not part of it
 	for {
 		if len(steps) == 0 && len(u.skipped) == 0 {
 			return nil, NothingToUndo.New()
@@ -165,14 +168,14 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 		if v.Steps == nil {
 			v.Steps = []ProposalStep{}
 		}
-		out, err := s.rehearse(held, c.Caller, c.Door, c.RequestID, v, false)
+		out, err := s.rehearseSteps(held, c.Caller, c.Door, c.RequestID, v, false)
 		var step *op.StepError
-		if errors.As(err, &step) && op.IsRefusal(step.Err) && !fault.Has(err, TooLong) {
+		if errors.As(err, &step) && op.IsRefusal(step.Err) && !fault.IsKind(err, TooLong) {
 			// A savepoint around each step costs as much as the step, and most undos have none that is refused.
 			refused := map[int]error{step.Step: step.Err}
-			series := s.series(c.Caller, c.Door, c.RequestID, v, &outcome{}, false)
+			series := s.buildSeries(c.Caller, c.Door, c.RequestID, v, &outcome{}, false)
 			series.Finally, series.Refused = nil, func(i int, err error) { refused[i] = err }
-			if err := s.cfg.Runner.Rehearse(held, series); errors.Is(err, db.ErrHeldTooLong) {
+			if err := s.cfg.Runner.RehearseSeries(held, series); errors.Is(err, db.ErrHeldTooLong) {
 				return nil, TooSlow.New()
 			} else if err != nil {
 				return nil, err
@@ -180,7 +183,7 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 			var left []automation.Step
 			for i, step := range steps {
 				if err := refused[i]; err != nil {
-					u.refused(step, err)
+					u.noteRefused(step, err)
 				} else {
 					left = append(left, step)
 				}
@@ -192,29 +195,29 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoing, steps
 			return nil, err
 		}
 		for _, a := range out.results {
-			if err := u.kept(a); err != nil {
+			if err := u.noteKept(a); err != nil {
 				return nil, err
 			}
 		}
 		v.Skipped = append(v.Skipped, u.skipped...)
-		v.shows(out, s.cfg.Clock.Now())
-		return s.store(ctx, c, v)
+		v.setEffects(out, s.cfg.Clock.Now())
+		return s.storeProposal(ctx, c, v)
 	}
 }
 
-// store writes a proposal that a caller made.
-func (s *Service) store(ctx context.Context, c *op.Call, v *Proposal) (*Proposal, error) {
+// storeProposal writes a proposal that a caller made.
+func (s *Service) storeProposal(ctx context.Context, c *op.Call, v *Proposal) (*Proposal, error) {
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
-		if err := s.insert(ctx, c.Tx, v); err != nil {
+		if err := s.insertProposal(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		return s.asSeen(c, v), c.Emit("proposal.created", v.ID, v.told())
+		return s.viewFor(c, v), c.Emit("proposal.created", v.ID, v.eventView())
 	})
 }
 
-// mine is the SQL condition for the events to undo, and its arguments from $2 on: an
+// eventsCondition is the SQL condition for the events to undo, and its arguments from $2 on: an
 // id, the time when the events begin, and the last sequence number in the log.
-func (w *undoWork) mine() (condition string, args []any) {
+func (w *undoWork) eventsCondition() (condition string, args []any) {
 	// The plus keeps SQLite from preferring the time to the id.
 	which, arg := "proposal_id = $2 AND +created_at >= $3", any(w.Of.ProposalID)
 	switch {
@@ -223,14 +226,15 @@ func (w *undoWork) mine() (condition string, args []any) {
 	case w.Of.RequestID != nil:
 		which, arg = "request_id = $2 AND created_at >= $3", *w.Of.RequestID
 	case w.Of.ImportID != nil:
-		which, arg = ofImport, string(*w.Of.ImportID)
+		which, arg = importEventsSQL, string(*w.Of.ImportID)
 	}
 	return which + " AND seq <= $4 AND resource_type NOT IN ('proposal', 'import', 'automation_execution')",
 		[]any{arg, w.From, w.Until}
 }
 
-// next reads the events that are not taken back yet, newest first.
-func (w *undoWork) next(ctx context.Context, tx *db.Tx, org id.ID, limit int) ([]event.Event, error) {
-	mine, args := w.mine()
-	return event.Where(ctx, tx, org, mine+" AND (created_at, seq) < ($5, $6)", limit, append(args, w.At, w.Before)...)
+// nextEvents reads the events that are not taken back yet, newest first.
+func (w *undoWork) nextEvents(ctx context.Context, tx *db.Tx, org id.ID, limit int) ([]event.Event, error) {
+	mine, args := w.eventsCondition()
+	return event.ListWhere(ctx, tx, org, mine+" AND (created_at, seq) < ($5, $6)", limit,
+		append(args, w.At, w.Before)...)
 }

@@ -10,15 +10,15 @@ import (
 	"frontdesk/internal/resource/automation"
 )
 
-// ofImport is the SQL condition for the events of an import, with the arguments of
+// importEventsSQL is the SQL condition for the events of an import, with the arguments of
 // undoWork.eventsCondition: those of its rows, and those of automations that these
 // started. So a task that an automation created for a row is taken back too.
-var ofImport = "created_at >= $3 AND (request_id = $2 OR request_id IN (" + automation.StartedBy(event.OfRequest) + "))"
+var importEventsSQL = "created_at >= $3 AND (request_id = $2 OR request_id IN (" + automation.StartedBySQL(event.SelectIDsOfRequest) + "))"
 
 // causedUntil is when the last of these events was written: an automation goes on
 // after the import has ended.
 func causedUntil(ctx context.Context, tx *db.Tx, org, row id.ID, from, to clock.Time) (int64, error) {
-	last, err := automation.LastStartedBy(ctx, tx, event.OfRequest, org, string(row), from)
+	last, err := automation.LastStartedBy(ctx, tx, event.SelectIDsOfRequest, org, string(row), from)
 	if err != nil || last == nil {
 		return int64(to), err
 	}

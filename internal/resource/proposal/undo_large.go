@@ -50,12 +50,13 @@ type UndoProgress struct {
 	Kept   int `json:"kept"` // stay as they are; skipped names the first of them
 }
 
-// undoLarge proposes an undo that a job carries out. rows are its newest events.
-func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, rows []event.Event) (*Proposal, error) {
+// proposeLargeUndo proposes an undo that a job carries out. rows are its newest events.
+func (s *Service) proposeLargeUndo(ctx context.Context, c *op.Call, work *undoWork, rows []event.Event) (*Proposal,
+	error) {
 	var n event.Counts
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		mine, args := work.mine()
-		n, err = event.Count(ctx, tx, c.Org, mine+" AND created_at <= $5", append(args, work.At)...)
+		mine, args := work.eventsCondition()
+		n, err = event.CountWhere(ctx, tx, c.Org, mine+" AND created_at <= $5", append(args, work.At)...)
 		return err
 	})
 	if err != nil {
@@ -66,44 +67,44 @@ func (s *Service) undoLarge(ctx context.Context, c *op.Call, work *undoWork, row
 		return nil, err
 	}
 	v := s.newProposal(c.Caller, c.Door, c.Now, fmt.Sprintf("Undo %d events", n.Events),
-		[]automation.Step{{Operation: undoName, Input: jsontext.Value(input)}})
+		[]automation.Step{{Operation: undoOperation, Input: jsontext.Value(input)}})
 	v.Undo, v.UndoesImportID = work, work.Of.ImportID
-	if err := v.setProgress(UndoProgress{Events: n.Events}); err != nil {
+	if err := v.setUndoProgress(UndoProgress{Events: n.Events}); err != nil {
 		return nil, err
 	}
-	u := s.newUndoing(c.Caller, c.Door, c.RequestID, work)
-	out, err := s.previewUndo(ctx, u, atOnce(rows[:min(len(rows), undoPreview)], true))
+	u := s.newUndoPlanner(c.Caller, c.Door, c.RequestID, work)
+	out, err := s.previewUndo(ctx, u, cutAtMerge(rows[:min(len(rows), undoPreview)], true))
 	if err != nil {
 		return nil, err
 	}
-	v.shows(out, s.cfg.Clock.Now())
+	v.setEffects(out, s.cfg.Clock.Now())
 	v.Totals.Deletions, v.EffectsTotal = n.Created, max(n.Events, len(v.Effects))
 	v.Skipped = append(v.Skipped, u.skipped...)
-	return s.store(ctx, c, v)
+	return s.storeProposal(ctx, c, v)
 }
 
 // previewUndo rehearses the inverse of the newest events, to show some effects.
-func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Event) (*outcome, error) {
+func (s *Service) previewUndo(ctx context.Context, u *undoPlanner, rows []event.Event) (*outcome, error) {
 	out := &outcome{withheld: -1}
 	err := s.cfg.DB.Rehearse(ctx, func(ctx context.Context, tx *db.Tx) error {
-		u.reset(tx)
-		steps, series, err := u.series(ctx, rows, true)
+		u.resetIn(tx)
+		steps, series, err := u.buildSeries(ctx, rows, true)
 		if err != nil {
 			return err
 		}
 		shown := s.newProposal(u.who, u.door, s.cfg.Clock.Now(), "", steps)
 		series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, _ []int) error {
-			names := namesOf(nil)
+			names := continueNames(nil)
 			for _, t := range traces {
-				names.add(t)
+				names.noteMadeRows(t)
 			}
-			err := s.describe(ctx, tx, u.who, shown, traces, names, out)
-			if fault.Has(err, TooLong) {
+			err := s.describeEffects(ctx, tx, u.who, shown, traces, names, out)
+			if fault.IsKind(err, TooLong) {
 				return nil // the first are enough here
 			}
 			return err
 		}
-		return s.cfg.Runner.RunTogether(ctx, tx, series)
+		return s.cfg.Runner.RunSeriesInTx(ctx, tx, series)
 	})
 	for i := range out.effects {
 		out.effects[i].Step = 0
@@ -115,71 +116,72 @@ func (s *Service) previewUndo(ctx context.Context, u *undoing, rows []event.Even
 	return out, err
 }
 
-// reset forgets what was collected, because the transaction may be run again, and
+// resetIn forgets what was collected, because the transaction may be run again, and
 // uses tx from now on.
-func (u *undoing) reset(tx *db.Tx) {
-	fresh := u.newUndoing(u.who, u.door, u.requestID, u.work)
-	fresh.own = u.own
+func (u *undoPlanner) resetIn(tx *db.Tx) {
+	fresh := u.newUndoPlanner(u.who, u.door, u.requestID, u.work)
+	fresh.ownProposal = u.ownProposal
 	*u = *fresh
-	u.within(tx)
+	u.useTransaction(tx)
 }
 
-// series makes the steps that take events back, and the series that runs them.
+// buildSeries makes the steps that take events back, and the series that runs them.
 // Guarded, each step has a savepoint: one that is refused is named in skipped, and
 // the others go on.
-func (u *undoing) series(ctx context.Context, rows []event.Event, guarded bool) ([]automation.Step, *op.Series, error) {
-	if err := u.collect(rows); err != nil {
+func (u *undoPlanner) buildSeries(ctx context.Context, rows []event.Event, guarded bool) ([]automation.Step,
+	*op.Series, error) {
+	if err := u.collectEvents(rows); err != nil {
 		return nil, nil, err
 	}
-	steps, err := u.steps(ctx)
+	steps, err := u.planSteps(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	series := &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
-		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return u.kept(a) }}
+		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return u.noteKept(a) }}
 	for _, step := range steps {
-		series.Steps = append(series.Steps, op.SeriesStep{Op: u.cfg.Catalog.Named(step.Operation), Fixed: true,
+		series.Steps = append(series.Steps, op.SeriesStep{Op: u.cfg.Catalog.Named(step.Operation), InputIsFixed: true,
 			Input: func() ([]byte, error) { return step.Input, nil }})
 	}
 	if guarded {
-		series.Refused = func(i int, err error) { u.refused(steps[i], err) }
+		series.Refused = func(i int, err error) { u.noteRefused(steps[i], err) }
 	}
 	return steps, series, nil
 }
 
-// takeBack carries out a large undo, part by part, until its time is up.
-func (s *Service) takeBack(ctx context.Context, j job.Job, a carryOutArgs, v *Proposal) (job.Outcome, error) {
+// carryOutUndo carries out a large undo, part by part, until its time is up.
+func (s *Service) carryOutUndo(ctx context.Context, j job.Job, a carryOutArgs, v *Proposal) (job.Outcome, error) {
 	begin := time.Now() //nolint:forbidigo // a duration, not a time
-	who, door, err := s.maker(ctx, v, v.DecidedBy)
+	who, door, err := s.actingCaller(ctx, v, v.DecidedBy)
 	for err == nil {
 		if time.Since(begin) > undoTime {
-			return nil, job.Later(0)
+			return nil, job.RunAgainAfter(0)
 		}
 		var more bool
-		more, err = s.takeBackPart(ctx, j, a, who, door, false)
+		more, err = s.undoNextBatch(ctx, j, a, who, door, false)
 		// A savepoint around each step costs as much as the step, and few steps are refused. So it is tried without
 		// them first.
 		if op.IsRefusal(err) {
-			more, err = s.takeBackPart(ctx, j, a, who, door, true)
+			more, err = s.undoNextBatch(ctx, j, a, who, door, true)
 		}
 		if err == nil && !more {
-			return s.executed(a), nil
+			return s.executedOutcome(a), nil
 		}
 	}
 	switch {
-	case errors.Is(err, job.ErrStale):
+	case errors.Is(err, job.ErrLeaseLost):
 		return nil, nil
-	case !op.IsRefusal(err) && !j.Last():
+	case !op.IsRefusal(err) && !j.IsLastAttempt():
 		return nil, err
 	}
-	return s.fail(a, 0, err), nil
+	return s.failedOutcome(a, 0, err), nil
 }
 
-// takeBackPart takes back the next events in one transaction, and notes it there.
-func (s *Service) takeBackPart(ctx context.Context, j job.Job, a carryOutArgs, who *op.Caller, door op.Door,
+// undoNextBatch takes back the next events in one transaction, and notes it there.
+func (s *Service) undoNextBatch(ctx context.Context, j job.Job, a carryOutArgs, who *op.Caller, door op.Door,
 	guarded bool) (more bool, err error) {
 	err = s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := j.Keep(ctx, tx); err != nil {
+		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		if err := db.LockOrganization(ctx, tx, a.Organization); err != nil {
@@ -190,33 +192,34 @@ func (s *Service) takeBackPart(ctx context.Context, j job.Job, a carryOutArgs, w
 			return err
 		}
 		if v.Status != Executing {
-			return job.ErrStale
+			return job.ErrLeaseLost
 		}
-		if err := s.mayAct(ctx, tx, v, who.ApprovedBy); err != nil {
+		if err := s.checkMayAct(ctx, tx, v, who.ApprovedBy); err != nil {
 			return err
 		}
-		rows, err := v.Undo.next(ctx, tx, a.Organization, undoBatch+1)
+		rows, err := v.Undo.nextEvents(ctx, tx, a.Organization, undoBatch+1)
 		if more = len(rows) > 0; err != nil || !more {
 			return err
 		}
-		rows = atOnce(rows[:min(len(rows), undoBatch)], len(rows) > undoBatch)
-		u := s.newUndoing(who, door, string(v.ID), v.Undo)
-		u.own = &v.ID
-		u.within(tx)
-		_, series, err := u.series(ctx, rows, guarded)
+		rows = cutAtMerge(rows[:min(len(rows), undoBatch)], len(rows) > undoBatch)
+		u := s.newUndoPlanner(who, door, string(v.ID), v.Undo)
+		u.ownProposal = &v.ID
+		u.useTransaction(tx)
+		_, series, err := u.buildSeries(ctx, rows, guarded)
 		if err != nil {
 			return err
 		}
-		if err := s.cfg.Runner.RunTogether(ctx, tx, series); err != nil {
+		if err := s.cfg.Runner.RunSeriesInTx(ctx, tx, series); err != nil {
 			return err
 		}
-		return v.note(ctx, tx, rows, u.skipped, s.cfg.Clock.Now())
+		return v.saveUndoProgress(ctx, tx, rows, u.skipped, s.cfg.Clock.Now())
 	})
 	return more, err
 }
 
-// note saves how far an undo has come.
-func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skipped []Skipped, now clock.Time) error {
+// saveUndoProgress saves how far an undo has come.
+func (v *Proposal) saveUndoProgress(ctx context.Context, tx *db.Tx, rows []event.Event, skipped []Skipped,
+	now clock.Time) error {
 	p, err := v.Progress()
 	if err != nil {
 		return err
@@ -235,7 +238,7 @@ func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skip
 	if p.Done >= p.Events {
 		v.Steps[0].CompletedAt = &now
 	}
-	if err := v.setProgress(*p); err != nil {
+	if err := v.setUndoProgress(*p); err != nil {
 		return err
 	}
 	return proposals.Save(ctx, tx, v)
@@ -243,14 +246,14 @@ func (v *Proposal) note(ctx context.Context, tx *db.Tx, rows []event.Event, skip
 
 // Progress is how far a large undo has come; nil for any other proposal.
 func (v *Proposal) Progress() (*UndoProgress, error) {
-	if len(v.Steps) != 1 || v.Steps[0].Operation != undoName || v.Steps[0].Result == nil {
+	if len(v.Steps) != 1 || v.Steps[0].Operation != undoOperation || v.Steps[0].Result == nil {
 		return nil, nil
 	}
 	p := &UndoProgress{}
 	return p, json.Unmarshal(*v.Steps[0].Result, p)
 }
 
-func (v *Proposal) setProgress(p UndoProgress) error {
+func (v *Proposal) setUndoProgress(p UndoProgress) error {
 	text, err := json.Marshal(p)
 	result := jsontext.Value(text)
 	v.Steps[0].Result = &result

@@ -15,7 +15,7 @@ import (
 func await(t testing.TB, a *apptest.App, path string) apptest.Value {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		v := a.Send(t, a.Key, "GET", path, "").OK(t, 200)
+		v := a.SendREST(t, a.Key, "GET", path, "").OK(t, 200)
 		switch v.Text("status") {
 		case "succeeded", "executed":
 			return v
@@ -30,8 +30,8 @@ func await(t testing.TB, a *apptest.App, path string) apptest.Value {
 // carryOutUndo plans an undo, carries it out and returns it as it ended.
 func carryOutUndo(t testing.TB, a *apptest.App, of string) apptest.Value {
 	t.Helper()
-	p := a.Send(t, a.Key, "POST", "/v1/undo", of).OK(t, 201)
-	a.Send(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").OK(t, 200)
+	p := a.SendREST(t, a.Key, "POST", "/v1/undo", of).OK(t, 201)
+	a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "").OK(t, 200)
 	return await(t, a, "/v1/proposals/"+p.Text("id"))
 }
 
@@ -43,30 +43,32 @@ func TestUndoImport(t *testing.T) {
 	if err != nil {
 		rows = 1500
 	}
-	apptest.EachParallel(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngineParallel(t, func(t *testing.T, a *apptest.App) {
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		before := a.Send(t, a.Key, "POST", "/v1/contacts",
+		before := a.SendREST(t, a.Key, "POST", "/v1/contacts",
 			`{"firstName": "Old", "emails": [{"email": "p7@example.com"}]}`).OK(t, 201).Text("id")
 		var text strings.Builder
 		text.WriteString("First Name,Last Name,Email\n")
 		for i := range rows {
 			fmt.Fprintf(&text, "Ada,Nr%d,p%d@example.com\n", i, i)
 		}
-		imported := a.Upload(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
+		imported := a.UploadForm(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"},
 			apptest.Part{Name: "file", FileName: "x.csv", Text: text.String()}).OK(t, 202).Text("id")
 		await(t, a, "/v1/imports/"+imported)
 		find := func(i int) apptest.Value {
 			t.Helper()
-			return a.Send(t, a.Key, "GET", fmt.Sprintf("/v1/contacts?email=p%d@example.com", i), "").OK(t, 200).At("0")
+			return a.SendREST(t, a.Key, "GET", fmt.Sprintf("/v1/contacts?email=p%d@example.com", i), "").OK(t,
+				200).At("0")
 		}
 		// One was renamed, one got a number, one a task; the one that was there got a job.
 		edited, called, tasked := find(1).Text("id"), find(2).Text("id"), find(3).Text("id")
-		a.Send(t, a.Key, "PATCH", "/v1/contacts/"+edited, `{"firstName": "Augusta"}`).OK(t, 200)
-		a.Send(t, a.Key, "POST", "/v1/contacts/"+called+"/phone-numbers", `{"phoneNumber": "+442079460018"}`).OK(t, 201)
-		a.Send(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": "Call", "contactId": %q}`, tasked)).OK(t, 201)
-		a.Send(t, a.Key, "PATCH", "/v1/contacts/"+before, `{"jobTitle": "Poet"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "PATCH", "/v1/contacts/"+edited, `{"firstName": "Augusta"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts/"+called+"/phone-numbers", `{"phoneNumber": "+442079460018"}`).OK(t,
+			201)
+		a.SendREST(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": "Call", "contactId": %q}`, tasked)).OK(t, 201)
+		a.SendREST(t, a.Key, "PATCH", "/v1/contacts/"+before, `{"jobTitle": "Poet"}`).OK(t, 200)
 
 		begin := time.Now()
 		undone := carryOutUndo(t, a, fmt.Sprintf(`{"importId": %q}`, imported))
@@ -89,7 +91,7 @@ func TestUndoImport(t *testing.T) {
 		was.Same("firstName", "Old")
 		was.Same("lastName", nil)
 		was.Same("jobTitle", "Poet")
-		a.Send(t, a.Key, "GET", "/v1/contacts/"+edited, "").OK(t, 200).Same("firstName", "Augusta")
+		a.SendREST(t, a.Key, "GET", "/v1/contacts/"+edited, "").OK(t, 200).Same("firstName", "Augusta")
 
 		again := carryOutUndo(t, a, fmt.Sprintf(`{"proposalId": %q}`, undone.Text("id")))
 		again.Same("steps.0.result.kept", 0)
@@ -105,36 +107,36 @@ func TestUndoImport(t *testing.T) {
 
 // A merge is undone, alone and among other changes, and so is its undo.
 func TestUndoMerge(t *testing.T) {
-	apptest.EachParallel(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngineParallel(t, func(t *testing.T, a *apptest.App) {
 		if err := a.Jobs.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		create := func(name, email string) string {
-			return a.Send(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(
+			return a.SendREST(t, a.Key, "POST", "/v1/contacts", fmt.Sprintf(
 				`{"firstName": %q, "notes": %q, "emails": [{"email": %q}]}`, name, name, email)).OK(t, 201).Text("id")
 		}
 		name := func(contact, want string) {
 			t.Helper()
-			r := a.Send(t, a.Key, "GET", "/v1/contacts/"+contact, "")
-			if got := r.Parse(t).Text("data.firstName"); got != want {
+			r := a.SendREST(t, a.Key, "GET", "/v1/contacts/"+contact, "")
+			if got := r.ParseJSON(t).Text("data.firstName"); got != want {
 				t.Errorf("%d %s, want %q", r.Status, r.Body, want)
 			}
 		}
 		ada, eve := create("Ada", "ada@example.com"), create("Eve", "eve@example.com")
-		task := a.Send(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": "x", "contactId": %q}`, eve)).OK(t,
+		task := a.SendREST(t, a.Key, "POST", "/v1/tasks", fmt.Sprintf(`{"title": "x", "contactId": %q}`, eve)).OK(t,
 			201).Text("id")
-		a.Send(t, a.Key, "POST", "/v1/contacts/"+ada+"/merge", fmt.Sprintf(`{"contactId": %q}`, eve)).OK(t, 200)
-		request := a.Send(t, a.Key, "GET", "/v1/events?type=contact.merged", "").OK(t, 200).Text("0.requestId")
-		a.Send(t, a.Key, "PATCH", "/v1/contacts/"+ada, `{"notes": "mine"}`).OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts/"+ada+"/merge", fmt.Sprintf(`{"contactId": %q}`, eve)).OK(t, 200)
+		request := a.SendREST(t, a.Key, "GET", "/v1/events?type=contact.merged", "").OK(t, 200).Text("0.requestId")
+		a.SendREST(t, a.Key, "PATCH", "/v1/contacts/"+ada, `{"notes": "mine"}`).OK(t, 200)
 		undone := carryOutUndo(t, a, fmt.Sprintf(`{"requestId": %q}`, request))
 		undone.Same("steps.0.operation", "contacts.unmerge")
 		undone.Same("skipped.0.field", "notes")
 		name(eve, "Eve")
-		a.Send(t, a.Key, "GET", "/v1/tasks/"+task, "").OK(t, 200).Same("contactId", eve)
-		a.Send(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("notes", "mine")
+		a.SendREST(t, a.Key, "GET", "/v1/tasks/"+task, "").OK(t, 200).Same("contactId", eve)
+		a.SendREST(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200).Same("notes", "mine")
 		carryOutUndo(t, a, fmt.Sprintf(`{"proposalId": %q}`, undone.Text("id")))
 		name(eve, "")
-		a.Send(t, a.Key, "GET", "/v1/tasks/"+task, "").OK(t, 200).Same("contactId", ada)
+		a.SendREST(t, a.Key, "GET", "/v1/tasks/"+task, "").OK(t, 200).Same("contactId", ada)
 
 		// An agent that changes both, merges them and changes what became of them.
 		bob, rob := create("Bob", "bob@example.com"), create("Rob", "rob@example.com")
@@ -149,10 +151,10 @@ func TestUndoMerge(t *testing.T) {
 		undone.Same("skipped", "[]")
 		name(bob, "Bob")
 		name(rob, "Rob")
-		a.Send(t, a.Key, "GET", "/v1/contacts/"+bob, "").OK(t, 200).Same("notes", "Bob")
+		a.SendREST(t, a.Key, "GET", "/v1/contacts/"+bob, "").OK(t, 200).Same("notes", "Bob")
 		carryOutUndo(t, a, fmt.Sprintf(`{"proposalId": %q}`, undone.Text("id")))
 		name(bob, "Bobby")
 		name(rob, "")
-		a.Send(t, a.Key, "GET", "/v1/contacts/"+bob, "").OK(t, 200).Same("notes", "one person")
+		a.SendREST(t, a.Key, "GET", "/v1/contacts/"+bob, "").OK(t, 200).Same("notes", "one person")
 	})
 }

@@ -33,61 +33,61 @@ type undoRow struct {
 
 type undoEvent struct{ previous, data map[string]any }
 
-// undoing turns events into the steps that take them back.
-type undoing struct {
+// undoPlanner turns events into the steps that take them back.
+type undoPlanner struct {
 	*Service
-	who       *op.Caller
-	door      op.Door
-	requestID string
-	work      *undoWork
-	own       *id.ID // the proposal whose events are the undo itself; nil while it is planned
+	who         *op.Caller
+	door        op.Door
+	requestID   string
+	work        *undoWork
+	ownProposal *id.ID // the proposal whose events are the undo itself; nil while it is planned
 
 	// tx is the open transaction in which everything happens, or nil while an undo is planned. Inside of it, nothing
 	// may call out.
 	tx   *db.Tx
 	read func(context.Context, func(context.Context, *db.Tx) error) error
 
-	seen    map[id.ID]*undoRow
-	order   []*undoRow
-	first   []automation.Step // the inverse of merges
-	skipped []Skipped
-	about   map[string]*undoRow // the row of a step, by the step's operation and input
+	seen      map[id.ID]*undoRow
+	order     []*undoRow
+	unmerges  []automation.Step // the inverse of merges
+	skipped   []Skipped
+	rowOfStep map[string]*undoRow // the row of a step, by the step's operation and input
 }
 
-func (s *Service) newUndoing(who *op.Caller, door op.Door, requestID string, work *undoWork) *undoing {
-	return &undoing{Service: s, who: who, door: door, requestID: requestID, work: work, seen: map[id.ID]*undoRow{},
-		about: map[string]*undoRow{}}
+func (s *Service) newUndoPlanner(who *op.Caller, door op.Door, requestID string, work *undoWork) *undoPlanner {
+	return &undoPlanner{Service: s, who: who, door: door, requestID: requestID, work: work, seen: map[id.ID]*undoRow{},
+		rowOfStep: map[string]*undoRow{}}
 }
 
-// within makes everything happen in an open transaction.
-func (u *undoing) within(tx *db.Tx) {
+// useTransaction makes everything happen in an open transaction.
+func (u *undoPlanner) useTransaction(tx *db.Tx) {
 	u.tx = tx
 	u.read = func(ctx context.Context, fn func(context.Context, *db.Tx) error) error { return fn(ctx, tx) }
 }
 
-func (u *undoing) skip(r *undoRow, field, why, instead string) {
+func (u *undoPlanner) skipRow(r *undoRow, field, why, instead string) {
 	text, err := json.Marshal(instead)
 	if err != nil {
 		panic(err) // cannot fail: a string
 	}
-	u.skipWith(r, field, why, text)
+	u.skipRowWith(r, field, why, text)
 }
 
-// skipWith notes that a row, or a field of it, stays as it is, why, and what can be
+// skipRowWith notes that a row, or a field of it, stays as it is, why, and what can be
 // done instead.
-func (u *undoing) skipWith(r *undoRow, field, why string, instead jsontext.Value) {
+func (u *undoPlanner) skipRowWith(r *undoRow, field, why string, instead jsontext.Value) {
 	if len(u.skipped) >= maxEffects {
 		return
 	}
-	out := Skipped{Field: field, Why: cut(why, 900), Instead: instead}
+	out := Skipped{Field: field, Why: truncateRunes(why, 900), Instead: instead}
 	if r != nil {
 		out.ResourceType, out.ResourceID = r.kind, &r.id
 	}
 	u.skipped = append(u.skipped, out)
 }
 
-// final are the events that nothing takes back, and what can be done instead.
-var final = map[string][2]string{
+// irreversible are the events that nothing takes back, and what can be done instead.
+var irreversible = map[string][2]string{
 	"message.queued":            {"A mail that was sent cannot be taken back.", "Write another that explains it."},
 	"operation.created":         {"A charge cannot be taken back here.", "Ask the registrar for a refund."},
 	"invoice.issued":            {"An issued number stays.", "Void the invoice, or write a credit note."},
@@ -96,25 +96,25 @@ var final = map[string][2]string{
 	"domain.transfer_requested": {"The transfer was begun at the registrar.", "Withdraw it on the domain's page."},
 }
 
-// withdraw is the operation that takes a scheduled message back.
-const withdraw = "messages.cancel"
+// cancelMessageName is the operation that takes a scheduled message back.
+const cancelMessageName = "messages.cancel"
 
-// merges are the events that merge or unmerge two rows: the operation that takes
+// mergeEvents are the events that merge or unmerge two rows: the operation that takes
 // them back, and the field of the event that contains the other row.
-var merges = map[string]struct{ operation, other string }{
+var mergeEvents = map[string]struct{ operation, other string }{
 	"contact.merged":   {"contacts.unmerge", "merged"},
 	"contact.unmerged": {"contacts.merge", "restored"},
 }
 
-// refused notes a step that would be, or was, refused.
-func (u *undoing) refused(step automation.Step, err error) {
-	u.skip(u.about[step.Operation+string(step.Input)], "", fault.Of(err).Sentence(), "")
+// noteRefused notes a step that would be, or was, refused.
+func (u *undoPlanner) noteRefused(step automation.Step, err error) {
+	u.skipRow(u.rowOfStep[step.Operation+string(step.Input)], "", fault.FromError(err).Sentence(), "")
 }
 
-// kept notes what a step left as it is, according to its answer: that of an unmerge
+// noteKept notes what a step left as it is, according to its answer: that of an unmerge
 // lists it in kept.
-func (u *undoing) kept(a op.Answer) error {
-	data, err := answerData(a)
+func (u *undoPlanner) noteKept(a op.Answer) error {
+	data, err := decodeAnswerData(a)
 	if err != nil || data.Kind() != '{' {
 		return err
 	}
@@ -126,18 +126,18 @@ func (u *undoing) kept(a op.Answer) error {
 	}
 	for _, k := range answer.Kept {
 		if k.ResourceID != nil {
-			u.skip(&undoRow{kind: k.ResourceType, id: *k.ResourceID}, k.Field, k.Why, "")
+			u.skipRow(&undoRow{kind: k.ResourceType, id: *k.ResourceID}, k.Field, k.Why, "")
 		}
 	}
 	return nil
 }
 
-// collect notes what the events did to each row. They come newest first, and are
+// collectEvents notes what the events did to each row. They come newest first, and are
 // processed from the oldest.
-func (u *undoing) collect(rows []event.Event) error {
+func (u *undoPlanner) collectEvents(rows []event.Event) error {
 	hidden := map[string]bool{}
 	for _, e := range slices.Backward(rows) {
-		if !u.mayRead(e.Type) { // what it was is not told, and not brought back
+		if !u.mayReadEvent(e.Type) { // what it was is not told, and not brought back
 			if kind := event.ResourceType(e.Type); !hidden[kind] {
 				hidden[kind] = true
 				u.skipped = append(u.skipped, Skipped{ResourceType: kind, Instead: jsontext.Value(`""`),
@@ -161,8 +161,8 @@ func (u *undoing) collect(rows []event.Event) error {
 			}
 		}
 		r.last = data
-		if m, ok := merges[e.Type]; ok {
-			if err := u.unjoin(r, m.operation, data, m.other); err != nil {
+		if m, ok := mergeEvents[e.Type]; ok {
+			if err := u.planUnmerge(r, m.operation, data, m.other); err != nil {
 				return err
 			}
 			continue
@@ -174,11 +174,11 @@ func (u *undoing) collect(rows []event.Event) error {
 		if e.Type == "message.canceled" {
 			r.scheduled = false
 		}
-		if why, ok := final[e.Type]; ok || e.Type == "message.created" && kindOf(e, data) == Send {
+		if why, ok := irreversible[e.Type]; ok || e.Type == "message.created" && effectKind(e, data) == KindSend {
 			if !ok {
-				why = final["message.queued"]
+				why = irreversible["message.queued"]
 			}
-			u.skip(r, "", why[0], why[1])
+			u.skipRow(r, "", why[0], why[1])
 			if e.Type == "message.created" {
 				r.kind = "" // nothing else is done about it
 			}
@@ -204,37 +204,38 @@ func (u *undoing) collect(rows []event.Event) error {
 	return nil
 }
 
-// mayRead reports whether the caller may read what an event tells of.
-func (u *undoing) mayRead(eventType string) bool {
-	return u.door == op.Admin || u.door == op.System || u.cfg.Catalog.PermitHearing(u.who.Permissions, eventType) == nil
+// mayReadEvent reports whether the caller may read what an event tells of.
+func (u *undoPlanner) mayReadEvent(eventType string) bool {
+	return u.door == op.AdminDoor || u.door == op.SystemDoor ||
+		u.cfg.Catalog.PermitListening(u.who.Permissions, eventType) == nil
 }
 
-// unjoin plans the inverse of a merge. The inverse also takes back the event about
+// planUnmerge plans the inverse of a merge. The inverse also takes back the event about
 // the other row, so that row gets no step of its own.
-func (u *undoing) unjoin(r *undoRow, operation string, data map[string]any, other string) error {
+func (u *undoPlanner) planUnmerge(r *undoRow, operation string, data map[string]any, other string) error {
 	row, _ := data[other].(map[string]any)
 	text, err := json.Marshal(map[string]any{"id": r.id, "contactId": row["id"]}, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	u.first = append(u.first, automation.Step{Operation: operation, Input: jsontext.Value(text)})
-	u.about[operation+string(text)] = r
+	u.unmerges = append(u.unmerges, automation.Step{Operation: operation, Input: jsontext.Value(text)})
+	u.rowOfStep[operation+string(text)] = r
 	if with, ok := row["id"].(string); ok {
 		u.seen[id.ID(with)] = &undoRow{kind: r.kind, id: id.ID(with)}
 	}
 	return nil
 }
 
-// atOnce returns the first of the events, which come newest first, that can be taken
+// cutAtMerge returns the first of the events, which come newest first, that can be taken
 // back together. A merge is taken back by itself: only after that do the rows look
 // as the events before it left them. more says that further events follow.
-func atOnce(rows []event.Event, more bool) []event.Event {
+func cutAtMerge(rows []event.Event, more bool) []event.Event {
 	for i, e := range rows {
-		if _, ok := merges[e.Type]; !ok {
+		if _, ok := mergeEvents[e.Type]; !ok {
 			continue
 		}
 		begins := i
-		if i > 0 && tellsOfOther(rows[i-1], e) {
+		if i > 0 && isSecondOfMerge(rows[i-1], e) {
 			begins--
 		}
 		if begins > 0 {
@@ -248,137 +249,137 @@ func atOnce(rows []event.Event, more bool) []event.Event {
 	return rows
 }
 
-// tellsOfOther reports whether an event is the second one that a merge writes, about
+// isSecondOfMerge reports whether an event is the second one that a merge writes, about
 // the other row.
-func tellsOfOther(e, merge event.Event) bool {
+func isSecondOfMerge(e, merge event.Event) bool {
 	return e.RequestID == merge.RequestID && e.ResourceID != merge.ResourceID && e.At == merge.At &&
 		(e.Type == "contact.deleted" || e.Type == "contact.restored")
 }
 
-// steps makes the inverse calls, those for the newest rows first.
-func (u *undoing) steps(ctx context.Context) (steps []automation.Step, err error) {
-	if err := u.lookForEdits(ctx); err != nil {
+// planSteps makes the inverse calls, those for the newest rows first.
+func (u *undoPlanner) planSteps(ctx context.Context) (steps []automation.Step, err error) {
+	if err := u.findLaterEdits(ctx); err != nil {
 		return nil, err
 	}
-	steps = u.first
+	steps = u.unmerges
 	for _, r := range slices.Backward(u.order) {
 		if r.kind == "" || r.created && r.deleted {
 			continue
 		}
-		made, err := u.inverse(ctx, r)
+		made, err := u.inverseSteps(ctx, r)
 		if err != nil {
 			return nil, err
 		}
 		for _, step := range made {
-			u.about[step.Operation+string(step.Input)] = r
+			u.rowOfStep[step.Operation+string(step.Input)] = r
 		}
 		steps = append(steps, made...)
 	}
-	return automation.Normalize(steps)
+	return automation.NormalizeSteps(steps)
 }
 
-// inverse makes the steps that take back what happened to one row, or notes why it
+// inverseSteps makes the steps that take back what happened to one row, or notes why it
 // stays. The order of cases matters: a row that was created is deleted, whatever
 // happened to it afterwards.
-func (u *undoing) inverse(ctx context.Context, r *undoRow) ([]automation.Step, error) {
+func (u *undoPlanner) inverseSteps(ctx context.Context, r *undoRow) ([]automation.Step, error) {
 	switch {
 	case r.scheduled:
-		return u.step(r, u.cfg.Catalog.Named(withdraw), nil), nil
+		return u.buildStep(r, u.cfg.Catalog.Named(cancelMessageName), nil), nil
 	case r.created:
-		o := u.operation(r.kind+".deleted", http.MethodDelete)
+		o := u.findOperation(r.kind+".deleted", http.MethodDelete)
 		if o == nil {
-			u.cannotDelete(r)
+			u.skipUndeletable(r)
 			return nil, nil
 		}
-		if u.outside(r, o) {
+		if u.skipIfOutside(r, o) {
 			return nil, nil
 		}
 		if r.touched {
-			u.skip(r, "", "Somebody changed it since, so it stays.", "Delete it by hand.")
+			u.skipRow(r, "", "Somebody changed it since, so it stays.", "Delete it by hand.")
 			return nil, nil
 		}
-		return u.step(r, o, nil), nil
+		return u.buildStep(r, o, nil), nil
 	case r.deleted:
-		if o := u.operation(r.kind+".restored", http.MethodPost); o != nil {
-			steps := u.step(r, o, nil)
-			if o := u.operation(r.kind+".updated", http.MethodPatch); o != nil {
-				steps = append(steps, u.revert(o, r, r.last)...)
+		if o := u.findOperation(r.kind+".restored", http.MethodPost); o != nil {
+			steps := u.buildStep(r, o, nil)
+			if o := u.findOperation(r.kind+".updated", http.MethodPatch); o != nil {
+				steps = append(steps, u.revertFields(o, r, r.last)...)
 			}
 			return steps, nil
 		}
-		o := u.operation(r.kind+".created", http.MethodPost)
+		o := u.findOperation(r.kind+".created", http.MethodPost)
 		if o == nil {
-			u.skip(r, "", "Nothing restores it.", "")
+			u.skipRow(r, "", "Nothing restores it.", "")
 			return nil, nil
 		}
-		if u.outside(r, o) {
+		if u.skipIfOutside(r, o) {
 			return nil, nil
 		}
 		fields := map[string]any{}
 		for name, v := range r.last {
-			if v != nil && o.TakesBody(name) {
+			if v != nil && o.HasBodyField(name) {
 				fields[name] = v
 			}
 		}
-		return u.step(r, o, fields), nil
+		return u.buildStep(r, o, fields), nil
 	case len(r.events) > 0:
-		o := u.operation(r.kind+".updated", http.MethodPatch)
+		o := u.findOperation(r.kind+".updated", http.MethodPatch)
 		if o == nil {
-			u.skip(r, "", "Nothing changes it back.", "")
+			u.skipRow(r, "", "Nothing changes it back.", "")
 			return nil, nil
 		}
-		if u.outside(r, o) {
+		if u.skipIfOutside(r, o) {
 			return nil, nil
 		}
-		now, err := u.current(ctx, o, r)
+		now, err := u.loadCurrent(ctx, o, r)
 		if err != nil {
 			return nil, err
 		}
 		if now == nil {
-			u.skip(r, "", "It is not there any more.", "")
+			u.skipRow(r, "", "It is not there any more.", "")
 			return nil, nil
 		}
-		return u.revert(o, r, now), nil
+		return u.revertFields(o, r, now), nil
 	}
 	return nil, nil
 }
 
-// cannotDelete notes a row that no operation deletes. If an operation voids it, as
+// skipUndeletable notes a row that no operation deletes. If an operation voids it, as
 // with invoices, that call is suggested but not planned: it is a decision of its own.
-func (u *undoing) cannotDelete(r *undoRow) {
+func (u *undoPlanner) skipUndeletable(r *undoRow) {
 	for _, o := range u.cfg.Catalog.All() {
-		if !slices.Contains(o.Events, r.kind+".voided") || !callable(o) {
+		if !slices.Contains(o.Events, r.kind+".voided") || !isCallable(o) {
 			continue
 		}
-		if steps := u.step(r, o, nil); steps != nil {
+		if steps := u.buildStep(r, o, nil); steps != nil {
 			text, err := json.Marshal(map[string]any{"operation": o.Name, "input": steps[0].Input},
 				json.Deterministic(true))
 			if err != nil {
 				panic(err) // it was read from JSON
 			}
-			u.skipWith(r, "", "It stays in the books.", text)
+			u.skipRowWith(r, "", "It stays in the books.", text)
 			return
 		}
 	}
-	u.skip(r, "", "Nothing deletes it.", "")
+	u.skipRow(r, "", "Nothing deletes it.", "")
 }
 
-// outside notes and reports an operation that calls out, if it would have to run
+// skipIfOutside notes and reports an operation that calls out, if it would have to run
 // inside a transaction.
-func (u *undoing) outside(r *undoRow, o *op.Op) bool {
-	if u.tx == nil || o.RunsTogether() && (o.Getter() == nil || o.Getter().RunsTogether()) {
+func (u *undoPlanner) skipIfOutside(r *undoRow, o *op.Op) bool {
+	if u.tx == nil || o.CanJoinSeries() && (o.GetOperation() == nil || o.GetOperation().CanJoinSeries()) {
 		return false
 	}
-	u.skip(r, "", "It reaches outside, which a large undo does not.", "Undo its own request.")
+	u.skipRow(r, "", "It reaches outside, which a large undo does not.", "Undo its own request.")
 	return true
 }
 
-// operation finds the operation that emits an event, by its method. Operations by
+// findOperation finds the operation that emits an event, by its method. Operations by
 // another key than the id, and merges, are left out.
-func (u *undoing) operation(eventType, method string) *op.Op {
+func (u *undoPlanner) findOperation(eventType, method string) *op.Op {
 	below := method != http.MethodPost || strings.HasSuffix(eventType, ".restored") || strings.Count(eventType, ".") > 1
 	for _, o := range u.cfg.Catalog.All() {
-		if o.Method == method && slices.Contains(o.Events, eventType) && callable(o) &&
+		if o.Method == method && slices.Contains(o.Events, eventType) && isCallable(o) &&
 			len(o.PathFields()) > 0 == below &&
 			!strings.Contains(o.Path, "/by-") && !strings.HasSuffix(o.Name, ".merge") {
 			return o
@@ -387,9 +388,9 @@ func (u *undoing) operation(eventType, method string) *op.Op {
 	return nil
 }
 
-// step makes the call of an operation on a row. The last field of the path names the
+// buildStep makes the call of an operation on a row. The last field of the path names the
 // row, the one before it its parent.
-func (u *undoing) step(r *undoRow, o *op.Op, fields map[string]any) []automation.Step {
+func (u *undoPlanner) buildStep(r *undoRow, o *op.Op, fields map[string]any) []automation.Step {
 	input := map[string]any{}
 	maps.Copy(input, fields)
 	path := o.PathFields()
@@ -399,9 +400,9 @@ func (u *undoing) step(r *undoRow, o *op.Op, fields map[string]any) []automation
 			input[name] = r.id
 			continue
 		}
-		parent := parentOf(o.Path, r.last)
+		parent := parentID(o.Path, r.last)
 		if parent == "" {
-			u.skip(r, "", "Its parent is not known.", "")
+			u.skipRow(r, "", "Its parent is not known.", "")
 			return nil
 		}
 		input[name] = parent
@@ -413,8 +414,8 @@ func (u *undoing) step(r *undoRow, o *op.Op, fields map[string]any) []automation
 	return []automation.Step{{Operation: o.Name, Input: jsontext.Value(text)}}
 }
 
-// parentOf is the id of the row above a nested one: contactId below /v1/contacts.
-func parentOf(path string, data map[string]any) string {
+// parentID is the id of the row above a nested one: contactId below /v1/contacts.
+func parentID(path string, data map[string]any) string {
 	collection := strings.Split(path, "/")[2]
 	words := strings.Split(strings.TrimSuffix(strings.TrimSuffix(collection, "s"), "e"), "-")
 	for i := 1; i < len(words); i++ {
@@ -429,19 +430,19 @@ func parentOf(path string, data map[string]any) string {
 	return ""
 }
 
-// lookForEdits finds the created rows that somebody worked with since: that changed
+// findLaterEdits finds the created rows that somebody worked with since: that changed
 // again, or that another row by a person, key or agent names. Those are not deleted.
-func (u *undoing) lookForEdits(ctx context.Context) error {
+func (u *undoPlanner) findLaterEdits(ctx context.Context) error {
 	kinds := map[string][]*undoRow{}
 	for _, r := range u.order {
 		if r.created && r.kind != "" {
 			kinds[r.kind] = append(kinds[r.kind], r)
 		}
 	}
-	mine, args := u.work.mine()
+	mine, args := u.work.eventsCondition()
 	// What the undo itself did is no edit either.
 	mine += " OR proposal_id = $5"
-	args = append(args, u.own)
+	args = append(args, u.ownProposal)
 	return u.read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			rows := kinds[kind]
@@ -450,11 +451,13 @@ func (u *undoing) lookForEdits(ctx context.Context) error {
 				ids[i], after = r.id, min(after, r.lastSeq)
 			}
 			if u.tx != nil { // locked, so that nobody edits them between this look and their deletion
-				if err := db.HoldAll(ctx, tx, db.TableOf(kind), u.who.Organization, ids); err != nil {
+				if err := db.LockAllEvenIfDeleted(ctx, tx, db.TableOfEventName(kind), u.who.Organization,
+					ids); err != nil {
 					return err
 				}
 			}
-			later, err := event.Later(ctx, tx, u.who.Organization, db.TableOf(kind), ids, after, mine, args...)
+			later, err := event.TouchedSince(ctx, tx, u.who.Organization, db.TableOfEventName(kind), ids, after, mine,
+				args...)
 			if err != nil {
 				return err
 			}
@@ -466,13 +469,13 @@ func (u *undoing) lookForEdits(ctx context.Context) error {
 	})
 }
 
-// revert gives fields their former values, unless somebody changed them since. It
+// revertFields gives fields their former values, unless somebody changed them since. It
 // goes back event by event: a field must be as the event left it.
-func (u *undoing) revert(o *op.Op, r *undoRow, now map[string]any) []automation.Step {
+func (u *undoPlanner) revertFields(o *op.Op, r *undoRow, now map[string]any) []automation.Step {
 	fields, blocked := map[string]any{}, map[string]bool{}
 	for _, e := range slices.Backward(r.events) {
 		for _, name := range slices.Sorted(maps.Keys(e.previous)) {
-			if blocked[name] || !o.TakesBody(name) {
+			if blocked[name] || !o.HasBodyField(name) {
 				continue
 			}
 			is, set := fields[name]
@@ -482,7 +485,7 @@ func (u *undoing) revert(o *op.Op, r *undoRow, now map[string]any) []automation.
 			if !reflect.DeepEqual(is, e.data[name]) {
 				blocked[name] = true
 				if !set {
-					u.skip(r, name, "Somebody changed it since, so it stays.", "")
+					u.skipRow(r, name, "Somebody changed it since, so it stays.", "")
 				}
 				continue
 			}
@@ -497,21 +500,21 @@ func (u *undoing) revert(o *op.Op, r *undoRow, now map[string]any) []automation.
 	if len(fields) == 0 {
 		return nil
 	}
-	return u.step(r, o, fields)
+	return u.buildStep(r, o, fields)
 }
 
-// current is the row as GET shows it now, or nil.
-func (u *undoing) current(ctx context.Context, o *op.Op, r *undoRow) (map[string]any, error) {
-	get := o.Getter()
+// loadCurrent is the row as GET shows it now, or nil.
+func (u *undoPlanner) loadCurrent(ctx context.Context, o *op.Op, r *undoRow) (map[string]any, error) {
+	get := o.GetOperation()
 	if get == nil {
 		return nil, nil
 	}
-	steps := u.step(r, o, nil)
+	steps := u.buildStep(r, o, nil)
 	if steps == nil {
 		return nil, nil
 	}
-	a, err := u.get(ctx, get, steps[0].Input)
-	if fault.Has(err, fault.NotFound) {
+	a, err := u.callGetter(ctx, get, steps[0].Input)
+	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
@@ -524,14 +527,14 @@ func (u *undoing) current(ctx context.Context, o *op.Op, r *undoRow) (map[string
 	return envelope.Data, err
 }
 
-// get calls the GET of a row as the maker: by itself, or inside the open transaction.
-func (u *undoing) get(ctx context.Context, o *op.Op, input []byte) (a op.Answer, err error) {
+// callGetter calls the GET of a row as the maker: by itself, or inside the open transaction.
+func (u *undoPlanner) callGetter(ctx context.Context, o *op.Op, input []byte) (a op.Answer, err error) {
 	body := func() ([]byte, error) { return input, nil }
 	if u.tx == nil {
-		return u.cfg.Runner.Do(ctx, o, op.Request{Caller: u.who, Door: u.door, Whole: true, ID: u.requestID,
+		return u.cfg.Runner.Do(ctx, o, op.Request{Caller: u.who, Door: u.door, WholeInput: true, ID: u.requestID,
 			Body: body})
 	}
-	return a, u.cfg.Runner.RunTogether(ctx, u.tx, &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
+	return a, u.cfg.Runner.RunSeriesInTx(ctx, u.tx, &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
 		Steps:    []op.SeriesStep{{Op: o, Input: body}},
 		Answered: func(_ int, answer op.Answer, _ *db.Trace) error { a = answer; return nil }})
 }

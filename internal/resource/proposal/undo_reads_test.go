@@ -22,7 +22,7 @@ func TestUndoWalksNoLog(t *testing.T) {
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	row, request := id.New(), string(id.OfRequest())
+	row, request := id.New(), string(id.NewRequestID())
 	for _, c := range []struct {
 		index string
 		of    undoInput
@@ -32,9 +32,9 @@ func TestUndoWalksNoLog(t *testing.T) {
 		{"events_list", undoInput{RequestID: &request}},
 		{"events_list", undoInput{ImportID: &row}},
 	} {
-		mine, args := (&undoWork{Of: c.of}).mine()
+		mine, args := (&undoWork{Of: c.of}).eventsCondition()
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			steps, err := db.All[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT data FROM events "+
+			steps, err := db.QueryAll[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT data FROM events "+
 				"WHERE organization_id = $1 AND "+mine+" AND (created_at, seq) < ($5, $6) "+
 				"ORDER BY created_at DESC, seq DESC LIMIT 200",
 				append(append([]any{row}, args...), 100, 100)...)

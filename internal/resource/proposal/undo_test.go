@@ -15,9 +15,9 @@ import (
 // as calls an operation as an agent or a person does.
 func as(t testing.TB, a *apptest.App, kind op.ActorKind, who id.ID, operation, input string) apptest.Result {
 	t.Helper()
-	door := op.Agent
-	if kind == op.User {
-		door = op.Console
+	door := op.AgentDoor
+	if kind == op.UserActor {
+		door = op.ConsoleDoor
 	}
 	c := &op.Caller{Kind: kind, ID: who, User: a.OwnerID, Organization: a.Org, Business: a.Business, Plan: "enterprise",
 		Permissions: op.Everything(), MaySpend: true, MayApprove: true}
@@ -54,7 +54,7 @@ func undoneValue(h []write) string {
 // After an undo every field that nobody touched later is as before, every other is
 // untouched and named; undoing the undo gives the agent's state again.
 func TestUndoHistories(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		histories := 1000
 		if testing.Short() || a.DB.Engine() == db.Postgres {
 			histories = 100
@@ -74,7 +74,7 @@ func undoHistory(t *testing.T, a *apptest.App, r *rand.Rand) bool {
 	value := func() string { n++; return fmt.Sprintf("v%d", n) }
 	var tasks []*model
 	create := func(byAgent bool) {
-		kind, who := op.User, a.OwnerID
+		kind, who := op.UserActor, a.OwnerID
 		if byAgent {
 			kind, who = op.AgentActor, agent
 		}
@@ -91,7 +91,7 @@ func undoHistory(t *testing.T, a *apptest.App, r *rand.Rand) bool {
 	for range 3 + r.IntN(6) {
 		m := tasks[r.IntN(len(tasks))]
 		byAgent := r.IntN(2) == 0
-		kind, who := op.User, a.OwnerID
+		kind, who := op.UserActor, a.OwnerID
 		if byAgent {
 			kind, who = op.AgentActor, agent
 		}
@@ -109,7 +109,7 @@ func undoHistory(t *testing.T, a *apptest.App, r *rand.Rand) bool {
 	}
 	before := map[id.ID]string{}
 	state := func(m *model) string {
-		g := as(t, a, op.User, a.OwnerID, "tasks.get", fmt.Sprintf(`{"id": %q}`, m.id))
+		g := as(t, a, op.UserActor, a.OwnerID, "tasks.get", fmt.Sprintf(`{"id": %q}`, m.id))
 		if g.Status == 404 {
 			return "gone"
 		}
@@ -119,7 +119,7 @@ func undoHistory(t *testing.T, a *apptest.App, r *rand.Rand) bool {
 	for _, m := range tasks {
 		before[m.id] = state(m)
 	}
-	p := as(t, a, op.User, a.OwnerID, "undo.create", fmt.Sprintf(`{"agentId": %q}`, agent))
+	p := as(t, a, op.UserActor, a.OwnerID, "undo.create", fmt.Sprintf(`{"agentId": %q}`, agent))
 	if p.Code() == "NOTHING_TO_UNDO" {
 		return true
 	}
@@ -127,7 +127,7 @@ func undoHistory(t *testing.T, a *apptest.App, r *rand.Rand) bool {
 	if undo.At("steps").Len() == 0 {
 		return true
 	}
-	as(t, a, op.User, a.OwnerID, "proposals.execute", fmt.Sprintf(`{"id": %q}`, undo.ID("id"))).OK(t, 200)
+	as(t, a, op.UserActor, a.OwnerID, "proposals.execute", fmt.Sprintf(`{"id": %q}`, undo.ID("id"))).OK(t, 200)
 	ok := true
 	for _, m := range tasks {
 		want := undoneValue(m.history["title"]) + " " + undoneValue(m.history["description"])
@@ -144,8 +144,9 @@ func undoHistory(t *testing.T, a *apptest.App, r *rand.Rand) bool {
 			ok = false
 		}
 	}
-	again := as(t, a, op.User, a.OwnerID, "undo.create", fmt.Sprintf(`{"proposalId": %q}`, undo.ID("id"))).OK(t, 201)
-	as(t, a, op.User, a.OwnerID, "proposals.execute", fmt.Sprintf(`{"id": %q}`, again.ID("id"))).OK(t, 200)
+	again := as(t, a, op.UserActor, a.OwnerID, "undo.create", fmt.Sprintf(`{"proposalId": %q}`, undo.ID("id"))).OK(t,
+		201)
+	as(t, a, op.UserActor, a.OwnerID, "proposals.execute", fmt.Sprintf(`{"id": %q}`, again.ID("id"))).OK(t, 200)
 	for _, m := range tasks {
 		if got := state(m); got != before[m.id] {
 			t.Errorf("after undoing the undo %q, want %q: %+v\n%s", got, before[m.id], m, again)

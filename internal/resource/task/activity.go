@@ -28,23 +28,23 @@ type TaskChange struct {
 
 // The kinds of activity.
 const (
-	created       = "created"
-	statusChanged = "status_changed"
-	assigned      = "assigned"
-	unassigned    = "unassigned"
-	updated       = "updated"
-	comment       = "comment"
+	kindCreated       = "created"
+	kindStatusChanged = "status_changed"
+	kindAssigned      = "assigned"
+	kindUnassigned    = "unassigned"
+	kindUpdated       = "updated"
+	kindComment       = "comment"
 )
 
 var activities = op.NewNested[TaskActivity]("task_activity", db.Life{
-	Noun:      "activity",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("task_id", "tasks", db.EndsAtPurge),
-	Refs:      []db.Ref{db.To("actor_id", "", db.Keeps)},
-	Permanent: true,
-	Erase: db.Blank("body = NULL, changes = NULL").
-		Only("kind IN ('comment', 'updated') AND (body IS NOT NULL OR changes IS NOT NULL)").
-		Find(findActivity),
+	Noun:         "activity",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("task_id", "tasks", db.EndsAtPurge),
+	Refs:         []db.Ref{db.RefTo("actor_id", "", db.Keeps)},
+	Permanent:    true,
+	Erase: db.BlankColumns("body = NULL, changes = NULL").
+		OnlyWhere("kind IN ('comment', 'updated') AND (body IS NOT NULL OR changes IS NOT NULL)").
+		AlsoFind(findActivityOfPerson),
 })
 
 func activityOperations() []*op.Op {
@@ -71,7 +71,7 @@ type activityList struct {
 }
 
 func listActivity(ctx context.Context, c *op.Call, in activityList) (*op.List[TaskActivity], error) {
-	return activities.ListUncounted(ctx, c, in.ID, activities.Under(c, in.ID), in.Page)
+	return activities.ListUncounted(ctx, c, in.ID, activities.WhereParent(c, in.ID), in.Page)
 }
 
 type commentAdd struct {
@@ -80,10 +80,10 @@ type commentAdd struct {
 }
 
 func addComment(ctx context.Context, c *op.Call, in commentAdd) (*TaskActivity, error) {
-	if err := activities.Lock(ctx, c, in.ID); err != nil {
+	if err := activities.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	v, err := note(ctx, c, in.ID, activity{kind: comment, body: &in.Body})
+	v, err := recordActivity(ctx, c, in.ID, activity{kind: kindComment, body: &in.Body})
 	if err != nil {
 		return nil, err
 	}
@@ -97,45 +97,45 @@ type activity struct {
 	changes map[string]TaskChange
 }
 
-// note adds an entry to a task's activity. The caller has locked the task or
+// recordActivity adds an entry to a task's activity. The caller has locked the task or
 // just created it.
-func note(ctx context.Context, c *op.Call, task id.ID, a activity) (*TaskActivity, error) {
+func recordActivity(ctx context.Context, c *op.Call, task id.ID, a activity) (*TaskActivity, error) {
 	v := &TaskActivity{Record: c.NewRecord(), TaskID: task, Kind: a.kind, ActorKind: string(c.Caller.Kind),
-		ActorID: c.Caller.ActorID(), Body: a.body}
+		ActorID: c.Caller.ActorIDOrNil(), Body: a.body}
 	if len(a.changes) > 0 {
 		v.Changes = &a.changes
 	}
 	return v, activities.Rows.Insert(ctx, c.Tx, v)
 }
 
-// noteChanges records what a PATCH did: one entry for the status, and one for
+// recordChanges records what a PATCH did: one entry for the status, and one for
 // all other fields together.
-func noteChanges(ctx context.Context, c *op.Call, before, v *Task) error {
-	if changes := fieldChanges(before, v); len(changes) > 0 {
-		if _, err := note(ctx, c, v.ID, activity{kind: updated, changes: changes}); err != nil {
+func recordChanges(ctx context.Context, c *op.Call, before, v *Task) error {
+	if changes := diffFields(before, v); len(changes) > 0 {
+		if _, err := recordActivity(ctx, c, v.ID, activity{kind: kindUpdated, changes: changes}); err != nil {
 			return err
 		}
 	}
 	if v.Status == before.Status {
 		return nil
 	}
-	_, err := note(ctx, c, v.ID,
-		activity{kind: statusChanged,
+	_, err := recordActivity(ctx, c, v.ID,
+		activity{kind: kindStatusChanged,
 			changes: map[string]TaskChange{"status": {(*string)(&before.Status), (*string)(&v.Status)}}})
 	return err
 }
 
-// fieldChanges compares every field that a caller can change, except the
+// diffFields compares every field that a caller can change, except the
 // status.
-func fieldChanges(before, v *Task) map[string]TaskChange {
+func diffFields(before, v *Task) map[string]TaskChange {
 	all := map[string]TaskChange{
 		"title":       {&before.Title, &v.Title},
 		"description": {before.Description, v.Description},
 		"priority":    {&before.Priority, &v.Priority},
-		"dueAt":       {text(before.DueAt), text(v.DueAt)},
-		"contactId":   {text(before.ContactID), text(v.ContactID)},
-		"customerId":  {text(before.CustomerID), text(v.CustomerID)},
-		"businessId":  {text(before.BusinessID), text(v.BusinessID)},
+		"dueAt":       {textOrNil(before.DueAt), textOrNil(v.DueAt)},
+		"contactId":   {textOrNil(before.ContactID), textOrNil(v.ContactID)},
+		"customerId":  {textOrNil(before.CustomerID), textOrNil(v.CustomerID)},
+		"businessId":  {textOrNil(before.BusinessID), textOrNil(v.BusinessID)},
 	}
 	for field, change := range all {
 		if change.From == nil && change.To == nil || change.From != nil && change.To != nil &&
@@ -146,8 +146,8 @@ func fieldChanges(before, v *Task) map[string]TaskChange {
 	return all
 }
 
-// text is a value as callers see it, or nil.
-func text[T any](v *T) *string {
+// textOrNil is a value as callers see it, or nil.
+func textOrNil[T any](v *T) *string {
 	if v == nil {
 		return nil
 	}

@@ -109,10 +109,10 @@ func TestActivity(t *testing.T) {
 // When many changes happen at once, each is recorded with the value it
 // replaced.
 func TestActivityRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		task := call(t, "tasks.create", `{"title": "0"}`).OK(t, 201).Text("id")
-		apptest.AtOnce(30, func(i int) {
+		apptest.RunAtOnce(30, func(i int) {
 			call(t, "tasks.update", fmt.Sprintf(`{"id": %q, "title": "%d"}`, task, i+1)).OK(t, 200)
 		})
 		log := call(t, "tasks.activity.list",

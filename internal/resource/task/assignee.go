@@ -20,14 +20,14 @@ type TaskAssignee struct {
 }
 
 var assignees = op.NewNested[TaskAssignee]("task_assignees", db.Life{
-	Noun:      "assignee",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("task_id", "tasks"),
-	Refs:      []db.Ref{db.To("user_id", "users", db.Keeps)},
+	Noun:         "assignee",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("task_id", "tasks"),
+	Refs:         []db.Ref{db.RefTo("user_id", "users", db.Keeps)},
 })
 
 // AssigneeExists refuses to assign a task to the same user twice.
-var AssigneeExists = fault.Define("TASK_ASSIGNEE_EXISTS", 409, "The task is already assigned to this user.")
+var AssigneeExists = fault.DefineKind("TASK_ASSIGNEE_EXISTS", 409, "The task is already assigned to this user.")
 
 func assigneeOperations() []*op.Op {
 	return []*op.Op{
@@ -44,7 +44,7 @@ func assigneeOperations() []*op.Op {
 			Name:        "tasks.assignees.delete",
 			Summary:     "Unassign a task.",
 			Description: "assigneeId is the id of the assignment, not of the user.",
-		}, assignees, noteUnassigned),
+		}, assignees, recordUnassigned),
 	}
 }
 
@@ -54,20 +54,20 @@ type assigneeAdd struct {
 }
 
 func addAssignee(ctx context.Context, c *op.Call, in assigneeAdd) (*TaskAssignee, error) {
-	if err := assignees.Lock(ctx, c, in.ID); err != nil {
+	if err := assignees.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
-	return assign(ctx, c, in.ID, in.UserID)
+	return assignUser(ctx, c, in.ID, in.UserID)
 }
 
-const notMember = "There is no active member with this id in the organization"
+const notMemberIssue = "There is no active member with this id in the organization"
 
-// assign assigns a task, which is new or locked.
-func assign(ctx context.Context, c *op.Call, task, user id.ID) (*TaskAssignee, error) {
-	if active, err := account.IsActive(ctx, c.Tx, c.Org, user); err != nil {
+// assignUser assigns a task, which is new or locked.
+func assignUser(ctx context.Context, c *op.Call, task, user id.ID) (*TaskAssignee, error) {
+	if active, err := account.IsActiveMember(ctx, c.Tx, c.Org, user); err != nil {
 		return nil, err
 	} else if !active {
-		return nil, fault.Field("userId", notMember)
+		return nil, fault.Field("userId", notMemberIssue)
 	}
 	v := &TaskAssignee{Record: c.NewRecord(), TaskID: task, UserID: user}
 	free, err := assignees.Rows.TryInsert(ctx, c.Tx, v)
@@ -77,15 +77,16 @@ func assign(ctx context.Context, c *op.Call, task, user id.ID) (*TaskAssignee, e
 	if !free {
 		return nil, AssigneeExists.New()
 	}
-	if _, err := note(ctx, c, task,
-		activity{kind: assigned, changes: map[string]TaskChange{"userId": {To: text(&v.UserID)}}}); err != nil {
+	if _, err := recordActivity(ctx, c, task,
+		activity{kind: kindAssigned,
+			changes: map[string]TaskChange{"userId": {To: textOrNil(&v.UserID)}}}); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("task.assignee.created", v.ID, v)
 }
 
-func noteUnassigned(ctx context.Context, c *op.Call, v *TaskAssignee) error {
-	_, err := note(ctx, c, v.TaskID,
-		activity{kind: unassigned, changes: map[string]TaskChange{"userId": {From: text(&v.UserID)}}})
+func recordUnassigned(ctx context.Context, c *op.Call, v *TaskAssignee) error {
+	_, err := recordActivity(ctx, c, v.TaskID,
+		activity{kind: kindUnassigned, changes: map[string]TaskChange{"userId": {From: textOrNil(&v.UserID)}}})
 	return err
 }

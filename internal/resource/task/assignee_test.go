@@ -14,7 +14,7 @@ import (
 // member adds a user to the organization.
 func member(t testing.TB, a *apptest.App, email string) id.ID {
 	t.Helper()
-	return a.Operate(t, "users.create", "organization", a.Org,
+	return a.AsOperator(t, "users.create", "organization", a.Org,
 		fmt.Sprintf(`{"email": %q, "name": "M", "password": "a long password"}`, email)).ID("id")
 }
 
@@ -66,8 +66,8 @@ func TestAssignees(t *testing.T) {
 		// no new ones.
 		off := member(t, a, "off@example.com")
 		assign(off).OK(t, 201)
-		a.Operate(t, "users.disable", "", "", `{"email": "off@example.com"}`)
-		a.Operate(t, "users.remove", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, mary))
+		a.AsOperator(t, "users.disable", "", "", `{"email": "off@example.com"}`)
+		a.AsOperator(t, "users.remove", "organization", a.Org, fmt.Sprintf(`{"id": %q}`, mary))
 		if list := call(t, "tasks.assignees.list", ref).OK(t, 200); list.Len() != 3 {
 			t.Errorf("assignees: %s", list)
 		}
@@ -90,12 +90,12 @@ func TestAssignees(t *testing.T) {
 // However many assign at once, a user is assigned once, and the activity has
 // one entry for it.
 func TestAssigneeRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		for range 10 {
 			task := call(t, "tasks.create", `{"title": "x"}`).OK(t, 201).Text("id")
 			var made atomic.Int64
-			apptest.AtOnce(12, func(int) {
+			apptest.RunAtOnce(12, func(int) {
 				switch r := call(t, "tasks.assignees.create",
 					fmt.Sprintf(`{"id": %q, "userId": %q}`, task, a.OwnerID)); r.Status {
 				case 201:
@@ -118,7 +118,7 @@ func TestAssigneeRace(t *testing.T) {
 // A task that is deleted while it gains assignees shows none, and nothing is
 // written under it afterwards.
 func TestAssignDeletedTask(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("action", a.Tenant)
 		users := make([]id.ID, 6)
 		for i := range users {
@@ -126,7 +126,7 @@ func TestAssignDeletedTask(t *testing.T) {
 		}
 		for range 10 {
 			task := call(t, "tasks.create", `{"title": "x"}`).OK(t, 201).Text("id")
-			apptest.AtOnce(len(users)+1, func(i int) {
+			apptest.RunAtOnce(len(users)+1, func(i int) {
 				if i == len(users) {
 					call(t, "tasks.delete", fmt.Sprintf(`{"id": %q}`, task)).OK(t, 204)
 				} else if r := call(t, "tasks.assignees.create",
@@ -136,7 +136,7 @@ func TestAssignDeletedTask(t *testing.T) {
 			})
 		}
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			late, err := db.One[int](ctx, tx, `
+			late, err := db.QueryOne[int](ctx, tx, `
 				SELECT count(*)
 				FROM events d
 				JOIN events c ON c.organization_id = d.organization_id AND c.type = 'task.assignee.created'

@@ -44,24 +44,24 @@ type Task struct {
 }
 
 var tasks = db.NewTable[Task]("tasks", db.Life{
-	Noun:      "task",
-	Strangers: db.NobodyOutside,
+	Noun:         "task",
+	ExternalText: db.NoExternalText,
 	Refs: []db.Ref{
-		db.To("contact_id", "contacts"),
-		db.To("customer_id", "customers"),
-		db.To("business_id", "businesses", db.Keeps),
+		db.RefTo("contact_id", "contacts"),
+		db.RefTo("customer_id", "customers"),
+		db.RefTo("business_id", "businesses", db.Keeps),
 	},
 	// The task is the organization's work and stays, with its status, dates and
 	// assignees.
-	Erase: db.Blank(`
+	Erase: db.BlankColumns(`
 		title = 'Task about an erased contact',
 		description = NULL,
-		search = ' task about an erased contact'`).Of("contact_id"),
+		search = ' task about an erased contact'`).FoundBy("contact_id"),
 })
 
 // Operations lists everything that can be done with tasks.
 func Operations() []*op.Op {
-	return slices.Concat(op.Exported(op.Batched(taskOperations())), assigneeOperations(), activityOperations())
+	return slices.Concat(op.WithExport(op.WithBatch(taskOperations())), assigneeOperations(), activityOperations())
 }
 
 const exampleID = `"id": "3a5d7c92-1e4b-4f60-8d2a-6b9c0e1f2a35"`
@@ -80,7 +80,7 @@ func taskOperations() []*op.Op {
 			Example: `{"title": "Send the drawings", "priority": "high", "dueAt": "2026-01-31T12:00:00Z", ` +
 				`"contactId": ` +
 				`"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,
-			Exceptions: []string{"assigneeIds"}, // rows of their own
+			FieldExceptions: []string{"assigneeIds"}, // rows of their own
 		}, createTask),
 		op.GetRow(op.Spec{Name: "tasks.get"}, tasks),
 		op.Write(op.Spec{
@@ -94,7 +94,7 @@ func taskOperations() []*op.Op {
 		// Assignees and activity stay as they are: they are visible only while their task is, and
 		// are purged with it.
 		op.DeleteRow(op.Spec{Name: "tasks.delete"}, tasks),
-		op.Restore("tasks", "tasks", tasks, nil),
+		op.RestoreRow("tasks", "tasks", tasks, nil),
 	}
 }
 
@@ -113,25 +113,26 @@ type taskList struct {
 }
 
 func filterTasks(in *taskList, w *db.Where) {
-	db.Equal(w, "contact_id", in.ContactID)
-	db.Equal(w, "customer_id", in.CustomerID)
-	db.Equal(w, "business_id", in.BusinessID)
-	db.Choice(w, "priority", in.Priority, "normal")
-	db.Choice(w, "status", in.Status, completed)
+	db.FilterEqual(w, "contact_id", in.ContactID)
+	db.FilterEqual(w, "customer_id", in.CustomerID)
+	db.FilterEqual(w, "business_id", in.BusinessID)
+	db.FilterChoice(w, "priority", in.Priority, "normal")
+	db.FilterChoice(w, "status", in.Status, statusCompleted)
 	if in.AssigneeID != nil {
-		w.Among(db.Named{Table: assignees.Rows.Name(), Column: "task_id", Where: "user_id = ? AND deleted_at IS NULL",
-			Args: []any{*in.AssigneeID}})
+		w.AmongRows(db.IndexedRows{Table: assignees.Rows.Name(), Column: "task_id",
+			Where: "user_id = ? AND deleted_at IS NULL", Args: []any{*in.AssigneeID}})
 	}
 	if in.DueBefore != nil {
 		// The index begins with the status, so a filter without one names them all.
 		statuses := in.Status
 		if len(statuses) == 0 {
-			statuses = []Status{"open", "in_progress", completed, "canceled"}
+			statuses = []Status{"open", "in_progress", statusCompleted, "canceled"}
 		}
-		has, args := db.AnyOf("status", statuses)
-		w.Among(db.Named{Where: has + " AND due_at < ? AND deleted_at IS NULL", Args: append(args, *in.DueBefore)})
+		has, args := db.OneOfCondition("status", statuses)
+		w.AmongRows(db.IndexedRows{Where: has + " AND due_at < ? AND deleted_at IS NULL",
+			Args: append(args, *in.DueBefore)})
 	}
-	db.After(w, "due_at", in.DueAfter)
+	db.FilterAfter(w, "due_at", in.DueAfter)
 }
 
 type taskCreate struct {
@@ -142,26 +143,26 @@ type taskCreate struct {
 // createTask writes a task, its first activity and its assignees.
 func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	v := &Task{Record: c.NewRecord(), Fields: in.Fields}
-	if err := op.References(ctx, c, v.references(&Task{})...); err != nil {
+	if err := op.LockReferences(ctx, c, v.listReferences(&Task{})...); err != nil {
 		return nil, err
 	}
-	v.settle(c.Now, "")
+	v.deriveFields(c.Now, "")
 	if err := tasks.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	db.Index(c.Tx, tasks.Name(), v.Seq, v.Search)
-	if _, err := note(ctx, c, v.ID, activity{kind: created}); err != nil {
+	db.UpdateSearchIndex(c.Tx, tasks.Name(), v.Seq, v.Search)
+	if _, err := recordActivity(ctx, c, v.ID, activity{kind: kindCreated}); err != nil {
 		return nil, err
 	}
 	if err := c.Emit("task.created", v.ID, v); err != nil {
 		return nil, err
 	}
 	for i, user := range in.AssigneeIDs {
-		_, err := assign(ctx, c, v.ID, user)
+		_, err := assignUser(ctx, c, v.ID, user)
 		switch {
-		case fault.Has(err, fault.Invalid):
-			return nil, (*fault.Tree)(nil).At([]any{"assigneeIds", i}, notMember).Fault(fault.Invalid)
-		case fault.Has(err, AssigneeExists):
+		case fault.IsKind(err, fault.Invalid):
+			return nil, (*fault.Tree)(nil).At([]any{"assigneeIds", i}, notMemberIssue).Fault(fault.Invalid)
+		case fault.IsKind(err, AssigneeExists):
 			return nil, (*fault.Tree)(nil).At([]any{"assigneeIds", i}, "Listed twice").Fault(fault.Invalid)
 		case err != nil:
 			return nil, err
@@ -170,22 +171,22 @@ func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	return v, nil
 }
 
-// references lists the rows that a task names, for op.LockReferences to check. A
+// listReferences lists the rows that a task names, for op.LockReferences to check. A
 // reference that it had before may stay even if the row is gone.
-func (v *Task) references(before *Task) []op.Ref {
-	return []op.Ref{
-		{Field: "contactId", Table: "contacts", ID: v.ContactID, Was: before.ContactID},
-		{Field: "customerId", Table: "customers", ID: v.CustomerID, Was: before.CustomerID},
-		{Field: "businessId", Table: "businesses", ID: v.BusinessID, Was: before.BusinessID},
+func (v *Task) listReferences(before *Task) []op.FieldRef {
+	return []op.FieldRef{
+		{Field: "contactId", Table: "contacts", ID: v.ContactID, Stored: before.ContactID},
+		{Field: "customerId", Table: "customers", ID: v.CustomerID, Stored: before.CustomerID},
+		{Field: "businessId", Table: "businesses", ID: v.BusinessID, Stored: before.BusinessID},
 	}
 }
 
-// settle fills in what follows from the fields: the completion time and the
+// deriveFields fills in what follows from the fields: the completion time and the
 // search text.
-func (v *Task) settle(now clock.Time, statusBefore Status) {
+func (v *Task) deriveFields(now clock.Time, statusBefore Status) {
 	if v.Status != statusBefore {
 		v.CompletedAt = nil
-		if v.Status == completed {
+		if v.Status == statusCompleted {
 			v.CompletedAt = &now
 		}
 	}
@@ -195,7 +196,7 @@ func (v *Task) settle(now clock.Time, statusBefore Status) {
 // Status is how far along a task is.
 type Status string
 
-const completed Status = "completed" // reaching it sets completedAt
+const statusCompleted Status = "completed" // reaching it sets completedAt
 
 type taskUpdate struct {
 	ID id.ID `path:"id" doc:"the task"`
@@ -211,18 +212,18 @@ func updateTask(ctx context.Context, c *op.Call, in taskUpdate) (*Task, error) {
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if err := op.References(ctx, c, v.references(&before)...); err != nil {
+	if err := op.LockReferences(ctx, c, v.listReferences(&before)...); err != nil {
 		return nil, err
 	}
 	v.UpdatedAt = c.Now
-	v.settle(c.Now, before.Status)
+	v.deriveFields(c.Now, before.Status)
 	if v.Search != before.Search {
-		db.Index(c.Tx, tasks.Name(), v.Seq, v.Search)
+		db.UpdateSearchIndex(c.Tx, tasks.Name(), v.Seq, v.Search)
 	}
 	if err := tasks.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	if err := noteChanges(ctx, c, &before, v); err != nil {
+	if err := recordChanges(ctx, c, &before, v); err != nil {
 		return nil, err
 	}
 	return v, c.Emit("task.updated", v.ID, v)

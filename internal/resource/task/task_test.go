@@ -210,23 +210,24 @@ func TestTaskFilters(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	for _, query := range []string{"status=done", "priority=x", "assigneeId=1", "contactId=", "customerId=x",
 		"dueBefore=tomorrow", "limit=0", "query=" + strings.Repeat("x", 201)} {
-		a.Send(t, a.Key, "GET", "/v1/tasks?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/tasks?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
-	a.Send(t, a.Key, "GET", "/v1/tasks/1", "").Refused(t, 400, "INVALID_INPUT")
+	a.SendREST(t, a.Key, "GET", "/v1/tasks/1", "").Refused(t, 400, "INVALID_INPUT")
 	read, _ := a.NewKey(t, a.Tenant, "tasks:read")
-	a.Send(t, read, "GET", "/v1/tasks", "").OK(t, 200)
-	a.Send(t, read, "POST", "/v1/tasks", `{"title": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, read, "GET", "/v1/tasks", "").OK(t, 200)
+	a.SendREST(t, read, "POST", "/v1/tasks", `{"title": "x"}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 	none, _ := a.NewKey(t, a.Tenant, "contacts:read")
-	a.Send(t, none, "GET", "/v1/tasks", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, none, "GET", "/v1/tasks", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 
 	// The filter by time lists every status, so that its index is used.
 	status, _ := reflect.TypeFor[task.Task]().FieldByName("Status")
 	all := strings.Split(status.Tag.Get("enum"), ",")
 	for _, s := range all {
-		a.Send(t, a.Key, "POST", "/v1/tasks",
+		a.SendREST(t, a.Key, "POST", "/v1/tasks",
 			fmt.Sprintf(`{"title": "x", "status": %q, "dueAt": "2026-01-31T12:00:00Z"}`, s)).OK(t, 201)
 	}
-	if v := a.Send(t, a.Key, "GET", "/v1/tasks?dueBefore=2026-02-01T00:00:00Z", "").OK(t, 200); v.Len() != len(all) {
+	if v := a.SendREST(t, a.Key, "GET", "/v1/tasks?dueBefore=2026-02-01T00:00:00Z", "").OK(t,
+		200); v.Len() != len(all) {
 		t.Errorf("of %v are due: %s", all, v)
 	}
 }

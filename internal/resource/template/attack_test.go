@@ -12,7 +12,7 @@ import (
 
 func clean(t testing.TB, text string) *template.Rendered {
 	t.Helper()
-	out, err := template.Clean(text)
+	out, err := template.CleanHTML(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestAttackStyles(t *testing.T) {
 		"padding", "border-radius", "color", "display"} {
 		for _, words := range []int{8, 60} {
 			text := `<p style="` + property + `: ` + strings.Repeat("inherit ", words) + `x,">hello</p>`
-			cputest.Within(t, len(text), func() {
+			cputest.CheckWithin(t, len(text), func() {
 				if out := clean(t, text); out.HTML != "<p>hello</p>" {
 					t.Errorf("%s: %s", property, out.HTML)
 				}
@@ -97,8 +97,8 @@ var htmlShapes = []cputest.Shape{
 }
 
 func TestAttackHTML(t *testing.T) {
-	cputest.Each(t, htmlShapes, func(t testing.TB, text string) {
-		if _, err := template.Clean(text); err != nil && !errors.Is(err, template.ErrIntricate) {
+	cputest.CheckShapes(t, htmlShapes, func(t testing.TB, text string) {
+		if _, err := template.CleanHTML(text); err != nil && !errors.Is(err, template.ErrIntricate) {
 			t.Error(err)
 		}
 	})
@@ -172,11 +172,11 @@ var markdownShapes = []cputest.Shape{
 // An accepted template renders within its bound; everything else is refused
 // when it is written.
 func TestAttackMarkdown(t *testing.T) {
-	cputest.Each(t, markdownShapes, func(t testing.TB, text string) { renderTaken(t, "markdown", text) })
+	cputest.CheckShapes(t, markdownShapes, func(t testing.TB, text string) { renderTaken(t, "markdown", text) })
 }
 
 func TestAttackTemplateHTML(t *testing.T) {
-	cputest.Each(t, htmlShapes, func(t testing.TB, text string) { renderTaken(t, "html", text) })
+	cputest.CheckShapes(t, htmlShapes, func(t testing.TB, text string) { renderTaken(t, "html", text) })
 }
 
 func renderTaken(t testing.TB, format, text string) {
@@ -184,7 +184,7 @@ func renderTaken(t testing.TB, format, text string) {
 	if template.Taken(c) != nil {
 		return
 	}
-	if out, err := c.Render(placeholder.In(map[string]any{"v": strings.Repeat("<b>*x*", 100)})); err == nil &&
+	if out, err := c.Render(placeholder.LookupIn(map[string]any{"v": strings.Repeat("<b>*x*", 100)})); err == nil &&
 		len(out.HTML) > 20<<20 {
 		t.Errorf("%d bytes of HTML", len(out.HTML))
 	}
@@ -194,19 +194,19 @@ func renderTaken(t testing.TB, format, text string) {
 func TestAttackAttributes(t *testing.T) {
 	for _, n := range cputest.Sizes {
 		one := "<p " + names(n/7) + ">x"
-		cputest.Within(t, n, func() { template.Clean(one) }) //nolint:errcheck // refused or not
+		cputest.CheckWithin(t, n, func() { template.CleanHTML(one) }) //nolint:errcheck // refused or not
 		after := "<p " + names(n/14) + ">" + strings.Repeat("<b a>", n/10)
-		cputest.Within(t, n, func() { template.Clean(after) }) //nolint:errcheck // as above
+		cputest.CheckWithin(t, n, func() { template.CleanHTML(after) }) //nolint:errcheck // as above
 		many := strings.Repeat("<p "+names(min(90, n/7))+">", max(n/400, 1))
-		cputest.Within(t, n, func() { template.Clean(many) }) //nolint:errcheck // as above
+		cputest.CheckWithin(t, n, func() { template.CleanHTML(many) }) //nolint:errcheck // as above
 	}
 }
 
 // What the tag budget refuses leaves nothing half clean.
 func TestAttackTags(t *testing.T) {
 	text := strings.Repeat("<i>", 500_001) + "<script>alert(1)</script>"
-	cputest.Within(t, 1<<20, func() {
-		if out, err := template.Clean(text); !errors.Is(err, template.ErrIntricate) || out != nil {
+	cputest.CheckWithin(t, 1<<20, func() {
+		if out, err := template.CleanHTML(text); !errors.Is(err, template.ErrIntricate) || out != nil {
 			t.Errorf("%v, %v", out, err)
 		}
 	})

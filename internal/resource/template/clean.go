@@ -13,22 +13,22 @@ import (
 // The bounds of cleaning. A step is a tag or an attribute; long real mail has
 // some ten thousand.
 const (
-	maxSteps      = 500_000
-	maxAttributes = 100 // per tag
+	maxCleaningSteps = 500_000
+	maxAttributes    = 100 // per tag
 )
 
 // ErrIntricate means that HTML has so many tags and attributes that cleaning it
 // would take too long. None of it is used.
 var ErrIntricate = errors.New("template: too many tags and attributes")
 
-// Intricate is the message for whoever wrote the text.
-const Intricate = "Too intricate: it has more than 500,000 tags and attributes. Use fewer"
+// IntricateHTML is the message for whoever wrote the text.
+const IntricateHTML = "Too intricate: it has more than 500,000 tags and attributes. Use fewer"
 
-// policy is what a mail may contain: text, links, images, tables and their
+// mailPolicy is what a mail may contain: text, links, images, tables and their
 // styles. cleanInlineStyles must have run before: the library's own style
 // parsers try the words of a value in every order, which takes forty seconds for
 // a border of twelve words.
-var policy = sync.OnceValue(func() *bluemonday.Policy {
+var mailPolicy = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.UGCPolicy()
 	p.RequireNoFollowOnLinks(false)
 	p.AllowRelativeURLs(false) // a mail has no base address
@@ -38,24 +38,24 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 	p.AllowAttrs("align", "valign", "bgcolor", "width", "height", "border", "cellpadding",
 		"cellspacing").Matching(bluemonday.SpaceSeparatedTokens).OnElements("table", "thead", "tbody", "tr", "td", "th",
 		"img")
-	p.AllowAttrs("style").Matching(regexp.MustCompile(styled)).Globally()
+	p.AllowAttrs("style").Matching(regexp.MustCompile(cleanStylePattern)).Globally()
 	p.SkipElementsContent("title", "textarea", "select")
 	return p
 })
 
-// sanitize reduces HTML to what a mail may contain, or returns ErrIntricate.
-func sanitize(text string) (string, error) {
-	text, err := cleanStyles(text)
+// sanitizeHTML reduces HTML to what a mail may contain, or returns ErrIntricate.
+func sanitizeHTML(text string) (string, error) {
+	text, err := cleanInlineStyles(text)
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(policy().Sanitize(text)), nil
+	return strings.TrimSpace(mailPolicy().Sanitize(text)), nil
 }
 
-// cleanStyles cleans the style attributes in HTML, and refuses HTML with too many
+// cleanInlineStyles cleans the style attributes in HTML, and refuses HTML with too many
 // tags and attributes. It leaves everything else byte for byte, so that the
 // policy sees the same tags.
-func cleanStyles(text string) (string, error) {
+func cleanInlineStyles(text string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(text))
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -67,7 +67,7 @@ func cleanStyles(text string) (string, error) {
 			raw := string(z.Raw())
 			token := z.Token()
 			steps += 1 + len(token.Attr)
-			if restyle(&token) {
+			if cleanTagStyles(&token) {
 				raw = token.String()
 			}
 			b.WriteString(raw)
@@ -77,15 +77,15 @@ func cleanStyles(text string) (string, error) {
 		default:
 			b.Write(z.Raw())
 		}
-		if steps > maxSteps {
+		if steps > maxCleaningSteps {
 			return "", ErrIntricate
 		}
 	}
 }
 
-// restyle cleans the styles of a tag and drops excess attributes. It reports
+// cleanTagStyles cleans the styles of a tag and drops excess attributes. It reports
 // whether the tag changed.
-func restyle(token *html.Token) (differs bool) {
+func cleanTagStyles(token *html.Token) (differs bool) {
 	if len(token.Attr) > maxAttributes {
 		token.Attr, differs = token.Attr[:maxAttributes], true
 	}
@@ -93,7 +93,7 @@ func restyle(token *html.Token) (differs bool) {
 	for _, a := range token.Attr {
 		if a.Key == "style" {
 			differs = true
-			if a.Val = cleanStyle(a.Val); a.Val == "" {
+			if a.Val = cleanStyleAttribute(a.Val); a.Val == "" {
 				continue
 			}
 		}

@@ -7,13 +7,13 @@ const (
 	PaymentReceipt  = "payment_receipt"
 )
 
-// InvoiceButton is the button of mail about an invoice, which leads to its page.
-const InvoiceButton = "See the invoice"
+// InvoiceButtonLabel is the button of mail about an invoice, which leads to its page.
+const InvoiceButtonLabel = "See the invoice"
 
-// defaults are the texts for an organization without an active template for a
+// defaultContents are the texts for an organization without an active template for a
 // key. Every value they name always exists on an invoice or has a default.
-var defaults = map[string]Content{
-	Invoice: {BodyFormat: markdown,
+var defaultContents = map[string]Content{
+	Invoice: {BodyFormat: formatMarkdown,
 		Subject: "Invoice {{ invoice.number }} from {{ business.name }}",
 		Body: `Hello {{ customer.name | default: "there" }},
 
@@ -31,7 +31,7 @@ It is also attached as a PDF. If anything about it is unclear, just reply to thi
 Thank you,\
 {{ business.name }}
 `},
-	InvoiceReminder: {BodyFormat: markdown,
+	InvoiceReminder: {BodyFormat: formatMarkdown,
 		Subject: "Reminder: invoice {{ invoice.number }} from {{ business.name }}",
 		Body: `Hello {{ customer.name | default: "there" }},
 
@@ -51,7 +51,7 @@ and we will find a solution.
 Thank you,\
 {{ business.name }}
 `},
-	PaymentReceipt: {BodyFormat: markdown,
+	PaymentReceipt: {BodyFormat: formatMarkdown,
 		Subject: "Your payment for invoice {{ invoice.number }}",
 		Body: `Hello {{ customer.name | default: "there" }},
 
@@ -67,9 +67,9 @@ Kind regards,\
 `},
 }
 
-// Default is the built-in text of a key. It panics on an unknown key.
-func Default(key string) Content {
-	c, ok := defaults[key]
+// DefaultContent is the built-in text of a key. It panics on an unknown key.
+func DefaultContent(key string) Content {
+	c, ok := defaultContents[key]
 	if !ok {
 		panic("template: no key " + key)
 	}

@@ -16,23 +16,23 @@ const (
 	maxPadding     = 2000       // cells that tables are padded with
 )
 
-const intricate = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too " +
+const intricateMarkdown = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too " +
 	"many nested quotes or lists, link definitions or uses of them, links in one paragraph or missing cells of " +
 	"tables. Use fewer, or the bodyFormat html"
 
-// isIntricate reports whether Markdown would take too long to parse.
-func isIntricate(body string) bool {
+// isIntricateMarkdown reports whether Markdown would take too long to parse.
+func isIntricateMarkdown(body string) bool {
 	definitions, work, cells, longest := 0, 0, 0, 0
 	uses := strings.Count(body, "[")
 	for len(body) > 0 {
 		// The parser searches for what closes a mark up to the end of its paragraph, so each is judged alone.
 		paragraph, rest, _ := strings.Cut(body, "\n\n")
 		body = rest
-		if len(paragraph) > maxParagraph && openers(paragraph) > maxOpeners {
+		if len(paragraph) > maxParagraph && countOpeners(paragraph) > maxOpeners {
 			return true
 		}
 		for line := range strings.Lines(paragraph) {
-			if nested(line) > maxNested {
+			if countNestedBlocks(line) > maxNested {
 				return true
 			}
 		}
@@ -49,7 +49,7 @@ func isIntricate(body string) bool {
 			i += next + 2
 			work += len(paragraph) - i
 		}
-		cells += padding(paragraph)
+		cells += countPaddedCells(paragraph)
 		if definitions > maxDefinitions || work > maxLinkWork || cells > maxPadding || longest*uses > maxExpansion {
 			return true
 		}
@@ -57,9 +57,9 @@ func isIntricate(body string) bool {
 	return false
 }
 
-// openers counts the characters that may open a mark. For each the parser
+// countOpeners counts the characters that may open a mark. For each the parser
 // searches the rest of the paragraph for its end.
-func openers(paragraph string) (n int) {
+func countOpeners(paragraph string) (n int) {
 	for i := range len(paragraph) {
 		if strings.IndexByte("*_[]<>`!|&\\", paragraph[i]) >= 0 {
 			n++
@@ -68,10 +68,10 @@ func openers(paragraph string) (n int) {
 	return n
 }
 
-// padding counts the cells by which the parser would fill up a table: it pads
+// countPaddedCells counts the cells by which the parser would fill up a table: it pads
 // every row to the width of the line of dashes, so ten thousand bytes could
 // become six million cells.
-func padding(paragraph string) (cells int) {
+func countPaddedCells(paragraph string) (cells int) {
 	columns := 0
 	for line := range strings.Lines(paragraph) {
 		if strings.Trim(line, "|-: \t\r\n>+*.)0123456789") == "" {
@@ -87,8 +87,8 @@ func padding(paragraph string) (cells int) {
 	return cells
 }
 
-// nested counts the quotes and lists that start on a line.
-func nested(line string) (n int) {
+// countNestedBlocks counts the quotes and lists that start on a line.
+func countNestedBlocks(line string) (n int) {
 	for i := range len(line) {
 		switch c := line[i]; {
 		case c == '>' || c == '-' || c == '+' || c == '*':

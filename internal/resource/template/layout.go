@@ -39,7 +39,7 @@ func (b *Button) IsValid() bool {
 
 // The styles are in the tags, because some mail programs ignore a style sheet.
 // The sheet in the head only adds dark colors and narrow margins on a phone.
-var layout = htmltemplate.Must(htmltemplate.New("layout").Parse(`<!DOCTYPE html>
+var layoutTemplate = htmltemplate.Must(htmltemplate.New("layout").Parse(`<!DOCTYPE html>
 <html lang="{{.Locale}}">
 <head>
 <meta charset="utf-8">
@@ -95,7 +95,7 @@ text-decoration:none;border-radius:8px">{{.Label}}</a></td></tr>
 </html>
 `))
 
-const font = `-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif`
+const fontFamily = `-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif`
 
 // HTML puts a body, which must be sanitized, into the layout.
 func (l *Layout) HTML(subject, body string) (string, error) {
@@ -104,17 +104,17 @@ func (l *Layout) HTML(subject, body string) (string, error) {
 	if l.Logo != "" {
 		logo = "cid:" + l.Logo
 	}
-	err := layout.Execute(&b, map[string]any{
+	err := layoutTemplate.Execute(&b, map[string]any{
 		"Subject":     subject,
 		"Business":    l.Business,
-		"Address":     lines(l.Address),
+		"Address":     escapeLines(l.Address),
 		"Locale":      l.Locale,
 		"Logo":        htmltemplate.URL(logo), //nolint:gosec // ours, not the author's
 		"Button":      l.Button,
 		"Unsubscribe": l.Unsubscribe,
-		"Font":        htmltemplate.CSS(font),
+		"Font":        htmltemplate.CSS(fontFamily),
 		"Accent":      htmltemplate.CSS(cmp.Or(l.Accent, "#1f2933")), //nolint:gosec // a color of ours
-		"Body":        htmltemplate.HTML(dress(body)),                //nolint:gosec // sanitized before
+		"Body":        htmltemplate.HTML(applyTagStyles(body)),       //nolint:gosec // sanitized before
 	})
 	if err != nil {
 		return "", fmt.Errorf("template: layout: %w", err)
@@ -122,8 +122,8 @@ func (l *Layout) HTML(subject, body string) (string, error) {
 	return b.String(), nil
 }
 
-// lines escapes a text of several lines for HTML.
-func lines(s string) htmltemplate.HTML {
+// escapeLines escapes a text of several lines for HTML.
+func escapeLines(s string) htmltemplate.HTML {
 	return htmltemplate.HTML(strings.ReplaceAll(html.EscapeString(s), "\n", "<br>")) //nolint:gosec // escaped
 }
 
@@ -144,8 +144,8 @@ func (l *Layout) Text(body string) string {
 	return b.String() + "\n"
 }
 
-// dresses are the styles given to tags that have none of their own.
-var dresses = map[string]string{
+// tagStyles are the styles given to tags that have none of their own.
+var tagStyles = map[string]string{
 	"p":          "margin:0 0 16px 0",
 	"h1":         "margin:0 0 16px 0;font-size:24px;line-height:30px;font-weight:600",
 	"h2":         "margin:24px 0 12px 0;font-size:20px;line-height:26px;font-weight:600",
@@ -162,8 +162,8 @@ var dresses = map[string]string{
 	"pre":        "margin:0 0 16px 0;font-size:14px",
 }
 
-// dress gives sanitized HTML the styles of the layout.
-func dress(text string) string {
+// applyTagStyles gives sanitized HTML the styles of the layout.
+func applyTagStyles(text string) string {
 	var b strings.Builder
 	b.Grow(len(text) * 2)
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -179,8 +179,8 @@ func dress(text string) string {
 		}
 		raw = bytes.Clone(raw)
 		token := z.Token()
-		style := dresses[token.Data]
-		if style == "" || attribute(token.Attr, "style") != "" {
+		style := tagStyles[token.Data]
+		if style == "" || attributeValue(token.Attr, "style") != "" {
 			b.Write(raw)
 			continue
 		}

@@ -9,12 +9,12 @@ import (
 )
 
 func TestLayout(t *testing.T) {
-	values, err := placeholder.JSON([]byte(`{"invoice": {"number": "INV-1", "total": "10 €"},
+	values, err := placeholder.LookupInJSON([]byte(`{"invoice": {"number": "INV-1", "total": "10 €"},
 		"business": {"name": "B"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := template.Default(template.Invoice).Render(values)
+	made, err := template.DefaultContent(template.Invoice).Render(values)
 	if err != nil || made.Own {
 		t.Fatal(made, err)
 	}

@@ -21,9 +21,9 @@ const (
 // names for them.
 var LogoTypes = map[string]string{"image/png": "logo.png", "image/jpeg": "logo.jpg", "image/gif": "logo.gif"}
 
-// LayoutOf loads the layout of a business's mail, or returns db.ErrNoRow. A logo
+// LoadLayout loads the layout of a business's mail, or returns db.ErrNoRow. A logo
 // of another type, or larger than LogoBytes, is left out.
-func LayoutOf(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Layout, error) {
+func LoadLayout(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Layout, error) {
 	head, err := business.LetterheadOf(ctx, tx, org, ref)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func LayoutOf(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Layout, error) {
 		return l, nil
 	}
 	f, err := file.Find(ctx, tx, org, *head.LogoFileID)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return l, nil
 	}
 	if err == nil && LogoTypes[f.ContentType] != "" && f.SizeBytes <= LogoBytes {

@@ -27,7 +27,7 @@ const (
 )
 
 // VariableMissing refuses to render when a named variable has no value.
-var VariableMissing = fault.Define("EMAIL_TEMPLATE_VARIABLE_MISSING", 422,
+var VariableMissing = fault.DefineKind("EMAIL_TEMPLATE_VARIABLE_MISSING", 422,
 	"A variable of the template has no value and no default.")
 
 // Content is what a mail is rendered from.
@@ -42,7 +42,7 @@ type Rendered struct {
 	// Own is true for HTML that somebody designed, which no layout surrounds.
 	Own bool `json:"-"`
 
-	op.Mark // of the template
+	op.ExternalMark // of the template
 }
 
 // Render fills in the values. Nothing in a value counts as Markdown, HTML or a
@@ -59,55 +59,55 @@ func (t Content) Render(values placeholder.Lookup) (*Rendered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("template: body: %w", err)
 	}
-	out := &Rendered{Own: t.BodyFormat != markdown}
-	m := newMarks()
-	marked, err := body.Render(values, m.put, maxRendered)
-	var lacks *placeholder.Missing
+	out := &Rendered{Own: t.BodyFormat != formatMarkdown}
+	m := newValueMarks()
+	marked, err := body.Render(values, m.addMark, maxRendered)
+	var lacks *placeholder.MissingError
 	if err != nil && !errors.As(err, &lacks) {
-		return nil, refuse(err)
+		return nil, valuesFault(err)
 	}
-	if out.Subject, err = subject.Render(values, oneLine, maxSubject); err != nil || lacks != nil {
-		return nil, refuse(joinMissing(err, lacks))
+	if out.Subject, err = subject.Render(values, toOneLine, maxSubject); err != nil || lacks != nil {
+		return nil, valuesFault(joinMissingVariables(err, lacks))
 	}
-	out.Subject = oneLine(out.Subject) // including line ends in the text itself
-	if t.BodyFormat == markdown {
+	out.Subject = toOneLine(out.Subject) // including line ends in the text itself
+	if t.BodyFormat == formatMarkdown {
 		var b strings.Builder
 		if err := markdownToHTML().Convert([]byte(marked), &b); err != nil {
 			return nil, fmt.Errorf("template: markdown: %w", err)
 		}
 		marked = b.String()
 	}
-	filled, err := m.fill(marked)
+	filled, err := m.fillMarks(marked)
 	if err != nil {
-		return nil, refuse(err)
+		return nil, valuesFault(err)
 	}
-	if out.HTML, err = sanitize(filled); err != nil {
-		return nil, fault.Field("body", Intricate)
+	if out.HTML, err = sanitizeHTML(filled); err != nil {
+		return nil, fault.Field("body", IntricateHTML)
 	}
-	out.Text = plainText(out.HTML)
+	out.Text = htmlToText(out.HTML)
 	return out, nil
 }
 
-// Clean reduces HTML from outside to what a mail may contain, and makes the plain
+// CleanHTML reduces HTML from outside to what a mail may contain, and makes the plain
 // text of it. A long text takes some milliseconds; one that would take seconds
 // is refused with ErrIntricate.
-func Clean(text string) (*Rendered, error) {
-	clean, err := sanitize(text)
+func CleanHTML(text string) (*Rendered, error) {
+	clean, err := sanitizeHTML(text)
 	if err != nil {
 		return nil, err
 	}
-	return &Rendered{HTML: clean, Text: plainText(clean), Own: true}, nil
+	return &Rendered{HTML: clean, Text: htmlToText(clean), Own: true}, nil
 }
 
-// joinMissing lists the missing variables of subject and body together, so that
+// joinMissingVariables lists the missing variables of subject and body together, so that
 // the caller learns all of them at once.
-func joinMissing(err error, body *placeholder.Missing) error {
-	var subject *placeholder.Missing
+func joinMissingVariables(err error, body *placeholder.MissingError) error {
+	var subject *placeholder.MissingError
 	if err != nil && !errors.As(err, &subject) {
 		return err
 	}
-	all := &placeholder.Missing{}
-	for _, m := range []*placeholder.Missing{subject, body} {
+	all := &placeholder.MissingError{}
+	for _, m := range []*placeholder.MissingError{subject, body} {
 		if m != nil {
 			all.Names = append(all.Names, m.Names...)
 		}
@@ -115,14 +115,14 @@ func joinMissing(err error, body *placeholder.Missing) error {
 	return all
 }
 
-// refuse turns a problem with the values into a fault for the caller.
-func refuse(err error) error {
-	var lacks *placeholder.Missing
-	var unfit *placeholder.Unfit
-	var long *placeholder.TooLong
+// valuesFault turns a problem with the values into a fault for the caller.
+func valuesFault(err error) error {
+	var lacks *placeholder.MissingError
+	var unfit *placeholder.UnfitError
+	var long *placeholder.TooLongError
 	switch {
 	case errors.As(err, &lacks):
-		names := sortedOnce(lacks.Names)
+		names := sortUnique(lacks.Names)
 		f := VariableMissing.Say("The variable %s has no value and no default.", names[0])
 		if len(names) > 1 {
 			f = VariableMissing.Say("The variables %s have no value and no default.", strings.Join(names, ", "))
@@ -134,7 +134,8 @@ func refuse(err error) error {
 		for _, step := range strings.Split(unfit.Name, ".") {
 			at = append(at, step)
 		}
-		return fault.At(at, "Must be a text, a number, true or false; name one of its fields in the template instead")
+		return fault.AtPath(at,
+			"Must be a text, a number, true or false; name one of its fields in the template instead")
 	case errors.As(err, &long):
 		return fault.Field("variables",
 			fmt.Sprintf("Too long: with these values the text has more than %d bytes", long.Max))
@@ -142,9 +143,9 @@ func refuse(err error) error {
 	return err
 }
 
-// oneLine removes line ends from a value of the subject, which could otherwise
+// toOneLine removes line ends from a value of the subject, which could otherwise
 // add headers to the mail.
-func oneLine(s string) string {
+func toOneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 	}), " ")
@@ -158,29 +159,29 @@ var markdownToHTML = sync.OnceValue(func() goldmark.Markdown {
 		goldmark.WithRendererOptions(markdownhtml.WithUnsafe()))
 })
 
-// marks stand for values while a text becomes HTML. They consist of letters and
+// valueMarks stand for values while a text becomes HTML. They consist of letters and
 // digits, which mean nothing to Markdown or HTML, and their beginning is
 // unpredictable.
-type marks struct {
+type valueMarks struct {
 	begin  string
 	values []string
 	size   int
 }
 
-func newMarks() *marks { return &marks{begin: "v" + strings.ToLower(rand.Text()) + "n"} }
+func newValueMarks() *valueMarks { return &valueMarks{begin: "v" + strings.ToLower(rand.Text()) + "n"} }
 
-// end follows the number of a mark. It must not be a digit.
-const end = "e"
+// markEnd follows the number of a mark. It must not be a digit.
+const markEnd = "e"
 
-func (m *marks) put(value string) string {
+func (m *valueMarks) addMark(value string) string {
 	m.values = append(m.values, value)
-	return m.begin + strconv.Itoa(len(m.values)-1) + end
+	return m.begin + strconv.Itoa(len(m.values)-1) + markEnd
 }
 
-// fill puts the values in place of the marks, in texts and attribute values. A
+// fillMarks puts the values in place of the marks, in texts and attribute values. A
 // tag or attribute whose name contains a mark is dropped: a value must not
 // decide what kind of tag there is.
-func (m *marks) fill(text string) (string, error) {
+func (m *valueMarks) fillMarks(text string) (string, error) {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(text))
 	for {
@@ -190,7 +191,7 @@ func (m *marks) fill(text string) (string, error) {
 		token := z.Token()
 		switch token.Type {
 		case html.TextToken:
-			token.Data = m.replace(token.Data)
+			token.Data = m.replaceMarks(token.Data)
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			if strings.Contains(token.Data, m.begin) {
 				continue
@@ -198,7 +199,7 @@ func (m *marks) fill(text string) (string, error) {
 			kept := token.Attr[:0]
 			for _, a := range token.Attr {
 				if !strings.Contains(a.Key, m.begin) {
-					a.Val = m.replace(a.Val)
+					a.Val = m.replaceMarks(a.Val)
 					kept = append(kept, a)
 				}
 			}
@@ -208,15 +209,15 @@ func (m *marks) fill(text string) (string, error) {
 		}
 		s := token.String()
 		if m.size > maxRendered || b.Len()+len(s) > 2*maxRendered {
-			return "", &placeholder.TooLong{Max: maxRendered}
+			return "", &placeholder.TooLongError{Max: maxRendered}
 		}
 		b.WriteString(s)
 	}
 }
 
-// replace puts the values in place of the marks in one text, until maxRendered is
+// replaceMarks puts the values in place of the marks in one text, until maxRendered is
 // reached; fillMarks then refuses the whole.
-func (m *marks) replace(s string) string {
+func (m *valueMarks) replaceMarks(s string) string {
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(s, m.begin)
@@ -224,7 +225,7 @@ func (m *marks) replace(s string) string {
 		if !found {
 			return b.String()
 		}
-		number, rest, _ := strings.Cut(after, end)
+		number, rest, _ := strings.Cut(after, markEnd)
 		i, err := strconv.Atoi(number)
 		if err != nil || i >= len(m.values) {
 			return b.String() // a truncated mark; drop the rest

@@ -14,7 +14,7 @@ import (
 func render(t testing.TB, format, body, value string) *template.Rendered {
 	t.Helper()
 	out, err := template.Content{Subject: "s", Body: body,
-		BodyFormat: format}.Render(placeholder.In(map[string]any{"v": value}))
+		BodyFormat: format}.Render(placeholder.LookupIn(map[string]any{"v": value}))
 	if err != nil {
 		t.Fatalf("%.60q: %v", body, err)
 	}
@@ -115,16 +115,16 @@ func TestRenderedHTML(t *testing.T) {
 
 func TestSubjectIsOneLine(t *testing.T) {
 	out, err := template.Content{Subject: "A {{ v }} b", Body: "x",
-		BodyFormat: "html"}.Render(placeholder.In(map[string]any{"v": "x\r\n\tBcc: eve@example.com\x00\u2028y\x7f"}))
+		BodyFormat: "html"}.Render(placeholder.LookupIn(map[string]any{"v": "x\r\n\tBcc: eve@example.com\x00\u2028y\x7f"}))
 	if err != nil || out.Subject != "A x Bcc: eve@example.com y b" {
 		t.Errorf("%q, %v", out.Subject, err)
 	}
 	if out, err := (template.Content{Subject: "A\u2028\u0085B", Body: "x",
-		BodyFormat: "html"}).Render(placeholder.In(nil)); err != nil || out.Subject != "A B" {
+		BodyFormat: "html"}).Render(placeholder.LookupIn(nil)); err != nil || out.Subject != "A B" {
 		t.Errorf("%q, %v", out.Subject, err)
 	}
 	if _, err := (template.Content{Subject: "{{ v }}", Body: "x",
-		BodyFormat: "html"}).Render(placeholder.In(map[string]any{"v": strings.Repeat("x", 1001)})); err == nil {
+		BodyFormat: "html"}).Render(placeholder.LookupIn(map[string]any{"v": strings.Repeat("x", 1001)})); err == nil {
 		t.Error("a subject of any length")
 	}
 }
@@ -177,7 +177,7 @@ func TestRenderingIsQuick(t *testing.T) {
 		{"html", "<p " + strings.Repeat(`a="b" `, 80_000) + ">"},
 		{"html", strings.Repeat("<p style='color:red'>", 20_000)},
 	} {
-		took := cputest.Of(t, func() { render(t, c.format, c.body, "") })
+		took := cputest.CPUTimeOf(t, func() { render(t, c.format, c.body, "") })
 		if took > 5*time.Second {
 			t.Errorf("%s %.30q took %s of CPU", c.format, c.body, took)
 		} else if took > time.Second {
@@ -190,7 +190,7 @@ func TestRenderingIsQuick(t *testing.T) {
 func TestLinksInLinks(t *testing.T) {
 	nested := strings.Repeat(`<a href="https://example.com">x`, 40_000) + strings.Repeat("</a>", 40_000)
 	var out *template.Rendered
-	if took := cputest.Of(t, func() { out = clean(t, nested) }); took > 5*time.Second {
+	if took := cputest.CPUTimeOf(t, func() { out = clean(t, nested) }); took > 5*time.Second {
 		t.Errorf("it took %s of CPU", took)
 	}
 	if n := strings.Count(out.Text, "(https://example.com)"); n != 40_000 {
@@ -201,7 +201,7 @@ func TestLinksInLinks(t *testing.T) {
 func ExampleContent_Render() {
 	c := template.Content{Subject: "Hello {{ name }}", Body: "**{{ name }}**, [look]({{ url }})",
 		BodyFormat: "markdown"}
-	out, err := c.Render(placeholder.In(map[string]any{"name": "Ada <3", "url": "https://example.com"}))
+	out, err := c.Render(placeholder.LookupIn(map[string]any{"name": "Ada <3", "url": "https://example.com"}))
 	if err != nil {
 		panic(err)
 	}

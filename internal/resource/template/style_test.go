@@ -107,10 +107,10 @@ func seeds(f *testing.F, shapes []cputest.Shape) {
 func FuzzClean(f *testing.F) {
 	seeds(f, htmlShapes)
 	f.Fuzz(func(t *testing.T, text string) {
-		cputest.Within(t, len(text), func() {
-			if out, err := template.Clean(text); err == nil {
+		cputest.CheckWithin(t, len(text), func() {
+			if out, err := template.CleanHTML(text); err == nil {
 				check(t, out)
-				if again, err := template.Clean(out.HTML); err == nil && again.HTML != out.HTML &&
+				if again, err := template.CleanHTML(out.HTML); err == nil && again.HTML != out.HTML &&
 					!strings.Contains(text, "\x00") {
 					check(t, again)
 				}
@@ -126,7 +126,7 @@ func FuzzStyle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, style string) {
 		text := `<p style="` + strings.ReplaceAll(style, `"`, "&quot;") + `">x</p>`
-		cputest.Within(t, len(text), func() {
+		cputest.CheckWithin(t, len(text), func() {
 			out := clean(t, text)
 			check(t, out)
 			if again := clean(t, out.HTML); again.HTML != out.HTML {
@@ -140,11 +140,11 @@ func FuzzMarkdown(f *testing.F) {
 	seeds(f, markdownShapes)
 	f.Fuzz(func(t *testing.T, text string) {
 		c := template.Content{Subject: "s", Body: text, BodyFormat: "markdown"}
-		cputest.Within(t, len(text), func() {
+		cputest.CheckWithin(t, len(text), func() {
 			if template.Taken(c) != nil {
 				return
 			}
-			if out, err := c.Render(placeholder.In(map[string]any{"v": "<b onclick=x>*"})); err == nil {
+			if out, err := c.Render(placeholder.LookupIn(map[string]any{"v": "<b onclick=x>*"})); err == nil {
 				check(t, out)
 			}
 		})

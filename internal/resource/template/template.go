@@ -31,9 +31,9 @@ import (
 // Status says whether a template can be used.
 type Status string
 
-const active Status = "active"
+const statusActive Status = "active"
 
-const markdown = "markdown"
+const formatMarkdown = "markdown"
 
 // Fields are what callers set of a template.
 type Fields struct {
@@ -59,17 +59,17 @@ type EmailTemplate struct {
 }
 
 var templates = db.NewTable[EmailTemplate]("email_templates", db.Life{
-	Noun:      "email template",
-	Strangers: db.NobodyOutside,
-	Refs:      []db.Ref{db.To("created_by", "", db.Keeps)},
+	Noun:         "email template",
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("created_by", "", db.Keeps)},
 })
 
 // Archived refuses to send with an archived template.
-var Archived = fault.Define("EMAIL_TEMPLATE_ARCHIVED", 409,
+var Archived = fault.DefineKind("EMAIL_TEMPLATE_ARCHIVED", 409,
 	"An archived email template cannot be sent. Make it active first.")
 
 // KeyTaken refuses a second active template with the same key.
-var KeyTaken = fault.Define("EMAIL_TEMPLATE_KEY_TAKEN", 409,
+var KeyTaken = fault.DefineKind("EMAIL_TEMPLATE_KEY_TAKEN", 409,
 	"Another active email template has this key. Archive it first.")
 
 // Operations lists everything that can be done with email templates.
@@ -105,7 +105,7 @@ func Operations() []*op.Op {
 			Example: `{` + ref + `, "subject": "A warm welcome, {{ customer.name }}", "description": null}`,
 		}, updateTemplate),
 		op.DeleteRow(op.Spec{Name: "email_templates.delete"}, templates),
-		op.Restore("email-templates", "email_templates", templates, nil),
+		op.RestoreRow("email-templates", "email_templates", templates, nil),
 		op.Read(op.Spec{
 			Name:    "email_templates.preview",
 			Route:   "POST /v1/email-templates/{id}/preview",
@@ -132,26 +132,26 @@ type templateList struct {
 }
 
 func filterTemplates(in *templateList, w *db.Where) {
-	db.OneOf(w, "status", in.Status)
-	db.Contains(w, in.Name)
+	db.FilterOneOf(w, "status", in.Status)
+	db.FilterByPart(w, in.Name)
 }
 
-// variables lists the names in subject and body. A text that does not parse is
+// parseVariables lists the names in subject and body. A text that does not parse is
 // refused at its field, and so is a body that would take too long to render.
-func (t Content) variables() ([]string, error) {
+func (t Content) parseVariables() ([]string, error) {
 	var tree *fault.Tree
 	var texts []*placeholder.Template
 	for _, f := range []struct{ name, text string }{{"subject", t.Subject}, {"body", t.Body}} {
 		text, err := placeholder.Parse(f.text)
-		var e *placeholder.Error
+		var e *placeholder.ParseError
 		if errors.As(err, &e) {
 			tree = tree.At([]any{f.name}, e.Error())
 			continue
 		}
 		texts = append(texts, text)
 	}
-	if t.BodyFormat == markdown && isIntricate(t.Body) {
-		tree = tree.At([]any{"body"}, intricate)
+	if t.BodyFormat == formatMarkdown && isIntricateMarkdown(t.Body) {
+		tree = tree.At([]any{"body"}, intricateMarkdown)
 	}
 	return placeholder.Variables(texts...), tree.Fault(fault.Invalid)
 }
@@ -162,15 +162,15 @@ type templateCreate struct {
 }
 
 func (in *templateCreate) Prepare(context.Context, *op.Call) (err error) {
-	in.variables, err = Content{in.Subject, in.Body, in.BodyFormat}.variables()
+	in.variables, err = Content{in.Subject, in.Body, in.BodyFormat}.parseVariables()
 	return err
 }
 
 func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailTemplate, error) {
-	v := &EmailTemplate{Record: c.NewRecord(), CreatedBy: c.Caller.UserID(),
+	v := &EmailTemplate{Record: c.NewRecord(), CreatedBy: c.Caller.UserIDOrNil(),
 		CreatedByAgent: c.Caller.Kind == op.AgentActor, Fields: in.Fields, Variables: in.variables}
-	v.Search = v.words()
-	if v.holdsKey() {
+	v.Search = v.searchWords()
+	if v.holdsActiveKey() {
 		// updateTemplate checks with a SELECT whether the key is free, since an UPDATE has no ON CONFLICT. The lock
 		// keeps a key from being taken between its check and its UPDATE.
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
@@ -182,24 +182,26 @@ func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailT
 		return nil, err
 	}
 	if !free {
-		return nil, v.keyTaken()
+		return nil, v.keyTakenFault()
 	}
-	db.Index(c.Tx, templates.Name(), v.Seq, v.Search)
+	db.UpdateSearchIndex(c.Tx, templates.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_template.created", v.ID, v)
 }
 
-// words are the text that a search finds a template by.
-func (v *EmailTemplate) words() string { return db.SearchText(&v.Name) }
+// searchWords are the text that a search finds a template by.
+func (v *EmailTemplate) searchWords() string { return db.SearchText(&v.Name) }
 
-// holdsKey reports whether the service would use the template.
-func (v *EmailTemplate) holdsKey() bool { return v.Status == active && v.TemplateKey != nil }
+// holdsActiveKey reports whether the service would use the template.
+func (v *EmailTemplate) holdsActiveKey() bool {
+	return v.Status == statusActive && v.TemplateKey != nil
+}
 
-func (v *EmailTemplate) keyTaken() error {
+func (v *EmailTemplate) keyTakenFault() error {
 	return KeyTaken.Say("Another active email template has the key %s. Archive it first.", *v.TemplateKey)
 }
 
-// content is the part that is rendered.
-func (v *EmailTemplate) content() Content { return Content{v.Subject, v.Body, v.BodyFormat} }
+// toContent is the part that is rendered.
+func (v *EmailTemplate) toContent() Content { return Content{v.Subject, v.Body, v.BodyFormat} }
 
 type templateUpdate struct {
 	templateRef
@@ -209,7 +211,7 @@ type templateUpdate struct {
 // updateTemplate changes a template. It takes the lock of the organization only if the
 // change could take a key, so that most updates do not wait for one another.
 func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailTemplate, error) {
-	takes := in.To.TemplateKey != nil || in.To.Status == active
+	takes := in.To.TemplateKey != nil || in.To.Status == statusActive
 	if takes {
 		if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 			return nil, err
@@ -223,8 +225,8 @@ func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailT
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if takes && v.holdsKey() {
-		others, err := db.All[id.ID](ctx, c.Tx, `
+	if takes && v.holdsActiveKey() {
+		others, err := db.QueryAll[id.ID](ctx, c.Tx, `
 			SELECT id
 			FROM email_templates
 			WHERE organization_id = $1 AND template_key = $2 AND status = 'active' AND deleted_at IS NULL AND id <> $3`,
@@ -233,17 +235,17 @@ func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailT
 			return nil, err
 		}
 		if len(others) > 0 {
-			return nil, v.keyTaken()
+			return nil, v.keyTakenFault()
 		}
 	}
-	if v.content() != before.content() {
-		if v.Variables, err = v.content().variables(); err != nil {
+	if v.toContent() != before.toContent() {
+		if v.Variables, err = v.toContent().parseVariables(); err != nil {
 			return nil, err
 		}
 	}
 	v.UpdatedAt = c.Now
-	if v.Search = v.words(); v.Search != before.Search {
-		db.Index(c.Tx, templates.Name(), v.Seq, v.Search)
+	if v.Search = v.searchWords(); v.Search != before.Search {
+		db.UpdateSearchIndex(c.Tx, templates.Name(), v.Seq, v.Search)
 	}
 	if err := templates.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
@@ -261,7 +263,7 @@ type templatePreview struct {
 
 // Prepare does all the work, outside a transaction: rendering takes milliseconds.
 func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
-	values, err := placeholder.JSON(in.Variables)
+	values, err := placeholder.LookupInJSON(in.Variables)
 	if err != nil {
 		return fault.Field("variables", "Must be an object")
 	}
@@ -271,38 +273,38 @@ func (in *templatePreview) Prepare(ctx context.Context, c *op.Call) error {
 		if v, err = templates.Get(ctx, tx, c.Org, in.ID); err != nil || in.BusinessID == nil {
 			return err
 		}
-		if _, err = account.Businesses.Get(ctx, tx, c.Org, *in.BusinessID); fault.Has(err, fault.NotFound) {
-			return op.Unseen("businessId")
+		if _, err = account.Businesses.Get(ctx, tx, c.Org, *in.BusinessID); fault.IsKind(err, fault.NotFound) {
+			return op.NoSuchReference("businessId")
 		}
 		if err == nil {
-			layout, err = LayoutOf(ctx, tx, c.Org, *in.BusinessID)
+			layout, err = LoadLayout(ctx, tx, c.Org, *in.BusinessID)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	in.shown, err = v.content().Render(values) // archived or not: nothing is sent
+	in.shown, err = v.toContent().Render(values) // archived or not: nothing is sent
 	if err == nil {
 		in.shown.External = v.External
 	}
 	if err != nil || layout == nil || in.shown.Own {
 		return err
 	}
-	layout.Button = v.button(values)
+	layout.Button = v.invoiceButton(values)
 	in.shown.Text = layout.Text(in.shown.Text)
 	in.shown.HTML, err = layout.HTML(in.shown.Subject, in.shown.HTML)
 	return err
 }
 
-// button is the button that the service adds to mail about invoices, or nil. The
+// invoiceButton is the button that the service adds to mail about invoices, or nil. The
 // preview shows it if the values have a valid invoice.url.
-func (v *EmailTemplate) button(values placeholder.Lookup) *Button {
+func (v *EmailTemplate) invoiceButton(values placeholder.Lookup) *Button {
 	if v.TemplateKey == nil || *v.TemplateKey == PaymentReceipt {
 		return nil
 	}
 	url, _ := values([]string{"invoice", "url"})
-	b := &Button{Label: InvoiceButton}
+	b := &Button{Label: InvoiceButtonLabel}
 	if b.URL, _ = url.(string); !b.IsValid() {
 		return nil
 	}
@@ -313,27 +315,27 @@ func previewTemplate(_ context.Context, _ *op.Call, in templatePreview) (*Render
 	return in.shown, nil
 }
 
-// Find loads the content of a template to send, or answers 404. An archived
+// FindSendable loads the content of a template to send, or answers 404. An archived
 // template is refused.
-func Find(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
+func FindSendable(ctx context.Context, tx *db.Tx, org, ref id.ID) (Content, error) {
 	v, err := templates.Get(ctx, tx, org, ref)
-	if err == nil && v.Status != active {
+	if err == nil && v.Status != statusActive {
 		return Content{}, Archived.New()
 	}
-	return v.content(), err
+	return v.toContent(), err
 }
 
-// ForKey loads the content of the organization's active template for a key, or
+// ContentForKey loads the content of the organization's active template for a key, or
 // returns the built-in one.
-func ForKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (Content, error) {
-	v, err := templates.Find(ctx, tx, db.In(org).And("template_key = ?", key).And("status = 'active'"))
-	if fault.Has(err, fault.NotFound) {
-		return Default(key), nil
+func ContentForKey(ctx context.Context, tx *db.Tx, org id.ID, key string) (Content, error) {
+	v, err := templates.Find(ctx, tx, db.InOrganization(org).And("template_key = ?", key).And("status = 'active'"))
+	if fault.IsKind(err, fault.NotFound) {
+		return DefaultContent(key), nil
 	}
-	return v.content(), err
+	return v.toContent(), err
 }
 
-func sortedOnce(names []string) []string {
+func sortUnique(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -69,9 +69,9 @@ func TestEmailTemplates(t *testing.T) {
 
 // Who created a template: the user, the maker of the key, or nobody known.
 func TestEmailTemplateCreator(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		const body = `{"name": "x", "subject": "x", "body": "x"}`
-		a.Send(t, a.Key, "POST", "/v1/email-templates", body).OK(t, 201).Same("createdBy", a.OwnerID)
+		a.SendREST(t, a.Key, "POST", "/v1/email-templates", body).OK(t, 201).Same("createdBy", a.OwnerID)
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			_, err := db.Exec(ctx, tx, "UPDATE api_keys SET created_by_user_id = NULL WHERE id = $1", a.KeyID)
 			return err
@@ -79,8 +79,8 @@ func TestEmailTemplateCreator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Operate(t, "organizations.update", "organization", a.Org, `{"plan": "professional"}`) // clears the cache
-		if v := a.Send(t, a.Key, "POST", "/v1/email-templates", body).OK(t, 201); !v.At("createdBy").Null() {
+		a.AsOperator(t, "organizations.update", "organization", a.Org, `{"plan": "professional"}`) // clears the cache
+		if v := a.SendREST(t, a.Key, "POST", "/v1/email-templates", body).OK(t, 201); !v.At("createdBy").Null() {
 			t.Errorf("a key of nobody's acts for %v", v.At("createdBy"))
 		}
 	})
@@ -142,16 +142,16 @@ func TestEmailTemplateRefusals(t *testing.T) {
 		}
 	})
 	a := apptest.Start(t, db.SQLite)
-	a.Send(t, a.Key, "POST", "/v1/email-templates",
+	a.SendREST(t, a.Key, "POST", "/v1/email-templates",
 		`{"name": "x", "subject": "x", "body": "`+strings.Repeat("a", 1<<20)+`"}`).Refused(t, 413, "PAYLOAD_TOO_LARGE")
 	for _, query := range []string{"status=draft", "name=", "name=" + strings.Repeat("a", 201), "limit=0"} {
-		a.Send(t, a.Key, "GET", "/v1/email-templates?"+query, "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/email-templates?"+query, "").Refused(t, 400, "INVALID_INPUT")
 	}
 	reader, _ := a.NewKey(t, a.Tenant, "email_templates:read")
-	v := a.Send(t, a.Key, "POST", "/v1/email-templates",
+	v := a.SendREST(t, a.Key, "POST", "/v1/email-templates",
 		`{"name": "x", "subject": "x", "body": "x"}`).OK(t, 201).Text("id")
-	a.Send(t, reader, "GET", "/v1/email-templates/"+v, "").OK(t, 200)
-	a.Send(t, reader, "POST", "/v1/email-templates/"+v+"/preview", `{}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+	a.SendREST(t, reader, "GET", "/v1/email-templates/"+v, "").OK(t, 200)
+	a.SendREST(t, reader, "POST", "/v1/email-templates/"+v+"/preview", `{}`).Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 }
 
 func TestEmailTemplateFilters(t *testing.T) {
@@ -207,7 +207,7 @@ func TestEmailTemplateKeys(t *testing.T) {
 // Of many who take a key at once, by creating, activating or renaming, one
 // succeeds.
 func TestEmailTemplateKeyRace(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		call := a.Door("rest", a.Tenant)
 		for range 5 {
 			var archived, other []string
@@ -222,7 +222,7 @@ func TestEmailTemplateKeyRace(t *testing.T) {
 			}
 			var mu sync.Mutex
 			won := []string{}
-			apptest.AtOnce(24, func(i int) {
+			apptest.RunAtOnce(24, func(i int) {
 				var r apptest.Result
 				switch i % 3 {
 				case 0:
@@ -303,27 +303,27 @@ func TestEmailTemplatePreview(t *testing.T) {
 		whole(string(a.Business), `{"name": "Ada"}`).OK(t, 200).Same("html", "Dear Ada") // no layout of ours
 	})
 	a := apptest.Start(t, db.SQLite)
-	v := a.Send(t, a.Key, "POST", "/v1/email-templates",
+	v := a.SendREST(t, a.Key, "POST", "/v1/email-templates",
 		`{"name": "x", "subject": "x", "body": "`+strings.Repeat("{{ a }}", 1000)+`"}`).OK(t, 201).Text("id")
 	at := "/v1/email-templates/" + v + "/preview"
-	a.Send(t, a.Key, "POST", at, `{"variables": {"a": "`+strings.Repeat("x", 900_000)+`"}}`).Issues(t, "variables")
+	a.SendREST(t, a.Key, "POST", at, `{"variables": {"a": "`+strings.Repeat("x", 900_000)+`"}}`).Issues(t, "variables")
 	for _, replay := range []string{"", "true"} { // a key keeps the answer
-		r := a.Send(t, a.Key, "POST", at, `{"variables": {"a": "x"}}`, "Idempotency-Key", "k")
+		r := a.SendREST(t, a.Key, "POST", at, `{"variables": {"a": "x"}}`, "Idempotency-Key", "k")
 		if r.OK(t, 200).Text("subject") != "x" || r.Header.Get("Idempotency-Replay") != replay {
 			t.Errorf("%s", r.Body)
 		}
 	}
-	a.Send(t, a.Key, "POST", at, `{}`, "Idempotency-Key", strings.Repeat("k", 256)).Refused(t, 400, "INVALID_INPUT")
+	a.SendREST(t, a.Key, "POST", at, `{}`, "Idempotency-Key", strings.Repeat("k", 256)).Refused(t, 400, "INVALID_INPUT")
 }
 
 // What the service itself sends: the active template for the key, or the
 // built-in text.
 func TestForKey(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		forKey := func(key string) (c template.Content) {
 			t.Helper()
 			err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-				c, err = template.ForKey(ctx, tx, a.Org, key)
+				c, err = template.ContentForKey(ctx, tx, a.Org, key)
 				return err
 			})
 			if err != nil {
@@ -337,12 +337,12 @@ func TestForKey(t *testing.T) {
 			201)
 		a.Door("action", a.NewTenant(t, "free"))(t, "email_templates.create",
 			`{"name": "x", "subject": "theirs", "body": "x", "templateKey": "invoice"}`).OK(t, 201)
-		values := placeholder.In(map[string]any{"business": map[string]any{"name": "Engines"},
+		values := placeholder.LookupIn(map[string]any{"business": map[string]any{"name": "Engines"},
 			"invoice": map[string]any{"number": "INV-000001", "total": "12.00 USD"},
 			"payment": map[string]any{"amount": "12.00 USD"}})
 		for _, key := range []string{template.Invoice, template.InvoiceReminder, template.PaymentReceipt} {
 			c := forKey(key)
-			if c != template.Default(key) {
+			if c != template.DefaultContent(key) {
 				t.Errorf("%s: %v", key, c)
 			}
 			out, err := c.Render(values)

@@ -11,9 +11,9 @@ import (
 // with a thousand of them.
 const maxIndent = 8
 
-// plain writes HTML as people write plain text: separate paragraphs, lists with
+// plainTextWriter writes HTML as people write plain text: separate paragraphs, lists with
 // their marks, and after a link its address.
-type plain struct {
+type plainTextWriter struct {
 	b      strings.Builder
 	gap    int      // line ends still to be written before the next word
 	space  bool     // a space before the next word
@@ -27,13 +27,13 @@ type plain struct {
 }
 
 type link struct {
-	href string
-	at   int // where its text starts in the output
+	href      string
+	textStart int // where its text starts in the output
 }
 
-// says reports whether the text of a link already is its address. It copies
+// showsTarget reports whether the text of a link already is its address. It copies
 // nothing: nested links would otherwise copy their content once per level.
-func (l link) says(text string) bool {
+func (l link) showsTarget(text string) bool {
 	for _, scheme := range []string{"", "mailto:", "tel:", "http://", "https://"} {
 		if rest, ok := strings.CutPrefix(l.href, scheme); ok && rest == text {
 			return true
@@ -42,30 +42,30 @@ func (l link) says(text string) bool {
 	return false
 }
 
-// plainText is the text of sanitized HTML.
-func plainText(text string) string {
-	p := &plain{}
+// htmlToText is the text of sanitized HTML.
+func htmlToText(text string) string {
+	p := &plainTextWriter{}
 	z := html.NewTokenizer(strings.NewReader(text))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
 			return strings.TrimSpace(p.b.String())
 		case html.TextToken:
-			p.text(string(z.Text()))
+			p.writeText(string(z.Text()))
 		case html.StartTagToken, html.SelfClosingTagToken:
 			token := z.Token()
-			p.openTag(token.Data, token.Attr)
+			p.openElement(token.Data, token.Attr)
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			p.closeTag(string(name))
+			p.closeElement(string(name))
 		default: // sanitized HTML has nothing else
 		}
 	}
 }
 
-// text writes a text node. Outside of pre, any white space between words becomes one
+// writeText writes a text node. Outside of pre, any white space between words becomes one
 // space.
-func (p *plain) text(raw string) {
+func (p *plainTextWriter) writeText(raw string) {
 	s := html.UnescapeString(raw)
 	if p.pre > 0 {
 		for i, line := range strings.Split(s, "\n") {
@@ -73,34 +73,34 @@ func (p *plain) text(raw string) {
 				p.gap++
 			}
 			if line != "" {
-				p.write(line)
+				p.writeWord(line)
 			}
 		}
 		return
 	}
 	for i, word := range strings.Fields(s) {
-		if i > 0 || isSpace(s[0]) {
+		if i > 0 || isHTMLSpace(s[0]) {
 			p.space = true
 		}
-		p.write(word)
+		p.writeWord(word)
 	}
-	p.space = p.space || s != "" && isSpace(s[len(s)-1])
+	p.space = p.space || s != "" && isHTMLSpace(s[len(s)-1])
 }
 
-func isSpace(c byte) bool { return strings.IndexByte(" \t\r\n\f", c) >= 0 }
+func isHTMLSpace(c byte) bool { return strings.IndexByte(" \t\r\n\f", c) >= 0 }
 
-// write puts a word after the last one, or on a new line.
-func (p *plain) write(s string) {
+// writeWord puts a word after the last one, or on a new line.
+func (p *plainTextWriter) writeWord(s string) {
 	switch {
 	case p.b.Len() == 0:
-		p.begin()
+		p.beginLine()
 	case p.gap > 0:
 		for range p.gap - 1 {
 			p.b.WriteByte('\n')
 			p.b.WriteString(strings.TrimRight(strings.Join(p.indent, ""), " "))
 		}
 		p.b.WriteByte('\n')
-		p.begin()
+		p.beginLine()
 	case p.space:
 		p.b.WriteByte(' ')
 	}
@@ -108,7 +108,7 @@ func (p *plain) write(s string) {
 	p.b.WriteString(s)
 }
 
-func (p *plain) begin() {
+func (p *plainTextWriter) beginLine() {
 	indent := p.indent
 	if p.bullet != "" {
 		indent = indent[:len(indent)-1]
@@ -117,15 +117,15 @@ func (p *plain) begin() {
 	p.bullet = ""
 }
 
-// block asks for line ends before the next word: one for a new line, two for an
+// breakLines asks for line ends before the next word: one for a new line, two for an
 // empty line between. Zero, of an inline element, asks for none.
-func (p *plain) block(lines int) {
+func (p *plainTextWriter) breakLines(lines int) {
 	if lines > 0 {
 		p.gap, p.space = min(max(p.gap, lines), 2), false
 	}
 }
 
-func (p *plain) push(indent, bullet string) {
+func (p *plainTextWriter) pushIndent(indent, bullet string) {
 	if len(p.indent) == maxIndent {
 		p.deeper++
 		return
@@ -133,7 +133,7 @@ func (p *plain) push(indent, bullet string) {
 	p.indent, p.bullet = append(p.indent, indent), bullet
 }
 
-func (p *plain) pop() {
+func (p *plainTextWriter) popIndent() {
 	switch {
 	case p.deeper > 0:
 		p.deeper--
@@ -142,7 +142,7 @@ func (p *plain) pop() {
 	}
 }
 
-func attribute(attrs []html.Attribute, name string) string {
+func attributeValue(attrs []html.Attribute, name string) string {
 	for _, a := range attrs {
 		if a.Key == name {
 			return a.Val
@@ -151,71 +151,71 @@ func attribute(attrs []html.Attribute, name string) string {
 	return ""
 }
 
-func (p *plain) openTag(name string, attrs []html.Attribute) {
+func (p *plainTextWriter) openElement(name string, attrs []html.Attribute) {
 	switch name {
 	case "br":
 		p.gap, p.space = min(p.gap+1, 2), false
 	case "hr":
-		p.block(2)
-		p.write("---")
-		p.block(2)
+		p.breakLines(2)
+		p.writeWord("---")
+		p.breakLines(2)
 	case "img":
-		if alt := attribute(attrs, "alt"); alt != "" {
-			p.text(html.EscapeString(alt))
+		if alt := attributeValue(attrs, "alt"); alt != "" {
+			p.writeText(html.EscapeString(alt))
 		}
 	case "a":
-		p.links = append(p.links, link{attribute(attrs, "href"), p.b.Len()})
+		p.links = append(p.links, link{attributeValue(attrs, "href"), p.b.Len()})
 	case "ul", "ol":
-		p.block(listGap(p.lists))
+		p.breakLines(listLineEnds(p.lists))
 		first := -1
 		if name == "ol" {
 			first = 0
-			if n, err := strconv.Atoi(attribute(attrs, "start")); err == nil {
+			if n, err := strconv.Atoi(attributeValue(attrs, "start")); err == nil {
 				first = n - 1
 			}
 		}
 		p.lists = append(p.lists, first)
 	case "li":
-		p.block(1)
+		p.breakLines(1)
 		mark := "- "
 		if n := len(p.lists); n > 0 && p.lists[n-1] >= 0 {
 			p.lists[n-1]++
 			mark = strconv.Itoa(p.lists[n-1]) + ". "
 		}
-		p.push(strings.Repeat(" ", len(mark)), mark)
+		p.pushIndent(strings.Repeat(" ", len(mark)), mark)
 	case "blockquote":
-		p.block(2)
-		p.push("> ", "")
+		p.breakLines(2)
+		p.pushIndent("> ", "")
 	case "pre":
-		p.block(2)
+		p.breakLines(2)
 		p.pre++
 	case "tr":
-		p.block(1)
+		p.breakLines(1)
 		p.cells = 0
 	case "td", "th":
 		if p.cells++; p.cells > 1 && p.gap == 0 {
 			p.space = true
-			p.write("|")
+			p.writeWord("|")
 			p.space = true
 		}
 	default:
-		p.block(around[name])
+		p.breakLines(lineEndsAround[name])
 	}
 }
 
-func (p *plain) closeTag(name string) {
+func (p *plainTextWriter) closeElement(name string) {
 	switch name {
 	case "a":
 		if n := len(p.links); n > 0 {
 			l := p.links[n-1]
 			p.links = p.links[:n-1]
-			said := strings.TrimSpace(p.b.String()[l.at:])
-			if l.href != "" && !l.says(said) {
+			said := strings.TrimSpace(p.b.String()[l.textStart:])
+			if l.href != "" && !l.showsTarget(said) {
 				p.space = said != ""
 				if said == "" {
-					p.write(l.href)
+					p.writeWord(l.href)
 				} else {
-					p.write("(" + l.href + ")")
+					p.writeWord("(" + l.href + ")")
 				}
 			}
 		}
@@ -223,42 +223,42 @@ func (p *plain) closeTag(name string) {
 		if n := len(p.lists); n > 0 {
 			p.lists = p.lists[:n-1]
 		}
-		p.block(listGap(p.lists))
+		p.breakLines(listLineEnds(p.lists))
 	case "li":
-		p.pop()
-		p.block(1)
+		p.popIndent()
+		p.breakLines(1)
 	case "blockquote":
-		p.pop()
-		p.block(2)
+		p.popIndent()
+		p.breakLines(2)
 	case "pre":
 		p.pre = max(p.pre-1, 0)
-		p.block(2)
+		p.breakLines(2)
 	case "tr":
-		p.block(1)
+		p.breakLines(1)
 	case "td", "th":
 	default:
-		p.block(around[name])
+		p.breakLines(lineEndsAround[name])
 	}
 }
 
-// listGap is how many line ends surround a list: one inside another list, and
+// listLineEnds is how many line ends surround a list: one inside another list, and
 // two around the outermost.
-func listGap(lists []int) int {
+func listLineEnds(lists []int) int {
 	if len(lists) > 0 {
 		return 1
 	}
 	return 2
 }
 
-// around is how many line ends surround an element.
-var around = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2, "h6": 2, "table": 2, "dl": 2,
+// lineEndsAround is how many line ends surround an element.
+var lineEndsAround = map[string]int{"p": 2, "h1": 2, "h2": 2, "h3": 2, "h4": 2, "h5": 2, "h6": 2, "table": 2, "dl": 2,
 	"figure": 2,
 	"div":    1, "section": 1, "article": 1, "header": 1, "footer": 1, "center": 1, "dt": 1, "dd": 1, "caption": 1,
 	"figcaption": 1, "summary": 1, "details": 1}
 
-// Paragraphs turns plain text into HTML: everything is escaped, empty lines
+// TextToHTML turns plain text into HTML: everything is escaped, empty lines
 // separate paragraphs, and other line ends stay.
-func Paragraphs(text string) string {
+func TextToHTML(text string) string {
 	var b strings.Builder
 	for _, p := range strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n"), "\n\n") {
 		if p = strings.Trim(p, "\n"); p != "" {

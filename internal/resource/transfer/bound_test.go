@@ -17,12 +17,12 @@ import (
 // chunksOf reads a file of contacts, and returns its import and the bytes of each chunk.
 func chunksOf(t *testing.T, text string) (v *Import, sizes, lines []int) {
 	t.Helper()
-	r, err := newReader(strings.NewReader(text), "contacts", nil)
+	r, err := newRecordReader(strings.NewReader(text), "contacts", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	v = &Import{}
-	err = each(v, r, v.fail, func(rows []row) error {
+	err = eachChunk(v, r, v.addFailure, func(rows []row) error {
 		chunk, err := json.Marshal(rows)
 		sizes = append(sizes, len(chunk))
 		for _, one := range rows {
@@ -67,7 +67,7 @@ func TestChunkBytes(t *testing.T) {
 		}
 	}
 	for _, size := range sizes {
-		if size > chunkBytes+maxRow {
+		if size > chunkBytes+maxRowBytes {
 			t.Errorf("a chunk has %d bytes", size)
 		}
 	}
@@ -75,14 +75,14 @@ func TestChunkBytes(t *testing.T) {
 
 // What is kept until the end of a file is bounded.
 func TestManyEmails(t *testing.T) {
-	r, err := newReader(strings.NewReader("name,email\nAda,ada@example.com\n"), "contacts", nil)
+	r, err := newRecordReader(strings.NewReader("name,email\nAda,ada@example.com\n"), "contacts", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range uint64(maxSeen) {
+	for i := range uint64(maxRowKeys) {
 		r.seen[i] = 1
 	}
-	if _, _, err := r.next(); !fault.Has(err, Unreadable) {
+	if _, _, err := r.nextRow(); !fault.IsKind(err, Unreadable) {
 		t.Error(err)
 	}
 }
@@ -90,14 +90,14 @@ func TestManyEmails(t *testing.T) {
 // Who hangs up ends the reading.
 func TestHangUp(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
-	text := heard{ctx, strings.NewReader("name\n" + strings.Repeat("Ada\n", readAhead))}
-	r, err := newReader(text, "contacts", nil)
+	text := cancelableReader{ctx, strings.NewReader("name\n" + strings.Repeat("Ada\n", readAheadBytes))}
+	r, err := newRecordReader(text, "contacts", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hangUp()
 	for err == nil {
-		_, _, err = r.next()
+		_, _, err = r.nextRow()
 	}
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v after %d records", err, r.records)
@@ -134,10 +134,10 @@ func TestReadingTime(t *testing.T) {
 			"END:VCARD\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			cputest.Within(t, len(text), func() {
-				r, err := newReader(strings.NewReader(text), "contacts", nil)
+			cputest.CheckWithin(t, len(text), func() {
+				r, err := newRecordReader(strings.NewReader(text), "contacts", nil)
 				for err == nil {
-					_, _, err = r.next()
+					_, _, err = r.nextRow()
 				}
 				if !errors.Is(err, io.EOF) {
 					t.Fatal(err)
@@ -149,12 +149,12 @@ func TestReadingTime(t *testing.T) {
 
 // A name that is folded is still known as quoted-printable.
 func TestFoldedName(t *testing.T) {
-	r, err := newReader(strings.NewReader("BEGIN:VCARD\nN;ENCODING=QUOTED-\n PRINTABLE:M=C3=BCller;J=C3=BC=\nrgen\n"+
+	r, err := newRecordReader(strings.NewReader("BEGIN:VCARD\nN;ENCODING=QUOTED-\n PRINTABLE:M=C3=BCller;J=C3=BC=\nrgen\n"+
 		"END:VCARD\n"), "contacts", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if one, issue, err := r.next(); err != nil || issue != nil ||
+	if one, issue, err := r.nextRow(); err != nil || issue != nil ||
 		string(one.Row) != `{"firstName":"Jürgen","lastName":"Müller"}` {
 		t.Errorf("%s, %v, %v", one.Row, issue, err)
 	}

@@ -69,7 +69,7 @@ func tags(n int) string {
 // Among broken lines the good ones are imported, and the others named by their
 // line: with a mark at the beginning, empty lines, and every kind of line end.
 func TestBrokenLines(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		start(t, a)
 		for name, end := range map[string]string{"LF": "\n", "CRLF": "\r\n", "CR": "\r"} {
 			var text strings.Builder
@@ -118,7 +118,7 @@ func TestBrokenLines(t *testing.T) {
 			for line, i := range wrong {
 				t.Errorf("%s: line %d is not named: %.60q", name, line, broken[i].text)
 			}
-			if n := a.Send(t, a.Key, "GET", "/v1/contacts?externalId=good-1", "").OK(t, 200); n.Len() != 1 ||
+			if n := a.SendREST(t, a.Key, "GET", "/v1/contacts?externalId=good-1", "").OK(t, 200); n.Len() != 1 ||
 				n.Text("0.notes") != "two\nlines" || n.Text("0.firstName") != `Grace "1"` {
 				t.Errorf("%s", n)
 			}
@@ -128,7 +128,7 @@ func TestBrokenLines(t *testing.T) {
 
 // UTF-16, as spreadsheets write it, and the separators of other countries.
 func TestForeignFiles(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		start(t, a)
 		wide := []byte{0xff, 0xfe}
 		for _, r := range "First Name\tLast Name\r\nJürgen\tMüller\r\n" {
@@ -143,7 +143,7 @@ func TestForeignFiles(t *testing.T) {
 			v := finish(t, a, upload(t, a, a.Key, name, text, "objectType", "contacts"))
 			counts(t, v, "total 1 created 1 updated 0 unchanged 0 failed 0")
 		}
-		if n := a.Send(t, a.Key, "GET", "/v1/contacts?query=jürgen+müller", "").OK(t, 200).Len(); n != 4 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=jürgen+müller", "").OK(t, 200).Len(); n != 4 {
 			t.Errorf("%d found", n)
 		}
 	})

@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	maxBytes  = 64 << 20 // of a file
-	formRoom  = 1 << 20  // for the other parts of a form
-	maxLive   = 3        // imports of an organization that wait or run
-	chunkRows = 250      // rows that share a transaction
+	maxFileBytes   = 64 << 20 // of a file
+	formOverhead   = 1 << 20  // for the other parts of a form
+	maxLiveImports = 3        // imports of an organization that wait or run
+	chunkRows      = 250      // rows that share a transaction
 	// chunkBytes ends a chunk too, because a job holds a whole chunk in memory.
 	chunkBytes = 1 << 20
 	// receiveTime is how long reading a file may take. An import that is still
 	// receiving then is failed by its job: the process that read it has died.
-	receiveTime = time.Hour
+	receiveTimeout = time.Hour
 )
 
-// reading bounds how many files of one organization a process reads at a time.
-var reading = limit.Concurrent[id.ID]{Most: 2}
+// fileReaders bounds how many files of one organization a process reads at a time.
+var fileReaders = limit.ConcurrencyLimiter[id.ID]{Most: 2}
 
 type importCreate struct {
 	File       op.Upload `json:"file" doc:"CSV with a line of headings, or vCard; up to 64 MiB and 500,000 records"`
@@ -44,20 +44,20 @@ type importCreate struct {
 	LinesOffset int     `json:"linesOffset" default:"0" min:"0" max:"500000" doc:"of a dry run: lines to pass over"`
 }
 
-// create stores the file, reads it and leaves the rows to a job.
-func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, stream *op.Stream) (*Import, error) {
-	end, ok := reading.Begin(c.Org)
+// createImport stores the file, reads it and leaves the rows to a job.
+func (s *Service) createImport(ctx context.Context, c *op.Call, in importCreate, stream *op.Stream) (*Import, error) {
+	end, ok := fileReaders.Begin(c.Org)
 	if !ok {
-		f := fault.RateLimited.Say("%d files are being read at the moment. Wait for one to end.", reading.Most)
+		f := fault.RateLimited.Say("%d files are being read at the moment. Wait for one to end.", fileReaders.Most)
 		f.RetryAfter = 5 * time.Second
 		return nil, f
 	}
 	defer end()
 	var saved *file.Saved
 	defer func() { saved.Discard(ctx) }()
-	err := c.Form(stream, &in, maxBytes+formRoom, func(name string, r io.Reader) (err error) {
+	err := c.Form(stream, &in, maxFileBytes+formOverhead, func(name string, r io.Reader) (err error) {
 		if in.ObjectType != "" {
-			if err := s.permit(c, in.ObjectType); err != nil {
+			if err := s.permitImport(c, in.ObjectType); err != nil {
 				return err
 			}
 		}
@@ -67,10 +67,10 @@ func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, strea
 	if err != nil {
 		return nil, err
 	}
-	if err := s.permit(c, in.ObjectType); err != nil {
+	if err := s.permitImport(c, in.ObjectType); err != nil {
 		return nil, err
 	}
-	mapping, err := in.columns()
+	mapping, err := in.parseMapping()
 	if err != nil {
 		return nil, err
 	}
@@ -79,27 +79,27 @@ func (s *Service) create(ctx context.Context, c *op.Call, in importCreate, strea
 		return nil, err
 	}
 	defer text.Close()
-	r, err := newReader(heard{ctx, text}, in.ObjectType, mapping)
+	r, err := newRecordReader(cancelableReader{ctx, text}, in.ObjectType, mapping)
 	if err != nil {
 		return nil, err
 	}
 	c.Now = s.Clock.Now() // the import begins now, not when its first byte arrived
 	v := &Import{Record: c.NewRecord(), ObjectType: in.ObjectType, FileName: saved.Name, Status: Receiving,
-		Errors: []Issue{}, IgnoredColumns: r.ignored, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorID()}
+		Errors: []Issue{}, IgnoredColumns: r.ignored, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorIDOrNil()}
 	if in.DryRun {
-		return v, s.rehearse(ctx, c, v, r, &in)
+		return v, s.rehearseImport(ctx, c, v, r, &in)
 	}
-	return s.store(ctx, c, v, r)
+	return s.storeImport(ctx, c, v, r)
 }
 
-// permit refuses a caller who may not create what the file contains. The right
+// permitImport refuses a caller who may not create what the file contains. The right
 // to change existing records is checked for each row.
-func (s *Service) permit(c *op.Call, objectType string) error {
-	return c.Require(objectType, op.ActionCreate, "Importing "+objectType)
+func (s *Service) permitImport(c *op.Call, objectType string) error {
+	return c.RequirePermission(objectType, op.ActionCreate, "Importing "+objectType)
 }
 
-// columns parses the mapping from column to field. Nil means none was given.
-func (in *importCreate) columns() (map[string]*string, error) {
+// parseMapping parses the mapping from column to field. Nil means none was given.
+func (in *importCreate) parseMapping() (map[string]*string, error) {
 	if in.Mapping == nil {
 		return nil, nil //nolint:nilnil // no mapping is a mapping by headings
 	}
@@ -111,12 +111,12 @@ func (in *importCreate) columns() (map[string]*string, error) {
 	return out, nil
 }
 
-// each reads a file and passes its rows to fn, a chunk at a time. Records that
+// eachChunk reads a file and passes its rows to fn, a chunk at a time. Records that
 // cannot be read go to fail.
-func each(v *Import, r *reader, fail func(Issue), fn func([]row) error) error {
+func eachChunk(v *Import, r *recordReader, fail func(Issue), fn func([]row) error) error {
 	rows, size := make([]row, 0, chunkRows), 0
 	for {
-		one, issue, err := r.next()
+		one, issue, err := r.nextRow()
 		ended := errors.Is(err, io.EOF)
 		switch {
 		case ended:
@@ -141,54 +141,54 @@ func each(v *Import, r *reader, fail func(Issue), fn func([]row) error) error {
 	}
 }
 
-// store keeps the rows of a file, and queues the job once all are there.
-func (s *Service) store(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
-	if err := s.begin(ctx, c, v); err != nil {
+// storeImport keeps the rows of a file, and queues the job once all are there.
+func (s *Service) storeImport(ctx context.Context, c *op.Call, v *Import, r *recordReader) (*Import, error) {
+	if err := s.beginImport(ctx, c, v); err != nil {
 		return nil, err
 	}
-	out, err := s.receive(ctx, c, v, r)
+	out, err := s.receiveRows(ctx, c, v, r)
 	if err != nil {
-		s.discard(ctx, v)
+		s.discardImport(ctx, v)
 	}
 	return out, err
 }
 
-// begin creates the import, unless too many are under way. It also queues the
+// beginImport creates the import, unless too many are under way. It also queues the
 // job for an hour later, which cleans up if this process dies while it reads.
-func (s *Service) begin(ctx context.Context, c *op.Call, v *Import) error {
+func (s *Service) beginImport(ctx context.Context, c *op.Call, v *Import) error {
 	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := db.LockOrganization(ctx, tx, c.Org); err != nil {
-			return db.Missing(err, "organization")
+			return db.AsNotFound(err, "organization")
 		}
-		live, err := db.One[int](ctx, tx, `
+		live, err := db.QueryOne[int](ctx, tx, `
 			SELECT count(*)
 			FROM imports
 			WHERE organization_id = $1 AND status IN ('receiving', 'queued', 'running')`, c.Org)
 		if err != nil {
 			return err
 		}
-		if live >= maxLive {
+		if live >= maxLiveImports {
 			return TooManyImports.New()
 		}
 		if err := imports.Insert(ctx, tx, v); err != nil {
 			return err
 		}
-		_, err = s.Jobs.Enqueue(ctx, tx, workKind, work{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)),
-			job.At(c.Now.Add(receiveTime)))
+		_, err = s.Jobs.Enqueue(ctx, tx, workKind, workArgs{c.Org, v.ID}, job.ForOrganization(c.Org),
+			job.UniqueKey(string(v.ID)), job.RunAt(c.Now.Add(receiveTimeout)))
 		return err
 	})
 }
 
-// receive stores the rows in chunks, a transaction each, and at the end replaces
+// receiveRows stores the rows in chunks, a transaction each, and at the end replaces
 // the job that beginImport queued by one that starts at once.
-func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader) (*Import, error) {
-	err := each(v, r, v.fail, func(rows []row) error {
+func (s *Service) receiveRows(ctx context.Context, c *op.Call, v *Import, r *recordReader) (*Import, error) {
+	err := eachChunk(v, r, v.addFailure, func(rows []row) error {
 		text, err := json.Marshal(rows)
 		if err != nil {
 			return err
 		}
 		return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-			if err := s.Files.Charge(tx, c.Org, int64(len(text))); err != nil {
+			if err := s.Files.ChargeBytes(tx, c.Org, int64(len(text))); err != nil {
 				return err
 			}
 			_, err := db.Exec(ctx, tx, `
@@ -203,7 +203,7 @@ func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader)
 	c.Now = s.Clock.Now()
 	v.Status, v.UpdatedAt = Queued, c.Now
 	return op.Finish(ctx, c, func(ctx context.Context) (*Import, error) {
-		if _, err := s.Jobs.CancelKey(ctx, c.Tx, workKind, string(v.ID)); err != nil {
+		if _, err := s.Jobs.CancelByKey(ctx, c.Tx, workKind, string(v.ID)); err != nil {
 			return nil, err
 		}
 		if _, err := imports.Lock(ctx, c.Tx, c.Org, v.ID); err != nil {
@@ -212,7 +212,8 @@ func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader)
 		if err := imports.Save(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
-		_, err := s.Jobs.Enqueue(ctx, c.Tx, workKind, work{c.Org, v.ID}, job.For(c.Org), job.Key(string(v.ID)))
+		_, err := s.Jobs.Enqueue(ctx, c.Tx, workKind, workArgs{c.Org, v.ID}, job.ForOrganization(c.Org),
+			job.UniqueKey(string(v.ID)))
 		if err != nil {
 			return nil, err
 		}
@@ -220,14 +221,14 @@ func (s *Service) receive(ctx context.Context, c *op.Call, v *Import, r *reader)
 	})
 }
 
-// discard removes an import whose file could not be read. If that fails, the job
+// discardImport removes an import whose file could not be read. If that fails, the job
 // that beginImport queued does it later.
-func (s *Service) discard(ctx context.Context, v *Import) {
+func (s *Service) discardImport(ctx context.Context, v *Import) {
 	err := s.DB.Write(context.WithoutCancel(ctx), func(ctx context.Context, tx *db.Tx) error {
-		if _, err := s.Jobs.CancelKey(ctx, tx, workKind, string(v.ID)); err != nil {
+		if _, err := s.Jobs.CancelByKey(ctx, tx, workKind, string(v.ID)); err != nil {
 			return err
 		}
-		if err := dropChunks(ctx, tx, v); err != nil {
+		if err := deleteChunks(ctx, tx, v); err != nil {
 			return err
 		}
 		_, err := db.Exec(ctx, tx, `
@@ -240,14 +241,14 @@ func (s *Service) discard(ctx context.Context, v *Import) {
 	}
 }
 
-func dropChunks(ctx context.Context, tx *db.Tx, v *Import) error {
+func deleteChunks(ctx context.Context, tx *db.Tx, v *Import) error {
 	_, err := db.Exec(ctx, tx, "DELETE FROM import_chunks WHERE organization_id = $1 AND import_id = $2",
 		v.OrganizationID, v.ID)
 	return err
 }
 
-// rehearse says what each row would do, without doing it.
-func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader, in *importCreate) error {
+// rehearseImport says what each row would do, without doing it.
+func (s *Service) rehearseImport(ctx context.Context, c *op.Call, v *Import, r *recordReader, in *importCreate) error {
 	lines := []Line{}
 	note := func(l Line) {
 		if in.LinesAction == nil || *in.LinesAction == l.Action {
@@ -255,28 +256,28 @@ func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader
 		}
 	}
 	fail := func(i Issue) {
-		v.fail(i)
+		v.addFailure(i)
 		note(Line{Line: i.Line, Action: "fail"})
 	}
-	err := each(v, r, fail, func(rows []row) error {
+	err := eachChunk(v, r, fail, func(rows []row) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p, err := s.prepare(ctx, c, v.ObjectType, rows)
+		p, err := s.prepareRows(ctx, c, v.ObjectType, rows)
 		if err != nil {
 			return err
 		}
 		for i := range p.rows {
-			err := p.issue(i)
-			if again := v.repeats(&rows[i]); err == nil && again != nil {
+			err := p.rowIssue(i)
+			if again := v.repeatIssue(&rows[i]); err == nil && again != nil {
 				fail(*again)
 				continue
 			}
 			switch {
-			case err != nil && fault.Of(err).Status >= 500:
+			case err != nil && fault.FromError(err).Status >= 500:
 				return err
 			case err != nil:
-				fail(issueOf(rows[i].Line, err))
+				fail(issueOfError(rows[i].Line, err))
 				continue
 			case p.found[i] == nil:
 				v.Counts.Created++
@@ -292,7 +293,7 @@ func (s *Service) rehearse(ctx context.Context, c *op.Call, v *Import, r *reader
 	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
 	lines = lines[min(len(lines), in.LinesOffset):]
 	lines = lines[:min(len(lines), maxIssues)]
-	c.Immediately()
+	c.MarkFinishedNow()
 	v.DryRun, v.Status, v.Lines, v.CompletedAt = true, Succeeded, &lines, &c.Now
 	return err
 }

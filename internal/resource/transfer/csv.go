@@ -19,7 +19,7 @@ const (
 	maxRecord  = 64 << 10
 	maxColumns = 500
 
-	readAhead = 1 << 20
+	readAheadBytes = 1 << 20
 )
 
 // record is one entry of a file.
@@ -29,17 +29,17 @@ type record struct {
 	issue string // what is wrong with it as a whole, or empty
 }
 
-// decoded reads a file as UTF-8, without a byte order mark. UTF-16 is recognized
+// decodeText reads a file as UTF-8, without a byte order mark. UTF-16 is recognized
 // by its mark and converted.
-func decoded(r io.Reader) *bufio.Reader {
-	buffered := bufio.NewReaderSize(r, readAhead)
+func decodeText(r io.Reader) *bufio.Reader {
+	buffered := bufio.NewReaderSize(r, readAheadBytes)
 	head, _ := buffered.Peek(3)
 	switch {
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		buffered.Discard(3) //nolint:errcheck // it was peeked at
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		text := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()
-		return bufio.NewReaderSize(transform.NewReader(buffered, text), readAhead)
+		return bufio.NewReaderSize(transform.NewReader(buffered, text), readAheadBytes)
 	}
 	return buffered
 }
@@ -53,8 +53,8 @@ type csvReader struct {
 	line      int // of the next record
 }
 
-// newCSV makes a reader, with the separator that occurs most in the first line.
-func newCSV(r *bufio.Reader) *csvReader {
+// newCSVReader makes a reader, with the separator that occurs most in the first line.
+func newCSVReader(r *bufio.Reader) *csvReader {
 	head, _ := r.Peek(maxRecord)
 	if end := bytes.IndexAny(head, "\r\n"); end >= 0 {
 		head = head[:end]
@@ -74,8 +74,8 @@ func newCSV(r *bufio.Reader) *csvReader {
 	return c
 }
 
-// next reads the next record that is not empty. io.EOF is the end.
-func (c *csvReader) next() (record, error) {
+// nextRecord reads the next record that is not empty. io.EOF is the end.
+func (c *csvReader) nextRecord() (record, error) {
 	for {
 		head, err := c.r.Peek(maxRecord)
 		if len(head) == 0 {
@@ -89,29 +89,29 @@ func (c *csvReader) next() (record, error) {
 		}
 		rec := record{line: c.line}
 		var length, lines int
-		rec.cells, length, lines, rec.issue = c.parse(head)
+		rec.cells, length, lines, rec.issue = c.parseRecord(head)
 		if rec.issue != "" {
-			length, lines = c.firstLine(head), 1
+			length, lines = c.firstLineLength(head), 1
 		}
 		if rec.issue == "" {
-			rec.issue = badText(head[:length])
+			rec.issue = textIssue(head[:length])
 		}
 		if _, err := c.r.Discard(length); err != nil {
 			return record{}, err
 		}
 		if c.line += lines; lines == 1 && length == len(head) && len(head) == maxRecord {
-			if err := c.skipLine(); err != nil {
+			if err := c.skipRestOfLine(); err != nil {
 				return record{}, err
 			}
 		}
-		if rec.issue != "" || !rec.empty() {
+		if rec.issue != "" || !rec.isBlank() {
 			return rec, nil
 		}
 	}
 }
 
-// skipLine skips what is left of a line that is too long.
-func (c *csvReader) skipLine() error {
+// skipRestOfLine skips what is left of a line that is too long.
+func (c *csvReader) skipRestOfLine() error {
 	for {
 		head, err := c.r.Peek(maxRecord)
 		if len(head) == 0 {
@@ -120,7 +120,7 @@ func (c *csvReader) skipLine() error {
 			}
 			return err
 		}
-		n := c.firstLine(head)
+		n := c.firstLineLength(head)
 		if _, err := c.r.Discard(n); err != nil {
 			return err
 		}
@@ -130,8 +130,8 @@ func (c *csvReader) skipLine() error {
 	}
 }
 
-// firstLine is the length of the first line, its end included.
-func (c *csvReader) firstLine(head []byte) int {
+// firstLineLength is the length of the first line, its end included.
+func (c *csvReader) firstLineLength(head []byte) int {
 	i := bytes.IndexAny(head, "\r\n")
 	switch {
 	case i < 0:
@@ -142,8 +142,8 @@ func (c *csvReader) firstLine(head []byte) int {
 	return i + 1
 }
 
-// badText says why a record cannot be text.
-func badText(text []byte) string {
+// textIssue says why a record cannot be text.
+func textIssue(text []byte) string {
 	switch {
 	case !utf8.Valid(text):
 		return "The line is not UTF-8; save the file with that encoding"
@@ -153,7 +153,7 @@ func badText(text []byte) string {
 	return ""
 }
 
-func (r *record) empty() bool {
+func (r *record) isBlank() bool {
 	for _, s := range r.cells {
 		if strings.TrimSpace(s) != "" {
 			return false
@@ -162,9 +162,9 @@ func (r *record) empty() bool {
 	return true
 }
 
-// parse reads a record at the beginning of a text: its cells, its length with the
+// parseRecord reads a record at the beginning of a text: its cells, its length with the
 // end of the line, and how many lines it has.
-func (c *csvReader) parse(text []byte) (cells []string, length, lines int, issue string) {
+func (c *csvReader) parseRecord(text []byte) (cells []string, length, lines int, issue string) {
 	at := 0
 	lines = 1
 	for {
@@ -174,7 +174,7 @@ func (c *csvReader) parse(text []byte) (cells []string, length, lines int, issue
 		var cell string
 		if at < len(text) && text[at] == '"' {
 			n, ends, ok := 0, 0, false
-			if cell, n, ends, ok = quotedCell(text[at:]); !ok {
+			if cell, n, ends, ok = parseQuotedCell(text[at:]); !ok {
 				return nil, 0, 0, "A quote is not closed"
 			}
 			at, lines = at+n, lines+ends
@@ -197,14 +197,14 @@ func (c *csvReader) parse(text []byte) (cells []string, length, lines int, issue
 		case text[at] == c.separator:
 			at++
 		default:
-			return cells, at + c.firstLine(text[at:]), lines, ""
+			return cells, at + c.firstLineLength(text[at:]), lines, ""
 		}
 	}
 }
 
-// quotedCell reads a cell in quotes at the beginning of a text: its content, its
+// parseQuotedCell reads a cell in quotes at the beginning of a text: its content, its
 // length and how many line ends are in it.
-func quotedCell(text []byte) (cell string, length, ends int, ok bool) {
+func parseQuotedCell(text []byte) (cell string, length, ends int, ok bool) {
 	var out []byte
 	for i := 1; i < len(text); i++ {
 		switch b := text[i]; {

@@ -9,9 +9,9 @@ import (
 	"frontdesk/internal/kernel/id"
 )
 
-// During is the span of time in which an import wrote records. An import that
+// WriteSpan is the span of time in which an import wrote records. An import that
 // has not ended has no upper bound yet.
-func During(ctx context.Context, tx *db.Tx, org, row id.ID) (from, to clock.Time, err error) {
+func WriteSpan(ctx context.Context, tx *db.Tx, org, row id.ID) (from, to clock.Time, err error) {
 	v, err := imports.Get(ctx, tx, org, row)
 	if err != nil {
 		return 0, 0, err

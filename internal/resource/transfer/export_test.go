@@ -26,21 +26,21 @@ func table(t testing.TB, r apptest.Result) ([]string, [][]string) {
 // An export has a row for each record of the list, whatever the number of pages,
 // obeys the list's filters, and holds nothing that a spreadsheet would calculate.
 func TestExport(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		const n = 450 // more than two pages
 		rows := make([]string, n)
 		for i := range rows {
 			tag := []string{"odd", "even"}[i%2]
 			rows[i] = fmt.Sprintf(`{"firstName": "F%d", "lastName": "Row", "tags": [%q]}`, i, tag)
 		}
-		a.Send(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).OK(t, 200)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts/batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).OK(t, 200)
 		evil := `=HYPERLINK("https://evil.example")`
-		a.Send(t, a.Key, "POST", "/v1/contacts", `{"firstName": "=HYPERLINK(\"https://evil.example\")",
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "=HYPERLINK(\"https://evil.example\")",
 			"lastName": "a \"quoted\",\nname", "emails": [{"email": "ada@example.com"}]}`).OK(t, 201)
 		other := a.NewTenant(t, "starter")
-		a.Send(t, other.Key, "POST", "/v1/contacts", `{"firstName": "Somebody else's"}`).OK(t, 201)
+		a.SendREST(t, other.Key, "POST", "/v1/contacts", `{"firstName": "Somebody else's"}`).OK(t, 201)
 
-		head, all := table(t, a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?sortOrder=asc", ""))
+		head, all := table(t, a.SendREST(t, a.Key, "GET", "/v1/exports/contacts.csv?sortOrder=asc", ""))
 		first := slices.Index(head, "firstName")
 		if len(all) != n+1 || first < 0 || slices.Contains(head, "organizationId") {
 			t.Fatalf("%d rows with %v", len(all), head)
@@ -55,18 +55,18 @@ func TestExport(t *testing.T) {
 			!slices.ContainsFunc(last, func(s string) bool { return strings.Contains(s, "ada@example.com") }) {
 			t.Errorf("the last row is %q", last)
 		}
-		if _, odd := table(t, a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?tag=odd", "")); len(odd) != n/2 {
+		if _, odd := table(t, a.SendREST(t, a.Key, "GET", "/v1/exports/contacts.csv?tag=odd", "")); len(odd) != n/2 {
 			t.Errorf("%d odd rows", len(odd))
 		}
 		for _, noun := range []string{"customers", "tasks", "invoices", "email-opt-ins"} {
-			if head, none := table(t, a.Send(t, a.Key, "GET", "/v1/exports/"+noun+".csv", "")); len(none) != 0 ||
+			if head, none := table(t, a.SendREST(t, a.Key, "GET", "/v1/exports/"+noun+".csv", "")); len(none) != 0 ||
 				!slices.Contains(head, "id") {
 				t.Errorf("%s: %v, %d rows", noun, head, len(none))
 			}
 		}
 		tasks, _ := a.NewKey(t, a.Tenant, "tasks:read")
-		a.Send(t, tasks, "GET", "/v1/exports/contacts.csv", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Send(t, a.Key, "GET", "/v1/exports/contacts.csv?createdAfter=soon", "").Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "GET", "/v1/exports/secrets.csv", "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, tasks, "GET", "/v1/exports/contacts.csv", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, a.Key, "GET", "/v1/exports/contacts.csv?createdAfter=soon", "").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/exports/secrets.csv", "").Refused(t, 404, "NOT_FOUND")
 	})
 }

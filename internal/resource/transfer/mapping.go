@@ -27,36 +27,36 @@ type noun struct {
 // other kind is the name of a key: the cell then becomes a list of objects with
 // that key, as emails become [{"email": …}].
 const (
-	plain    = ""         // the text as it is
-	words    = "words"    // texts between commas
-	address  = "address"  // a part of the postal address
-	fullName = "fullName" // both names of a person
-	choice   = "choice"   // one of a few words
-	moment   = "moment"   // a time, or a day
+	kindPlain    = ""         // the text as it is
+	kindWords    = "words"    // texts between commas
+	kindAddress  = "address"  // a part of the postal address
+	kindFullName = "fullName" // both names of a person
+	kindChoice   = "choice"   // one of a few words
+	kindMoment   = "moment"   // a time, or a day
 )
 
 var nouns = map[string]noun{
-	"contacts": {"contacts.batch", fieldsOf[contact.Fields](map[string]string{
-		"name": fullName, "emails": "email", "phoneNumbers": "phoneNumber", "line1": address, "line2": address,
-		"city": address, "state": address, "postalCode": address, "country": address,
+	"contacts": {"contacts.batch", fieldKinds[contact.Fields](map[string]string{
+		"name": kindFullName, "emails": "email", "phoneNumbers": "phoneNumber", "line1": kindAddress, "line2": kindAddress,
+		"city": kindAddress, "state": kindAddress, "postalCode": kindAddress, "country": kindAddress,
 	})},
-	"customers": {"customers.batch", fieldsOf[customer.Fields](map[string]string{"externalId": plain,
-		"businessId": plain})},
+	"customers": {"customers.batch", fieldKinds[customer.Fields](map[string]string{"externalId": kindPlain,
+		"businessId": kindPlain})},
 }
 
-// fieldsOf lists the fields of a noun with their kinds, and adds them to more,
+// fieldKinds lists the fields of a noun with their kinds, and adds them to more,
 // the fields that have no plain counterpart in the noun.
-func fieldsOf[F any](more map[string]string) map[string]string {
+func fieldKinds[F any](more map[string]string) map[string]string {
 	for _, f := range op.FieldsOf[F]() {
 		switch {
 		case f.Enum:
-			more[f.Name] = choice
+			more[f.Name] = kindChoice
 		case f.Type == reflect.TypeFor[[]string]():
-			more[f.Name] = words
+			more[f.Name] = kindWords
 		case f.Type == reflect.TypeFor[*clock.Time]():
-			more[f.Name] = moment
+			more[f.Name] = kindMoment
 		default:
-			more[f.Name] = plain
+			more[f.Name] = kindPlain
 		}
 	}
 	return more
@@ -91,13 +91,13 @@ var otherNames = map[string][]string{
 	"customerSince":    {"since"},
 }
 
-var signs = strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
+var headingPunctuation = strings.NewReplacer(" ", "", "_", "", "-", "", ".", "")
 
 var notLetters = regexp.MustCompile(`[^\pL]+`)
 
-// nameOf turns a heading into the spelling of otherNames: "E-mail 1 - Value",
+// normalizeHeading turns a heading into the spelling of otherNames: "E-mail 1 - Value",
 // which Google writes, becomes email.
-func nameOf(heading string) string {
+func normalizeHeading(heading string) string {
 	s := notLetters.ReplaceAllString(strings.ToLower(heading), "")
 	if short := strings.TrimSuffix(s, "value"); short != "" {
 		return short
@@ -105,9 +105,9 @@ func nameOf(heading string) string {
 	return s
 }
 
-// field finds the field that a heading means, or returns the empty string.
-func (n noun) field(heading string) string {
-	exact, name := signs.Replace(strings.ToLower(heading)), nameOf(heading)
+// findField finds the field that a heading means, or returns the empty string.
+func (n noun) findField(heading string) string {
+	exact, name := headingPunctuation.Replace(strings.ToLower(heading)), normalizeHeading(heading)
 	for f := range n.fields {
 		if own := strings.ToLower(f); own == exact || own == name {
 			return f
@@ -121,22 +121,22 @@ func (n noun) field(heading string) string {
 	return ""
 }
 
-// assign finds the field of each column: by the caller's mapping, or by the
+// assignColumns finds the field of each column: by the caller's mapping, or by the
 // headings if there is no mapping. It also returns the headings of the columns
 // that are not used.
-func (n noun) assign(headings []string, mapping map[string]*string) (fields, ignored []string, err error) {
+func (n noun) assignColumns(headings []string, mapping map[string]*string) (fields, ignored []string, err error) {
 	fields, ignored = make([]string, len(headings)), []string{}
 	var tree *fault.Tree
 	for column, f := range mapping {
-		switch at := slices.IndexFunc(headings, func(h string) bool { return sameHeading(h, column) }); {
+		switch at := slices.IndexFunc(headings, func(h string) bool { return equalHeadings(h, column) }); {
 		case at < 0:
-			tree = tree.At([]any{"mapping", column}, "The file has no such column; it has "+listed(headings))
+			tree = tree.At([]any{"mapping", column}, "The file has no such column; it has "+listHeadings(headings))
 		case f == nil || *f == "":
-		case n.known(*f) == "":
-			tree = tree.At([]any{"mapping", column}, "There is no field "+quoted(*f)+"; "+
-				op.DidYouMean(*f, n.names(), "the fields are "+strings.Join(n.names(), ", ")))
+		case n.resolveField(*f) == "":
+			tree = tree.At([]any{"mapping", column}, "There is no field "+quoteHeading(*f)+"; "+
+				op.DidYouMean(*f, n.fieldNames(), "the fields are "+strings.Join(n.fieldNames(), ", ")))
 		default:
-			fields[at] = n.known(*f)
+			fields[at] = n.resolveField(*f)
 		}
 	}
 	if err := tree.Fault(fault.Invalid); err != nil {
@@ -145,30 +145,30 @@ func (n noun) assign(headings []string, mapping map[string]*string) (fields, ign
 	any := false
 	for i, h := range headings {
 		if mapping == nil {
-			fields[i] = n.field(h)
+			fields[i] = n.findField(h)
 		}
 		any = any || fields[i] != ""
 		if fields[i] == "" {
-			ignored = append(ignored, clip(h, 100))
+			ignored = append(ignored, truncateRunes(h, 100))
 		}
 	}
 	if !any {
-		return nil, nil, fault.Field("mapping", "No column of the file is known: it has "+listed(headings)+
+		return nil, nil, fault.Field("mapping", "No column of the file is known: it has "+listHeadings(headings)+
 			". Say which field each column is, for example {\"Vorname\": \"firstName\"}")
 	}
 	return fields, ignored, nil
 }
 
-// known is the field that a mapping names, exactly or by another name for it, or
+// resolveField is the field that a mapping names, exactly or by another name for it, or
 // the empty string.
-func (n noun) known(name string) string {
+func (n noun) resolveField(name string) string {
 	if _, ok := n.fields[name]; ok {
 		return name
 	}
-	return n.field(name)
+	return n.findField(name)
 }
 
-func (n noun) names() []string {
+func (n noun) fieldNames() []string {
 	out := make([]string, 0, len(n.fields))
 	for f := range n.fields {
 		out = append(out, f)
@@ -177,17 +177,17 @@ func (n noun) names() []string {
 	return out
 }
 
-func sameHeading(a, b string) bool {
+func equalHeadings(a, b string) bool {
 	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }
 
-func quoted(s string) string { return fmt.Sprintf("%q", clip(s, 100)) }
+func quoteHeading(s string) string { return fmt.Sprintf("%q", truncateRunes(s, 100)) }
 
-// listed writes up to twenty headings for an error message.
-func listed(headings []string) string {
+// listHeadings writes up to twenty headings for an error message.
+func listHeadings(headings []string) string {
 	out := make([]string, 0, 20)
 	for _, h := range headings[:min(len(headings), 20)] {
-		out = append(out, quoted(h))
+		out = append(out, quoteHeading(h))
 	}
 	if len(headings) > 20 {
 		out = append(out, "…")
@@ -195,45 +195,45 @@ func listed(headings []string) string {
 	return strings.Join(out, ", ")
 }
 
-func clip(s string, n int) string {
+func truncateRunes(s string, n int) string {
 	if runes := []rune(s); len(runes) > n {
 		return string(runes[:n]) + "…"
 	}
 	return s
 }
 
-// maxList is how many elements of a list are kept: one more than any operation
+// maxListItems is how many elements of a list are kept: one more than any operation
 // takes, so that the operation refuses the row instead of losing elements.
-const maxList = 101
+const maxListItems = 101
 
-// value is the text that a record has for a field.
-type value struct{ field, text string }
+// fieldValue is the text that a record has for a field.
+type fieldValue struct{ field, text string }
 
-// row builds the input of the operation, as JSON, from the values of a record.
-func (n noun) row(values []value) (jsontext.Value, error) {
+// buildRow builds the input of the operation, as JSON, from the values of a record.
+func (n noun) buildRow(values []fieldValue) (jsontext.Value, error) {
 	out := map[string]any{}
 	place := map[string]any{}
-	seen := map[value]bool{} // of the lists of objects
+	seen := map[fieldValue]bool{} // of the lists of objects
 	for _, v := range values {
-		text := strings.TrimSpace(op.WasFormula(strings.TrimSpace(v.text)))
+		text := strings.TrimSpace(op.UnescapeFormula(strings.TrimSpace(v.text)))
 		if text == "" {
 			continue
 		}
 		switch kind := n.fields[v.field]; kind {
-		case plain:
+		case kindPlain:
 			out[v.field] = text
-		case choice:
+		case kindChoice:
 			out[v.field] = strings.ToLower(text)
-		case moment:
+		case kindMoment:
 			if len(text) == len("2026-01-31") {
 				text += "T00:00:00Z"
 			}
 			out[v.field] = text
-		case words:
+		case kindWords:
 			list, _ := out[v.field].([]string)
-			list = append(list, split(text)...)
-			out[v.field] = list[:min(len(list), maxList)]
-		case fullName:
+			list = append(list, splitList(text)...)
+			out[v.field] = list[:min(len(list), maxListItems)]
+		case kindFullName:
 			first, last := "", text
 			if i := strings.LastIndexByte(text, ' '); i > 0 {
 				first, last = strings.TrimSpace(text[:i]), text[i+1:]
@@ -243,12 +243,12 @@ func (n noun) row(values []value) (jsontext.Value, error) {
 					out[f] = part
 				}
 			}
-		case address:
+		case kindAddress:
 			place[v.field] = text
 		default:
 			list, _ := out[v.field].([]map[string]string)
-			for _, part := range split(text) {
-				if one := (value{v.field, part}); !seen[one] && len(list) < maxList {
+			for _, part := range splitList(text) {
+				if one := (fieldValue{v.field, part}); !seen[one] && len(list) < maxListItems {
 					seen[one] = true
 					list = append(list, map[string]string{kind: part})
 				}
@@ -262,8 +262,8 @@ func (n noun) row(values []value) (jsontext.Value, error) {
 	return json.Marshal(out, json.Deterministic(true))
 }
 
-// split splits a text at its commas, or at its semicolons if it has no comma.
-func split(text string) (out []string) {
+// splitList splits a text at its commas, or at its semicolons if it has no comma.
+func splitList(text string) (out []string) {
 	separator := ","
 	if !strings.Contains(text, separator) {
 		separator = ";"

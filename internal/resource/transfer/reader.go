@@ -26,10 +26,10 @@ const (
 	maxMalformed = 10_000
 	// maxRow is how long a record may be as JSON, in bytes; real ones are far
 	// shorter.
-	maxRow = 128 << 10
+	maxRowBytes = 128 << 10
 	// maxSeen is how many emails and externalIds a file may have: they are kept in
 	// memory until its end.
-	maxSeen = 2_000_000
+	maxRowKeys = 2_000_000
 )
 
 // row is a record as it is stored in a chunk. Its keys are short, because there
@@ -39,64 +39,64 @@ type row struct {
 	Row  jsontext.Value `json:"r"`
 	// Earlier are the lines before it that have the same externalId or email. If one
 	// of them is imported, this one is refused.
-	Earlier []sameAs `json:"e,omitempty"`
+	Earlier []earlierLine `json:"e,omitempty"`
 }
 
-// sameAs is an earlier line and the field in which it says the same.
-type sameAs struct {
+// earlierLine is an earlier line and the field in which it says the same.
+type earlierLine struct {
 	Line  int    `json:"l"`
 	Field string `json:"f"`
 }
 
-// reader reads the records of a file.
-type reader struct {
+// recordReader reads the records of a file.
+type recordReader struct {
 	noun       noun
 	objectType string
 	ignored    []string
 	records    int
 	malformed  int
 	seen       map[uint64]int   // the first line of each externalId and email, by their hash
-	again      map[uint64][]int // the further lines
+	laterLines map[uint64][]int // the further lines
 	seed       maphash.Seed
-	read       func() (line int, values []value, issue *Issue, err error)
+	read       func() (line int, values []fieldValue, issue *Issue, err error)
 }
 
-// heard stops reading a file when the request is canceled: nobody waits for the
+// cancelableReader stops reading a file when the request is canceled: nobody waits for the
 // answer any more.
-type heard struct {
+type cancelableReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (h heard) Read(p []byte) (int, error) {
+func (h cancelableReader) Read(p []byte) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return h.Reader.Read(p)
 }
 
-// newReader recognizes whether a file is vCard or CSV, and reads the headings of
+// newRecordReader recognizes whether a file is vCard or CSV, and reads the headings of
 // a CSV.
-func newReader(r io.Reader, objectType string, mapping map[string]*string) (*reader, error) {
-	out := &reader{noun: nouns[objectType], objectType: objectType, ignored: []string{},
-		seen: map[uint64]int{}, again: map[uint64][]int{}, seed: maphash.MakeSeed()}
-	text := decoded(r)
-	if isCard(text) {
+func newRecordReader(r io.Reader, objectType string, mapping map[string]*string) (*recordReader, error) {
+	out := &recordReader{noun: nouns[objectType], objectType: objectType, ignored: []string{},
+		seen: map[uint64]int{}, laterLines: map[uint64][]int{}, seed: maphash.MakeSeed()}
+	text := decodeText(r)
+	if isVCard(text) {
 		cards := &cardReader{r: text}
-		out.read = func() (int, []value, *Issue, error) {
-			v, err := cards.next()
+		out.read = func() (int, []fieldValue, *Issue, error) {
+			v, err := cards.nextCard()
 			if err != nil {
 				return 0, nil, nil, err
 			}
 			if v.issue != "" {
 				return v.line, nil, &Issue{Line: v.line, Message: v.issue}, nil
 			}
-			return v.line, v.values(objectType), nil, nil
+			return v.line, v.fieldValues(objectType), nil, nil
 		}
 		return out, nil
 	}
-	lines := newCSV(text)
-	head, err := lines.next()
+	lines := newCSVReader(text)
+	head, err := lines.nextRecord()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, Unreadable.Say("The file is empty.")
@@ -106,13 +106,13 @@ func newReader(r io.Reader, objectType string, mapping map[string]*string) (*rea
 		return nil, Unreadable.Say("The first line, which has the headings, cannot be read: %s.",
 			strings.ToLower(head.issue[:1])+head.issue[1:])
 	}
-	fields, ignored, err := out.noun.assign(head.cells, mapping)
+	fields, ignored, err := out.noun.assignColumns(head.cells, mapping)
 	if err != nil {
 		return nil, err
 	}
 	out.ignored = ignored
-	out.read = func() (int, []value, *Issue, error) {
-		rec, err := lines.next()
+	out.read = func() (int, []fieldValue, *Issue, error) {
+		rec, err := lines.nextRecord()
 		if err != nil {
 			return 0, nil, nil, err
 		}
@@ -122,10 +122,10 @@ func newReader(r io.Reader, objectType string, mapping map[string]*string) (*rea
 		if rec.issue != "" {
 			return rec.line, nil, &Issue{Line: rec.line, Message: rec.issue}, nil
 		}
-		values := make([]value, 0, len(fields))
+		values := make([]fieldValue, 0, len(fields))
 		for i, f := range fields {
 			if f != "" {
-				values = append(values, value{f, rec.cells[i]})
+				values = append(values, fieldValue{f, rec.cells[i]})
 			}
 		}
 		return rec.line, values, nil, nil
@@ -133,8 +133,8 @@ func newReader(r io.Reader, objectType string, mapping map[string]*string) (*rea
 	return out, nil
 }
 
-// next reads a record, or says what is wrong with it. io.EOF is the end.
-func (r *reader) next() (row, *Issue, error) {
+// nextRow reads a record, or says what is wrong with it. io.EOF is the end.
+func (r *recordReader) nextRow() (row, *Issue, error) {
 	line, values, issue, err := r.read()
 	if err != nil {
 		return row{}, nil, err
@@ -149,13 +149,13 @@ func (r *reader) next() (row, *Issue, error) {
 		}
 		return row{}, issue, nil
 	}
-	text, err := r.noun.row(values)
+	text, err := r.noun.buildRow(values)
 	if err != nil {
 		return row{}, nil, fmt.Errorf("transfer: line %d: %w", line, err)
 	}
-	if len(text) > maxRow {
+	if len(text) > maxRowBytes {
 		return row{}, &Issue{Line: line, Message: fmt.Sprintf(
-			"The record is longer than %d bytes as JSON; shorten its longest texts", maxRow)}, nil
+			"The record is longer than %d bytes as JSON; shorten its longest texts", maxRowBytes)}, nil
 	}
 	if bytes.Equal(text, []byte("{}")) {
 		return row{}, &Issue{Line: line, Message: "The record has no value that is used"}, nil
@@ -164,9 +164,9 @@ func (r *reader) next() (row, *Issue, error) {
 	if err := json.Unmarshal(text, &keys); err != nil {
 		return row{}, nil, fmt.Errorf("transfer: line %d: %w", line, err)
 	}
-	earlier := r.repeated(line, &keys)
-	if len(r.seen) > maxSeen {
-		return row{}, nil, Unreadable.Say("The file has more than %d emails and externalIds. Split it.", maxSeen)
+	earlier := r.findEarlierLines(line, &keys)
+	if len(r.seen) > maxRowKeys {
+		return row{}, nil, Unreadable.Say("The file has more than %d emails and externalIds. Split it.", maxRowKeys)
 	}
 	return row{line, text, earlier}, nil, nil
 }
@@ -185,10 +185,10 @@ type email struct {
 // the first.
 const maxEarlier = 100
 
-// repeated finds the lines before this one that have the same externalId or
+// findEarlierLines finds the lines before this one that have the same externalId or
 // email. Nobody can tell which of them is right, so only the first that is valid
 // is imported.
-func (r *reader) repeated(line int, k *rowKeys) (earlier []sameAs) {
+func (r *recordReader) findEarlierLines(line int, k *rowKeys) (earlier []earlierLine) {
 	note := func(field, text string) {
 		hash := maphash.String(r.seed, field+" "+text)
 		first, ok := r.seen[hash]
@@ -196,27 +196,27 @@ func (r *reader) repeated(line int, k *rowKeys) (earlier []sameAs) {
 			r.seen[hash] = line
 			return
 		}
-		for _, l := range append([]int{first}, r.again[hash]...) {
+		for _, l := range append([]int{first}, r.laterLines[hash]...) {
 			if l != line {
-				earlier = append(earlier, sameAs{l, field})
+				earlier = append(earlier, earlierLine{l, field})
 			}
 		}
-		if len(r.again[hash]) < maxEarlier {
-			r.again[hash] = append(r.again[hash], line)
+		if len(r.laterLines[hash]) < maxEarlier {
+			r.laterLines[hash] = append(r.laterLines[hash], line)
 		}
 	}
 	if k.ExternalID != "" {
 		note("externalId", k.ExternalID)
 	}
 	for _, e := range k.Emails {
-		note("email", db.Fold(e.Email))
+		note("email", db.FoldText(e.Email))
 	}
 	return earlier
 }
 
-// repeats returns the issue of a record that has the same key as an earlier one,
+// repeatIssue returns the issue of a record that has the same key as an earlier one,
 // or nil. An earlier line that was itself refused does not count.
-func (v *Import) repeats(r *row) *Issue {
+func (v *Import) repeatIssue(r *row) *Issue {
 	for _, e := range r.Earlier {
 		_, refused := slices.BinarySearchFunc(v.Errors, e.Line, func(i Issue, line int) int {
 			return cmp.Compare(i.Line, line)
@@ -229,13 +229,13 @@ func (v *Import) repeats(r *row) *Issue {
 	return nil
 }
 
-// issueOf turns the refusal of an operation into the issue of a line.
-func issueOf(line int, err error) Issue {
-	f := fault.Of(err)
-	i := Issue{Line: line, Message: clip(f.Sentence(), 500)}
+// issueOfError turns the refusal of an operation into the issue of a line.
+func issueOfError(line int, err error) Issue {
+	f := fault.FromError(err)
+	i := Issue{Line: line, Message: truncateRunes(f.Sentence(), 500)}
 	if tree, ok := f.Details.(*fault.Tree); ok {
 		if at, issue := tree.First(); issue != "" {
-			i.Message = clip(issue, 500)
+			i.Message = truncateRunes(issue, 500)
 			// emails[0].email is the column email.
 			at = at[strings.LastIndexByte(at, '.')+1:]
 			if at, _, _ = strings.Cut(at, "["); at != "" {

@@ -31,7 +31,7 @@ import (
 // Makers looks up the caller who made an import as they are now. It refuses one
 // who may no longer act.
 type Makers interface {
-	Maker(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
+	MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
 }
 
 // Config is what imports need. All of it is required.
@@ -52,7 +52,7 @@ type Service struct{ Config }
 
 // New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
-	config.Require(c, "DB", "Clock", "Log", "Jobs", "Events", "Files", "Makers", "Runner", "Catalog")
+	config.RequireFields(c, "DB", "Clock", "Log", "Jobs", "Events", "Files", "Makers", "Runner", "Catalog")
 	return &Service{c}
 }
 
@@ -89,7 +89,7 @@ const (
 	Failed    Status = "failed"
 )
 
-func (s Status) ended() bool { return s == Succeeded || s == Failed }
+func (s Status) hasEnded() bool { return s == Succeeded || s == Failed }
 
 // Counts says what became of the records of a file. All but Total grow while the
 // import runs.
@@ -119,9 +119,9 @@ type Line struct {
 // maxIssues is how many errors an import keeps, and how many lines a dry run shows.
 const maxIssues = 1000
 
-// fail counts a record that was not taken, and keeps the first errors, in the
+// addFailure counts a record that was not taken, and keeps the first errors, in the
 // order of their lines.
-func (v *Import) fail(i Issue) {
+func (v *Import) addFailure(i Issue) {
 	v.Counts.Failed++
 	v.Counts.Processed++
 	if len(v.Errors) < maxIssues {
@@ -131,16 +131,16 @@ func (v *Import) fail(i Issue) {
 }
 
 var imports = db.NewTable[Import]("imports", db.Life{
-	Noun:       "import",
-	Strangers:  db.NobodyOutside,
-	Refs:       []db.Ref{db.To("actor_id", "", db.Keeps)},
-	Unexported: []string{"actor_id"},
+	Noun:         "import",
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("actor_id", "", db.Keeps)},
+	Unexported:   []string{"actor_id"},
 })
 
 // A chunk is a number of rows that wait to be imported.
 var _ = db.Declare("import_chunks", db.Life{
-	Parent: db.To("import_id", "imports"),
-	Bytes:  "size_bytes",
+	Parent:        db.RefTo("import_id", "imports"),
+	StorageColumn: "size_bytes",
 })
 
 // Operations lists everything that can be done with imports.
@@ -148,22 +148,22 @@ func (s *Service) Operations() []*op.Op {
 	names := []string{"contacts", "customers"}
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:     "imports.list",
-			Route:    "GET /v1/imports",
-			Resource: "contacts",
-			AnyOf:    names,
-			Summary:  "List imports, newest first.",
-			Example:  `{"status": ["running"]}`,
+			Name:           "imports.list",
+			Route:          "GET /v1/imports",
+			Resource:       "contacts",
+			AnyOfResources: names,
+			Summary:        "List imports, newest first.",
+			Example:        `{"status": ["running"]}`,
 		}, listImports),
 		op.Bytes(op.Spec{
-			Name:      "imports.create",
-			Route:     "POST /v1/imports",
-			Doors:     op.REST | op.Console,
-			Resource:  "contacts",
-			AnyOf:     names,
-			Status:    202,
-			Immediate: true,
-			Summary:   "Import contacts or customers from a CSV or vCard file.",
+			Name:           "imports.create",
+			Route:          "POST /v1/imports",
+			Doors:          op.RESTDoor | op.ConsoleDoor,
+			Resource:       "contacts",
+			AnyOfResources: names,
+			Status:         202,
+			MayFinishNow:   true,
+			Summary:        "Import contacts or customers from a CSV or vCard file.",
 			Description: "A record changes what has its externalId or, of a contact, one of its emails, and else " +
 				"creates. Fields that are changed are those that the file has a value for; tags are added; emails, " +
 				"numbers and addresses are for new contacts. Without mapping, columns are known by their headings. A " +
@@ -173,28 +173,28 @@ func (s *Service) Operations() []*op.Op {
 			Events: []string{"import.created"},
 			Example: `{"file": "contacts.csv", "objectType": "contacts", "mapping": "{\"E-Mail\": \"email\"}", ` +
 				`"dryRun": true}`,
-		}, s.create),
+		}, s.createImport),
 		op.GetRow(op.Spec{
-			Name:        "imports.get",
-			Resource:    "contacts",
-			AnyOf:       names,
-			Summary:     "Get an import, with its progress.",
-			Description: "The events of what it changes have its id as requestId.",
-		}, imports, permitReading),
+			Name:           "imports.get",
+			Resource:       "contacts",
+			AnyOfResources: names,
+			Summary:        "Get an import, with its progress.",
+			Description:    "The events of what it changes have its id as requestId.",
+		}, imports, permitReadingImport),
 	}
 }
 
 // Happenings are the events that the job emits, without an operation.
-var Happenings = []op.Happening{
+var Happenings = []op.BackgroundEvent{
 	{Type: "import.succeeded", Resource: "contacts", When: "an import has worked on the last record of its file"},
 	{Type: "import.failed", Resource: "contacts", When: "an import ends before its time; errorMessage says why"},
 }
 
 // The refusals.
 var (
-	Unreadable = fault.Define("IMPORT_FILE_INVALID", 422,
+	Unreadable = fault.DefineKind("IMPORT_FILE_INVALID", 422,
 		"The file is neither CSV with a line of headings nor vCard.")
-	TooManyImports = fault.Define("IMPORT_LIMIT_REACHED", 409,
+	TooManyImports = fault.DefineKind("IMPORT_LIMIT_REACHED", 409,
 		"Three imports of the organization wait or run. Wait for one to end.")
 )
 
@@ -207,19 +207,19 @@ type importList struct {
 
 // listImports lists the imports of the kinds that the caller may read.
 func listImports(ctx context.Context, c *op.Call, in importList) (*op.List[Import], error) {
-	w := db.In(c.Org)
-	db.Choice(w, "status", in.Status, Succeeded)
-	db.Choice(w, "object_type", in.ObjectType, "contacts")
+	w := db.InOrganization(c.Org)
+	db.FilterChoice(w, "status", in.Status, Succeeded)
+	db.FilterChoice(w, "object_type", in.ObjectType, "contacts")
 	var seen []string
 	for name := range nouns {
-		if c.Require(name, op.ActionRead, "It") == nil {
+		if c.RequirePermission(name, op.ActionRead, "It") == nil {
 			seen = append(seen, name)
 		}
 	}
 	if len(seen) < len(nouns) {
-		db.Choice(w, "object_type", seen, "")
+		db.FilterChoice(w, "object_type", seen, "")
 	}
-	list, err := op.Rows(ctx, c, imports, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, imports, in.Browse, in.SortBy, nil, w)
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +230,6 @@ func listImports(ctx context.Context, c *op.Call, in importList) (*op.List[Impor
 	return list, nil
 }
 
-func permitReading(_ context.Context, c *op.Call, v *Import) error {
-	return c.Require(v.ObjectType, op.ActionRead, "An import of "+v.ObjectType)
+func permitReadingImport(_ context.Context, c *op.Call, v *Import) error {
+	return c.RequirePermission(v.ObjectType, op.ActionRead, "An import of "+v.ObjectType)
 }

@@ -18,7 +18,7 @@ func upload(t testing.TB, a *apptest.App, key, name, text string, more ...string
 	for i := 0; i < len(more); i += 2 {
 		parts = append(parts, apptest.Part{Name: more[i], Text: more[i+1]})
 	}
-	return a.Upload(t, key, "/v1/imports", parts...)
+	return a.UploadForm(t, key, "/v1/imports", parts...)
 }
 
 // finish waits for the end of an import, and returns it.
@@ -26,7 +26,7 @@ func finish(t testing.TB, a *apptest.App, r apptest.Result) apptest.Value {
 	t.Helper()
 	ref := r.OK(t, 202).Text("id")
 	for range 3000 {
-		v := a.Send(t, a.Key, "GET", "/v1/imports/"+ref, "").OK(t, 200)
+		v := a.SendREST(t, a.Key, "GET", "/v1/imports/"+ref, "").OK(t, 200)
 		if v.Text("status") == "succeeded" || v.Text("status") == "failed" {
 			return v
 		}
@@ -55,9 +55,9 @@ func counts(t testing.TB, v apptest.Value, want string) {
 // A file creates and changes contacts, says what it would do before, and every
 // event names it.
 func TestImport(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		start(t, a)
-		ada := a.Send(t, a.Key, "POST", "/v1/contacts",
+		ada := a.SendREST(t, a.Key, "POST", "/v1/contacts",
 			`{"firstName": "Ada", "tags": ["old"], "emails": [{"email": "Ada@Example.com"}]}`).OK(t, 201).Text("id")
 		file := "E-Mail;Vorname;Nachname;Firma;Labels\r\n" +
 			"ada@example.com;;Lovelace;;new\r\n" +
@@ -77,10 +77,10 @@ func TestImport(t *testing.T) {
 		dry.Same("lines.2.line", 5)
 		dry.Same("errors.0.field", "email")
 		dry.Same("ignoredColumns.0", "Firma")
-		if n := a.Send(t, a.Key, "GET", "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/contacts", "").OK(t, 200).Len(); n != 1 {
 			t.Errorf("a dry run left %d contacts", n)
 		}
-		if n := a.Send(t, a.Key, "GET", "/v1/imports", "").OK(t, 200).Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/imports", "").OK(t, 200).Len(); n != 0 {
 			t.Errorf("a dry run left %d imports", n)
 		}
 
@@ -89,18 +89,18 @@ func TestImport(t *testing.T) {
 		v.Same("status", "succeeded")
 		v.Same("fileName", "people.csv")
 		v.Same("errors.0.line", 5)
-		c := a.Send(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200)
+		c := a.SendREST(t, a.Key, "GET", "/v1/contacts/"+ada, "").OK(t, 200)
 		c.Same("firstName", "Ada")
 		c.Same("lastName", "Lovelace")
 		c.Same("tags.0", "old")
 		c.Same("tags.1", "new")
-		bob := a.Send(t, a.Key, "GET", "/v1/contacts?email=bob@example.com", "").OK(t, 200)
+		bob := a.SendREST(t, a.Key, "GET", "/v1/contacts?email=bob@example.com", "").OK(t, 200)
 		bob.Same("0.tags.1", "vip")
 		if !bob.At("0.organizationName").Null() {
 			t.Errorf("an ignored column was used: %s", bob)
 		}
 
-		events := a.Send(t, a.Key, "GET", "/v1/events?limit=100", "").OK(t, 200)
+		events := a.SendREST(t, a.Key, "GET", "/v1/events?limit=100", "").OK(t, 200)
 		about := map[string]bool{}
 		for i := range events.Len() {
 			at := fmt.Sprint(i)
@@ -116,7 +116,7 @@ func TestImport(t *testing.T) {
 
 		again := finish(t, a, upload(t, a, a.Key, "people.csv", file, "objectType", "contacts", "mapping", mapping))
 		counts(t, again, "total 3 created 0 updated 0 unchanged 2 failed 1")
-		list := a.Send(t, a.Key, "GET", "/v1/imports?status=succeeded&objectType=contacts", "").OK(t, 200)
+		list := a.SendREST(t, a.Key, "GET", "/v1/imports?status=succeeded&objectType=contacts", "").OK(t, 200)
 		if list.Len() != 2 {
 			t.Errorf("%d imports are listed", list.Len())
 		}
@@ -131,7 +131,7 @@ func TestImport(t *testing.T) {
 func chunks(t testing.TB, a *apptest.App) (n int) {
 	t.Helper()
 	err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, "SELECT count(*) FROM import_chunks")
+		n, err = db.QueryOne[int](ctx, tx, "SELECT count(*) FROM import_chunks")
 		return err
 	})
 	if err != nil {
@@ -142,7 +142,7 @@ func chunks(t testing.TB, a *apptest.App) (n int) {
 
 // Customers are matched by what another system calls them.
 func TestImportCustomers(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		start(t, a)
 		file := "External ID,Name,Email,Phone,Type,Status,Customer since,Tags\n" +
 			"k1,Acme,office@acme.example,'+4930123456,Business,Active,2020-05-01,a\n" +
@@ -152,7 +152,7 @@ func TestImportCustomers(t *testing.T) {
 		counts(t, v, "total 3 created 1 updated 0 unchanged 0 failed 2")
 		v.Same("errors.0.field", "email")
 		v.Same("errors.1.field", "name")
-		acme := a.Send(t, a.Key, "GET", "/v1/customers?externalId=k1", "").OK(t, 200)
+		acme := a.SendREST(t, a.Key, "GET", "/v1/customers?externalId=k1", "").OK(t, 200)
 		acme.Same("0.type", "business")
 		acme.Same("0.status", "active")
 		acme.Same("0.phone", "+4930123456")
@@ -178,14 +178,14 @@ const cards = "BEGIN:VCARD\r\nVERSION:3.0\r\nN:Lovelace;Ada;King;Countess;\r\nFN
 	"nonsense\n"
 
 func TestImportCards(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		start(t, a)
 		v := finish(t, a, upload(t, a, a.Key, "people.vcf", cards, "objectType", "contacts"))
 		counts(t, v, "total 5 created 3 updated 0 unchanged 0 failed 2")
 		v.Same("errors.0.message", "The card has no END:VCARD")
 		v.Same("errors.0.line", 24)
 		v.Same("errors.1.message", "Expected BEGIN:VCARD")
-		ada := a.Send(t, a.Key, "GET", "/v1/contacts?externalId=a-1", "").OK(t, 200)
+		ada := a.SendREST(t, a.Key, "GET", "/v1/contacts?externalId=a-1", "").OK(t, 200)
 		ada.Same("0.firstName", "Ada")
 		ada.Same("0.prefix", "Countess")
 		ada.Same("0.organizationName", "Analytical, Engines")
@@ -195,10 +195,10 @@ func TestImportCards(t *testing.T) {
 		ada.Same("0.phoneNumbers.0.phoneNumber", "+442079460018")
 		ada.Same("0.addresses.0.city", "London")
 		ada.Same("0.tags.1", "maths")
-		if n := a.Send(t, a.Key, "GET", "/v1/contacts?query=jürgen+müller", "").OK(t, 200).Len(); n != 1 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=jürgen+müller", "").OK(t, 200).Len(); n != 1 {
 			t.Errorf("%d Jürgen", n)
 		}
-		grace := a.Send(t, a.Key, "GET", "/v1/contacts?query=hopper", "").OK(t, 200)
+		grace := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=hopper", "").OK(t, 200)
 		grace.Same("0.firstName", "Grace")
 		grace.Same("0.phoneNumbers.0.phoneNumber", "+12125550100")
 	})
@@ -206,7 +206,7 @@ func TestImportCards(t *testing.T) {
 
 // What is refused as a whole, and who is.
 func TestImportRefusals(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		reader, _ := a.NewKey(t, a.Tenant, "contacts:read", "customers:read")
 		writer, _ := a.NewKey(t, a.Tenant, "contacts:write")
 		none, _ := a.NewKey(t, a.Tenant, "tasks:read")
@@ -214,10 +214,10 @@ func TestImportRefusals(t *testing.T) {
 		upload(t, a, reader, "x.csv", good, "objectType", "contacts").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		upload(t, a, writer, "x.csv", "name\nAda\n", "objectType", "customers").
 			Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Send(t, none, "GET", "/v1/imports", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, none, "GET", "/v1/imports", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
 		upload(t, a, a.Key, "x.csv", good, "objectType", "tasks").Refused(t, 400, "VALIDATION_ERROR")
 		upload(t, a, a.Key, "x.csv", good).Issues(t, "objectType")
-		a.Upload(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"}).Issues(t, "file")
+		a.UploadForm(t, a.Key, "/v1/imports", apptest.Part{Name: "objectType", Text: "contacts"}).Issues(t, "file")
 		upload(t, a, a.Key, "x.csv", "", "objectType", "contacts").Refused(t, 422, "IMPORT_FILE_INVALID")
 		upload(t, a, a.Key, "x.csv", "\"a\nb\n", "objectType", "contacts").Refused(t, 422, "IMPORT_FILE_INVALID")
 		upload(t, a, a.Key, "x.csv", "foo,bar\n1,2\n", "objectType", "contacts").Issues(t, "mapping")
@@ -226,8 +226,8 @@ func TestImportRefusals(t *testing.T) {
 			Issues(t, "mapping.firstName")
 		upload(t, a, a.Key, "x.csv", good, "objectType", "contacts", "mapping", `{"nope": "firstName"}`).
 			Issues(t, "mapping.nope")
-		a.Send(t, a.Key, "POST", "/v1/imports", "{}").Refused(t, 400, "INVALID_INPUT")
-		a.Send(t, a.Key, "GET", "/v1/imports/7e2b1c90-4d3a-4f6e-8b15-0c9d8e7f6a5b", "").Refused(t, 404, "NOT_FOUND")
+		a.SendREST(t, a.Key, "POST", "/v1/imports", "{}").Refused(t, 400, "INVALID_INPUT")
+		a.SendREST(t, a.Key, "GET", "/v1/imports/7e2b1c90-4d3a-4f6e-8b15-0c9d8e7f6a5b", "").Refused(t, 404, "NOT_FOUND")
 		upload(t, a, a.Key, "x.bin", strings.Repeat("x\n", 20_000), "objectType", "contacts").Issues(t, "mapping")
 		upload(t, a, a.Key, "x.csv", "name,b\n"+strings.Repeat("x\n", 20_000), "objectType", "contacts").
 			Refused(t, 422, "IMPORT_FILE_INVALID")
@@ -241,12 +241,12 @@ func TestImportRefusals(t *testing.T) {
 		}
 		upload(t, a, a.Key, "x.csv", good, "objectType", "contacts").Refused(t, 409, "IMPORT_LIMIT_REACHED")
 		other := a.NewTenant(t, "free")
-		ref := a.Send(t, other.Key, "GET", "/v1/imports", "").OK(t, 200)
+		ref := a.SendREST(t, other.Key, "GET", "/v1/imports", "").OK(t, 200)
 		if ref.Len() != 0 {
 			t.Error("another organization sees imports")
 		}
-		mine := a.Send(t, reader, "GET", "/v1/imports?status=queued", "").OK(t, 200)
-		a.Send(t, other.Key, "GET", "/v1/imports/"+mine.Text("0.id"), "").Refused(t, 404, "NOT_FOUND")
+		mine := a.SendREST(t, reader, "GET", "/v1/imports?status=queued", "").OK(t, 200)
+		a.SendREST(t, other.Key, "GET", "/v1/imports/"+mine.Text("0.id"), "").Refused(t, 404, "NOT_FOUND")
 		upload(t, a, other.Key, "x.csv", good, "objectType", "contacts").OK(t, 202)
 	})
 }
@@ -254,17 +254,17 @@ func TestImportRefusals(t *testing.T) {
 // A caller who may only create changes nothing that is there, and one whose key was
 // revoked meanwhile changes nothing at all.
 func TestImportRights(t *testing.T) {
-	apptest.Each(t, func(t *testing.T, a *apptest.App) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		key, ref := a.NewKey(t, a.Tenant, "contacts:write")
 		waiting := upload(t, a, key, "x.csv", "firstName\nAda\n", "objectType", "contacts")
-		a.Operate(t, "api_keys.revoke", "api_key", ref, fmt.Sprintf(`{"id": %q}`, ref))
+		a.AsOperator(t, "api_keys.revoke", "api_key", ref, fmt.Sprintf(`{"id": %q}`, ref))
 		start(t, a)
 		v := finish(t, a, waiting)
 		v.Same("status", "failed")
 		if !strings.Contains(v.Text("errorMessage"), "revoked") {
 			t.Errorf("%s", v)
 		}
-		if n := a.Send(t, a.Key, "GET", "/v1/contacts", "").OK(t, 200).Len(); n != 0 {
+		if n := a.SendREST(t, a.Key, "GET", "/v1/contacts", "").OK(t, 200).Len(); n != 0 {
 			t.Errorf("%d contacts", n)
 		}
 	})

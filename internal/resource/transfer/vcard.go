@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// maxCard is how long a vCard may be in bytes, without its pictures.
-const maxCard = 1 << 20
+// maxCardBytes is how long a vCard may be in bytes, without its pictures.
+const maxCardBytes = 1 << 20
 
-// maxName bounds how many bytes of a line are searched for its property name and
+// maxPropertyName bounds how many bytes of a line are searched for its property name and
 // parameters.
-const maxName = 1000
+const maxPropertyName = 1000
 
 // cardReader reads vCards of the versions 2.1, 3.0 and 4.0. Properties without a
 // counterpart in contacts and customers are left out.
 type cardReader struct {
-	r     *bufio.Reader
-	line  int // of the next line
-	began int // the line of a BEGIN:VCARD that was read already, or 0
+	r            *bufio.Reader
+	line         int // of the next line
+	pendingBegin int // the line of a BEGIN:VCARD that was read already, or 0
 }
 
-// isCard recognizes a file of vCards by its beginning.
-func isCard(r *bufio.Reader) bool {
+// isVCard recognizes a file of vCards by its beginning.
+func isVCard(r *bufio.Reader) bool {
 	head, _ := r.Peek(200)
 	return len(head) > 0 && bytes.HasPrefix(bytes.ToUpper(bytes.TrimSpace(head)), []byte("BEGIN:VCARD"))
 }
@@ -41,16 +41,16 @@ type card struct {
 	quoted  bool // the last line is quoted-printable
 }
 
-// next reads a card. io.EOF is the end.
-func (c *cardReader) next() (*card, error) {
+// nextCard reads a card. io.EOF is the end.
+func (c *cardReader) nextCard() (*card, error) {
 	var v *card
-	if c.began > 0 {
-		v, c.began = &card{line: c.began}, 0
+	if c.pendingBegin > 0 {
+		v, c.pendingBegin = &card{line: c.pendingBegin}, 0
 	}
 	for {
 		text, at, err := c.readLine()
 		if errors.Is(err, io.EOF) && v != nil {
-			v.issue = notEnded
+			v.issue = cardNotEnded
 			return v, nil
 		}
 		if err != nil {
@@ -60,7 +60,7 @@ func (c *cardReader) next() (*card, error) {
 		switch {
 		case trimmed == "":
 		case strings.EqualFold(trimmed, "BEGIN:VCARD") && v != nil:
-			v.issue, c.began = notEnded, at
+			v.issue, c.pendingBegin = cardNotEnded, at
 			return v, nil
 		case strings.EqualFold(trimmed, "BEGIN:VCARD"):
 			v = &card{line: at}
@@ -69,58 +69,58 @@ func (c *cardReader) next() (*card, error) {
 		case strings.EqualFold(trimmed, "END:VCARD"):
 			return v, nil
 		default:
-			v.add(text)
+			v.addLine(text)
 		}
 	}
 }
 
-const notEnded = "The card has no END:VCARD"
+const cardNotEnded = "The card has no END:VCARD"
 
-// add appends a line to a card. A folded line, which begins with a space, and a
+// addLine appends a line to a card. A folded line, which begins with a space, and a
 // quoted-printable line whose predecessor ends in "=" continue the last one.
-func (v *card) add(text string) {
+func (v *card) addLine(text string) {
 	folded := text[0] == ' ' || text[0] == '\t'
-	if v.picture = isPicture(text) || v.picture && folded; v.picture {
+	if v.picture = isBinaryProperty(text) || v.picture && folded; v.picture {
 		return
 	}
-	if v.length += len(text); v.length > maxCard {
-		v.issue = fmt.Sprintf("The card is longer than %d bytes", maxCard)
+	if v.length += len(text); v.length > maxCardBytes {
+		v.issue = fmt.Sprintf("The card is longer than %d bytes", maxCardBytes)
 		return
 	}
-	if issue := badText([]byte(text)); issue != "" && v.issue == "" {
+	if issue := textIssue([]byte(text)); issue != "" && v.issue == "" {
 		v.issue = issue
 	}
 	if len(v.lines) == 0 {
-		v.begin(text)
+		v.startLine(text)
 		return
 	}
 	last := &v.lines[len(v.lines)-1]
 	switch {
 	case folded:
 		*last = append(*last, text[1:]...)
-		if len(*last) < maxName { // it may be the name that is folded
+		if len(*last) < maxPropertyName { // it may be the name that is folded
 			v.quoted = isQuotedPrintable(*last)
 		}
 	case v.quoted && bytes.HasSuffix(*last, []byte("=")):
 		*last = append(bytes.TrimSuffix(*last, []byte("=")), text...)
 	default:
-		v.begin(text)
+		v.startLine(text)
 	}
 }
 
-func (v *card) begin(text string) {
+func (v *card) startLine(text string) {
 	v.lines = append(v.lines, []byte(text))
 	v.quoted = isQuotedPrintable(v.lines[len(v.lines)-1])
 }
 
-func isPicture(text string) bool {
+func isBinaryProperty(text string) bool {
 	name, _, _ := strings.Cut(text, ":")
 	name, _, _ = strings.Cut(strings.ToUpper(name), ";")
 	return name == "PHOTO" || name == "LOGO" || name == "SOUND" || name == "KEY"
 }
 
 func isQuotedPrintable(line []byte) bool {
-	name, _, _ := bytes.Cut(line[:min(len(line), maxName)], []byte(":"))
+	name, _, _ := bytes.Cut(line[:min(len(line), maxPropertyName)], []byte(":"))
 	return bytes.Contains(bytes.ToUpper(name), []byte("QUOTED-PRINTABLE"))
 }
 
@@ -140,7 +140,7 @@ func (c *cardReader) readLine() (text string, at int, err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", at, err
 	}
-	n := (&csvReader{}).firstLine(head)
+	n := (&csvReader{}).firstLineLength(head)
 	text = strings.TrimRight(string(head[:n]), "\r\n")
 	if last := head[n-1]; last == '\n' || last == '\r' {
 		c.line++
@@ -149,20 +149,20 @@ func (c *cardReader) readLine() (text string, at int, err error) {
 	return text, at, err
 }
 
-// values lists what a card says, by the fields of a noun.
-func (v *card) values(objectType string) (out []value) {
+// fieldValues lists what a card says, by the fields of a noun.
+func (v *card) fieldValues(objectType string) (out []fieldValue) {
 	has := map[string]bool{}
 	add := func(field, text string) {
 		if text = strings.TrimSpace(text); text != "" {
 			has[field] = true
-			out = append(out, value{field, text})
+			out = append(out, fieldValue{field, text})
 		}
 	}
 	formatted := ""
 	for _, line := range v.lines {
-		name, text := property(line)
-		parts := components(text)
-		text = unescaped(text)
+		name, text := parseProperty(line)
+		parts := splitComponents(text)
+		text = unescapeText(text)
 		part := func(i int) string {
 			if i < len(parts) {
 				return parts[i]
@@ -181,7 +181,7 @@ func (v *card) values(objectType string) (out []value) {
 		case "TITLE":
 			add("jobTitle", text)
 		case "BDAY":
-			add("birthday", day(text))
+			add("birthday", formatDay(text))
 		case "NOTE":
 			add("notes", text)
 		case "UID":
@@ -204,7 +204,7 @@ func (v *card) values(objectType string) (out []value) {
 		}
 	}
 	if objectType == "customers" {
-		return asCustomer(out, formatted)
+		return toCustomerValues(out, formatted)
 	}
 	if !has["firstName"] && !has["lastName"] && !has["organizationName"] {
 		add("name", formatted)
@@ -212,15 +212,15 @@ func (v *card) values(objectType string) (out []value) {
 	return out
 }
 
-// asCustomer turns the values of a card into those of a customer, which has only
+// toCustomerValues turns the values of a card into those of a customer, which has only
 // one email and one phone number.
-func asCustomer(values []value, formatted string) (out []value) {
+func toCustomerValues(values []fieldValue, formatted string) (out []fieldValue) {
 	rename := map[string]string{"emails": "email", "phoneNumbers": "phone", "organizationName": "name"}
 	has := map[string]bool{}
 	add := func(field, text string) {
 		if !has[field] && text != "" {
 			has[field] = true
-			out = append(out, value{field, text})
+			out = append(out, fieldValue{field, text})
 		}
 	}
 	add("name", formatted)
@@ -236,9 +236,9 @@ func asCustomer(values []value, formatted string) (out []value) {
 	return out
 }
 
-// property splits a line into the name of the property and its value, decoded:
+// parseProperty splits a line into the name of the property and its value, decoded:
 // "item1.EMAIL;TYPE=work:ada@example.com" is EMAIL.
-func property(line []byte) (name, text string) {
+func parseProperty(line []byte) (name, text string) {
 	name, text, _ = strings.Cut(string(line), ":")
 	if isQuotedPrintable(line) {
 		if plain, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(text))); err == nil {
@@ -252,28 +252,28 @@ func property(line []byte) (name, text string) {
 	return strings.ToUpper(name), text
 }
 
-// components splits a value at the semicolons that are not escaped.
-func components(text string) (out []string) {
+// splitComponents splits a value at the semicolons that are not escaped.
+func splitComponents(text string) (out []string) {
 	start := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case ';':
-			out = append(out, unescaped(text[start:i]))
+			out = append(out, unescapeText(text[start:i]))
 			start = i + 1
 		}
 	}
-	return append(out, unescaped(text[start:]))
+	return append(out, unescapeText(text[start:]))
 }
 
 var escapes = strings.NewReplacer(`\n`, "\n", `\N`, "\n", `\,`, ",", `\;`, ";", `\\`, `\`)
 
-func unescaped(text string) string { return escapes.Replace(text) }
+func unescapeText(text string) string { return escapes.Replace(text) }
 
-// day turns the forms of a date, such as 19850412 and 1985-04-12T00:00:00Z, into
+// formatDay turns the forms of a date, such as 19850412 and 1985-04-12T00:00:00Z, into
 // 1985-04-12.
-func day(text string) string {
+func formatDay(text string) string {
 	text, _, _ = strings.Cut(text, "T")
 	if len(text) == 8 && !strings.Contains(text, "-") {
 		return text[:4] + "-" + text[4:6] + "-" + text[6:]

@@ -20,28 +20,28 @@ import (
 )
 
 const (
-	workKind = "import.work"
-	workers  = 2
+	workKind      = "import.work"
+	importWorkers = 2
 	// workTime is how long one import may keep a worker before it goes back to the
 	// queue, so that others get their turn.
-	workTime = 20 * time.Second
+	turnTime = 20 * time.Second
 )
 
-// work names an import to work on.
-type work struct {
+// workArgs names an import to work on.
+type workArgs struct {
 	Organization id.ID `json:"organizationId"`
 	Import       id.ID `json:"importId"`
 }
 
 // Handle registers the job that imports the rows.
 func (s *Service) Handle() {
-	job.HandleFlow(s.Jobs, workKind, s.work, job.Lane("import", workers), job.Timeout(5*time.Minute), job.Attempts(8),
-		job.Forget())
+	job.HandleFlow(s.Jobs, workKind, s.importChunks, job.InLane("import", importWorkers),
+		job.RunTimeout(5*time.Minute), job.Attempts(8), job.ForgetWhenDone())
 }
 
-// errMoved means that other records match the rows now than when the rows were
+// errMatchesChanged means that other records match the rows now than when the rows were
 // prepared. The chunk is then prepared anew.
-var errMoved = errors.New("transfer: what the rows match has changed")
+var errMatchesChanged = errors.New("transfer: what the rows match has changed")
 
 // chunk is rows of an import that wait.
 type chunk struct {
@@ -49,57 +49,57 @@ type chunk struct {
 	Rows []row `db:"rows"`
 }
 
-// work works on one chunk after the other.
-func (s *Service) work(ctx context.Context, j job.Job, w work) (job.Outcome, error) {
+// importChunks works on one chunk after the other.
+func (s *Service) importChunks(ctx context.Context, j job.Job, w workArgs) (job.Outcome, error) {
 	begin := time.Now() //nolint:forbidigo // a duration, not a time
 	for {
-		v, next, err := s.look(ctx, w)
+		v, next, err := s.loadNextChunk(ctx, w)
 		switch {
-		case errors.Is(err, db.ErrNone):
+		case errors.Is(err, db.ErrNoRow):
 			return nil, nil //nolint:nilnil // it is gone, or has ended
 		case err != nil:
-			return s.giveUp(j, w, err)
+			return s.retryOrFail(j, w, err)
 		case v.Status == Receiving:
-			return s.end(w, Failed, "The file was not read to its end. Send it again."), nil
+			return s.endOutcome(w, Failed, "The file was not read to its end. Send it again."), nil
 		case next == nil:
-			return s.end(w, Succeeded, ""), nil
+			return s.endOutcome(w, Succeeded, ""), nil
 		}
-		caller, err := s.caller(ctx, v)
+		caller, err := s.importCaller(ctx, v)
 		if err != nil {
-			if fault.Of(err).Status >= 500 {
-				return s.giveUp(j, w, err)
+			if fault.FromError(err).Status >= 500 {
+				return s.retryOrFail(j, w, err)
 			}
-			return s.end(w, Failed, fault.Of(err).Sentence()), nil
+			return s.endOutcome(w, Failed, fault.FromError(err).Sentence()), nil
 		}
-		if err := s.carryOut(ctx, j, caller, v, next); err != nil {
-			return s.giveUp(j, w, err)
+		if err := s.importChunk(ctx, j, caller, v, next); err != nil {
+			return s.retryOrFail(j, w, err)
 		}
-		if time.Since(begin) > workTime {
-			return nil, job.Later(0)
+		if time.Since(begin) > turnTime {
+			return nil, job.RunAgainAfter(0)
 		}
 	}
 }
 
-// look loads the import and its next chunk, which is nil at the end. db.ErrNoRow
+// loadNextChunk loads the import and its next chunk, which is nil at the end. db.ErrNoRow
 // means that the import is gone or has ended.
-func (s *Service) look(ctx context.Context, w work) (v *Import, next *chunk, err error) {
+func (s *Service) loadNextChunk(ctx context.Context, w workArgs) (v *Import, next *chunk, err error) {
 	err = s.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		v, next = nil, nil
 		found, err := imports.Get(ctx, tx, w.Organization, w.Import)
-		if fault.Has(err, fault.NotFound) || err == nil && found.Status.ended() {
-			return db.ErrNone
+		if fault.IsKind(err, fault.NotFound) || err == nil && found.Status.hasEnded() {
+			return db.ErrNoRow
 		}
 		if err != nil {
 			return err
 		}
 		v = found
-		one, err := db.One[chunk](ctx, tx, `
+		one, err := db.QueryOne[chunk](ctx, tx, `
 			SELECT seq, rows
 			FROM import_chunks
 			WHERE organization_id = $1 AND import_id = $2
 			ORDER BY seq
 			LIMIT 1`, w.Organization, w.Import)
-		if errors.Is(err, db.ErrNone) {
+		if errors.Is(err, db.ErrNoRow) {
 			return nil
 		}
 		next = &one
@@ -108,40 +108,40 @@ func (s *Service) look(ctx context.Context, w work) (v *Import, next *chunk, err
 	return v, next, err
 }
 
-// caller is who made the import, with the permissions that they have now.
-func (s *Service) caller(ctx context.Context, v *Import) (*op.Caller, error) {
+// importCaller is who made the import, with the permissions that they have now.
+func (s *Service) importCaller(ctx context.Context, v *Import) (*op.Caller, error) {
 	var who id.ID
 	if v.ActorID != nil {
 		who = *v.ActorID
 	}
-	return s.Makers.Maker(ctx, v.OrganizationID, op.ActorKind(v.ActorKind), who)
+	return s.Makers.MakerAsCaller(ctx, v.OrganizationID, op.ActorKind(v.ActorKind), who)
 }
 
-// giveUp returns the error for another attempt of the job, or fails the import if
+// retryOrFail returns the error for another attempt of the job, or fails the import if
 // there is none left.
-func (s *Service) giveUp(j job.Job, w work, err error) (job.Outcome, error) {
-	if errors.Is(err, errMoved) {
-		return nil, job.Later(0)
+func (s *Service) retryOrFail(j job.Job, w workArgs, err error) (job.Outcome, error) {
+	if errors.Is(err, errMatchesChanged) {
+		return nil, job.RunAgainAfter(0)
 	}
-	if !j.Last() || errors.Is(err, context.Canceled) || errors.Is(err, job.ErrStale) {
+	if !j.IsLastAttempt() || errors.Is(err, context.Canceled) || errors.Is(err, job.ErrLeaseLost) {
 		return nil, err
 	}
 	s.Log.Error("an import failed", "import", w.Import, "err", err)
-	return s.end(w, Failed, "Something went wrong on our side. Import the rest of the file again: "+
+	return s.endOutcome(w, Failed, "Something went wrong on our side. Import the rest of the file again: "+
 		"what is there already stays unchanged."), nil
 }
 
-// end returns what the job writes when an import ends: its status, and the event.
-func (s *Service) end(w work, status Status, why string) job.Outcome {
+// endOutcome returns what the job writes when an import ends: its status, and the event.
+func (s *Service) endOutcome(w workArgs, status Status, why string) job.Outcome {
 	return func(ctx context.Context, tx *db.Tx) error {
 		v, err := imports.Lock(ctx, tx, w.Organization, w.Import)
-		if fault.Has(err, fault.NotFound) || err == nil && v.Status.ended() {
+		if fault.IsKind(err, fault.NotFound) || err == nil && v.Status.hasEnded() {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := dropChunks(ctx, tx, v); err != nil {
+		if err := deleteChunks(ctx, tx, v); err != nil {
 			return err
 		}
 		now := s.Clock.Now()
@@ -163,34 +163,34 @@ func (s *Service) end(w work, status Status, why string) job.Outcome {
 	}
 }
 
-// prepared is a chunk whose rows were checked and matched with existing records,
+// preparedChunk is a chunk whose rows were checked and matched with existing records,
 // outside the transaction that writes them.
-type prepared struct {
+type preparedChunk struct {
 	rows  []op.BatchRow
-	found []*match
+	found []*matchedRecord
 	keys  []rowKeys
 
 	guarded bool // each row is written inside a savepoint of its own
 }
 
-// match is the record that a row changes. err says why it cannot.
-type match struct {
+// matchedRecord is the record that a row changes. err says why it cannot.
+type matchedRecord struct {
 	ID   id.ID
 	Tags []string
 	err  error
 }
 
-// prepare finds the records that the rows change, and checks the rows as the
+// prepareRows finds the records that the rows change, and checks the rows as the
 // batch operation of their noun does.
-func (s *Service) prepare(ctx context.Context, c *op.Call, objectType string, rows []row) (*prepared, error) {
-	p := &prepared{rows: make([]op.BatchRow, len(rows)), keys: make([]rowKeys, len(rows))}
+func (s *Service) prepareRows(ctx context.Context, c *op.Call, objectType string, rows []row) (*preparedChunk, error) {
+	p := &preparedChunk{rows: make([]op.BatchRow, len(rows)), keys: make([]rowKeys, len(rows))}
 	for i, r := range rows {
 		if err := json.Unmarshal(r.Row, &p.keys[i]); err != nil {
 			return nil, fmt.Errorf("transfer: a stored row: %w", err)
 		}
 	}
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		p.found, err = p.match(ctx, tx, c.Org, objectType)
+		p.found, err = p.findMatches(ctx, tx, c.Org, objectType)
 		return err
 	})
 	if err != nil {
@@ -198,19 +198,19 @@ func (s *Service) prepare(ctx context.Context, c *op.Call, objectType string, ro
 	}
 	batch := s.Catalog.Named(nouns[objectType].batch)
 	for i, r := range rows {
-		text, err := p.found[i].change(r.Row)
+		text, err := p.found[i].toUpdate(r.Row)
 		if err != nil {
 			return nil, err
 		}
-		p.rows[i] = batch.ReadRow(ctx, c, text)
+		p.rows[i] = batch.ParseBatchRow(ctx, c, text)
 	}
 	return p, nil
 }
 
-// change turns a row that would create a record into one that changes the match:
+// toUpdate turns a row that would create a record into one that changes the match:
 // it adds the id, adds tags to those that are there, and leaves out lists that an
 // update does not take.
-func (m *match) change(text jsontext.Value) (jsontext.Value, error) {
+func (m *matchedRecord) toUpdate(text jsontext.Value) (jsontext.Value, error) {
 	if m == nil || m.err != nil {
 		return text, nil
 	}
@@ -237,30 +237,31 @@ func (m *match) change(text jsontext.Value) (jsontext.Value, error) {
 	return json.Marshal(fields, json.Deterministic(true))
 }
 
-// match finds the record that each row changes: the one with its externalId, or
+// findMatches finds the record that each row changes: the one with its externalId, or
 // else the contact with one of its emails. It is nil for a row that creates one.
-func (p *prepared) match(ctx context.Context, tx *db.Tx, org id.ID, objectType string) ([]*match, error) {
+func (p *preparedChunk) findMatches(ctx context.Context, tx *db.Tx, org id.ID, objectType string) ([]*matchedRecord,
+	error) {
 	var externals, emails []string
 	for _, k := range p.keys {
 		if k.ExternalID != "" {
 			externals = append(externals, k.ExternalID)
 		}
 		for _, e := range k.Emails {
-			emails = append(emails, db.Fold(e.Email))
+			emails = append(emails, db.FoldText(e.Email))
 		}
 	}
-	find := contact.Find
+	find := contact.FindKnown
 	if objectType == "customers" {
-		find = customer.Find
+		find = customer.FindKnown
 	}
 	known, err := find(ctx, tx, org, externals, emails)
 	if err != nil {
 		return nil, err
 	}
-	byExternal, byEmail := map[string]*match{}, map[string]*match{}
+	byExternal, byEmail := map[string]*matchedRecord{}, map[string]*matchedRecord{}
 	for i := range known {
 		f := &known[i]
-		m := &match{ID: f.ID, Tags: f.Tags}
+		m := &matchedRecord{ID: f.ID, Tags: f.Tags}
 		if f.ExternalID != nil && byExternal[*f.ExternalID] == nil {
 			byExternal[*f.ExternalID] = m
 		}
@@ -268,17 +269,17 @@ func (p *prepared) match(ctx context.Context, tx *db.Tx, org id.ID, objectType s
 			continue
 		}
 		if other := byEmail[*f.Email]; other != nil && other.ID != f.ID {
-			m = &match{ID: other.ID, err: contact.EmailShared.New()}
+			m = &matchedRecord{ID: other.ID, err: contact.EmailShared.New()}
 		}
 		byEmail[*f.Email] = m
 	}
-	out := make([]*match, len(p.keys))
+	out := make([]*matchedRecord, len(p.keys))
 	for i, k := range p.keys {
 		if out[i] = byExternal[k.ExternalID]; out[i] != nil {
 			continue
 		}
 		for _, e := range k.Emails {
-			if out[i] = byEmail[db.Fold(e.Email)]; out[i] != nil {
+			if out[i] = byEmail[db.FoldText(e.Email)]; out[i] != nil {
 				break
 			}
 		}
@@ -286,8 +287,8 @@ func (p *prepared) match(ctx context.Context, tx *db.Tx, org id.ID, objectType s
 	return out, nil
 }
 
-// same reports whether the rows still match the same records.
-func (p *prepared) same(now []*match) bool {
+// sameMatches reports whether the rows still match the same records.
+func (p *preparedChunk) sameMatches(now []*matchedRecord) bool {
 	for i, m := range now {
 		was := p.found[i]
 		if (m == nil) != (was == nil) || m != nil && (m.ID != was.ID || (m.err == nil) != (was.err == nil)) {
@@ -297,32 +298,33 @@ func (p *prepared) same(now []*match) bool {
 	return true
 }
 
-// carryOut imports a chunk. A savepoint around each row would cost as much as the
+// importChunk imports a chunk. A savepoint around each row would cost as much as the
 // row, and nearly all that can be wrong is known before the transaction. So it is
 // tried without savepoints first, and again with them if a row is refused.
-func (s *Service) carryOut(ctx context.Context, j job.Job, caller *op.Caller, v *Import, next *chunk) error {
+func (s *Service) importChunk(ctx context.Context, j job.Job, caller *op.Caller, v *Import, next *chunk) error {
 	batch := s.Catalog.Named(nouns[v.ObjectType].batch)
-	c := s.Runner.Continue(batch, caller, op.REST, string(v.ID))
-	p, err := s.prepare(ctx, c, v.ObjectType, next.Rows)
+	c := s.Runner.NewFollowUpCall(batch, caller, op.RESTDoor, string(v.ID))
+	p, err := s.prepareRows(ctx, c, v.ObjectType, next.Rows)
 	if err != nil {
 		return err
 	}
 	err = s.writeChunk(ctx, j, c, p, v, next)
-	if errors.Is(err, errRefused) {
+	if errors.Is(err, errRowRefused) {
 		p.guarded = true
 		err = s.writeChunk(ctx, j, c, p, v, next)
 	}
 	return err
 }
 
-// errRefused says that a row was refused that no savepoint guarded.
-var errRefused = errors.New("transfer: a row was refused")
+// errRowRefused says that a row was refused that no savepoint guarded.
+var errRowRefused = errors.New("transfer: a row was refused")
 
 // writeChunk removes the chunk, writes its rows and saves the import's progress in
 // one transaction, so that no crash does a row twice.
-func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prepared, v *Import, next *chunk) error {
+func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *preparedChunk, v *Import,
+	next *chunk) error {
 	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := j.Keep(ctx, tx); err != nil {
+		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
 		}
 		// Two imports, or an import and a put, must not create the same record twice: they take turns by this lock.
@@ -335,12 +337,12 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		if err != nil || n == 0 {
 			return err // somebody has done it
 		}
-		found, err := p.match(ctx, tx, c.Org, v.ObjectType)
+		found, err := p.findMatches(ctx, tx, c.Org, v.ObjectType)
 		if err != nil {
 			return err
 		}
-		if !p.same(found) {
-			return errMoved
+		if !p.sameMatches(found) {
+			return errMatchesChanged
 		}
 		state, err := imports.Lock(ctx, tx, c.Org, v.ID)
 		if err != nil {
@@ -348,7 +350,7 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		}
 		state.Status, state.UpdatedAt = Running, c.Now
 		for i := range p.rows {
-			if err := p.write(ctx, c, state, i, &next.Rows[i]); err != nil {
+			if err := p.writeRow(ctx, c, state, i, &next.Rows[i]); err != nil {
 				return err
 			}
 		}
@@ -356,41 +358,41 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 	})
 }
 
-// issue is what is wrong with a row before it is written.
-func (p *prepared) issue(i int) error {
+// rowIssue is what is wrong with a row before it is written.
+func (p *preparedChunk) rowIssue(i int) error {
 	if m := p.found[i]; m != nil && m.err != nil {
 		return m.err
 	}
 	return p.rows[i].Err()
 }
 
-// write imports one row, and counts what became of it.
-func (p *prepared) write(ctx context.Context, c *op.Call, v *Import, i int, r *row) error {
-	emitted := c.Emitted()
-	known := p.issue(i)
-	if again := v.repeats(r); known == nil && again != nil {
-		v.fail(*again)
+// writeRow imports one row, and counts what became of it.
+func (p *preparedChunk) writeRow(ctx context.Context, c *op.Call, v *Import, i int, r *row) error {
+	emitted := c.EmittedCount()
+	known := p.rowIssue(i)
+	if again := v.repeatIssue(r); known == nil && again != nil {
+		v.addFailure(*again)
 		return nil
 	}
 	err := known
 	switch {
 	case known != nil:
 	case p.guarded:
-		_, err = p.rows[i].Try(ctx, c)
+		_, err = p.rows[i].RunInSavepoint(ctx, c)
 	default:
 		_, err = p.rows[i].Run(ctx, c)
 	}
 	switch {
-	case err != nil && fault.Of(err).Status >= 500:
+	case err != nil && fault.FromError(err).Status >= 500:
 		return err
 	case err != nil && known == nil && !p.guarded:
-		return errRefused
+		return errRowRefused
 	case err != nil:
-		v.fail(issueOf(r.Line, err))
+		v.addFailure(issueOfError(r.Line, err))
 		return nil
 	case p.found[i] == nil:
 		v.Counts.Created++
-	case c.Emitted() > emitted:
+	case c.EmittedCount() > emitted:
 		v.Counts.Updated++
 	default:
 		v.Counts.Unchanged++

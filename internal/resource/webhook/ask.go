@@ -12,9 +12,9 @@ import (
 
 // Deliveries that are sent at a caller's request, while the caller waits: a test, and a redelivery.
 
-// post makes an attempt for a caller who waits. When all connections are in use it refuses.
-func (s *Service) post(ctx context.Context, l *letter) (*result, error) {
-	r, err := s.attempt(ctx, s.asked, l)
+// sendForCaller makes an attempt for a caller who waits. When all connections are in use it refuses.
+func (s *Service) sendForCaller(ctx context.Context, l *outgoingAttempt) (*attemptResult, error) {
+	r, err := s.sendAttempt(ctx, s.callerClient, l)
 	if errors.Is(err, outbound.ErrBusy) {
 		return nil, fault.Unavailable.Because(err)
 	}
@@ -34,20 +34,20 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 	}
 	// From here on the idempotency key stays bound to this attempt: a retry with
 	// the key sends the same webhook-id again.
-	if err := c.Save(ctx, struct{}{}); err != nil {
+	if err := c.SaveProgress(ctx, struct{}{}); err != nil {
 		return nil, err
 	}
-	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.Attempt(), EventType: TestType, Status: failed,
-		Epoch: w.Epoch}
+	d := &Delivery{Record: c.NewRecord(), WebhookID: w.ID, EventID: c.AttemptID(), EventType: TestType,
+		Status: deliveryFailed, Epoch: w.Epoch}
 	if c.Rehearsing() {
 		return d, c.Emit("webhook.tested", w.ID, w)
 	}
-	r, err := s.post(ctx, &letter{w, d.ID, testMessage(d), c.Now})
+	r, err := s.sendForCaller(ctx, &outgoingAttempt{w, d.ID, buildTestMessage(d), c.Now})
 	if err != nil {
 		return nil, err
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Delivery, error) {
-		if err := deliveries.Lock(ctx, c, in.ID); err != nil {
+		if err := deliveries.LockParent(ctx, c, in.ID); err != nil {
 			return nil, err
 		}
 		v, now := *d, s.clock.Now()
@@ -68,17 +68,18 @@ func (s *Service) testWebhook(ctx context.Context, c *op.Call, in webhookRef) (*
 // redeliver sends a delivery again. The attempt is recorded before it is made, like a
 // scheduled one.
 func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*Delivery, error) {
-	var l *letter
+	var l *outgoingAttempt
 	var d *Delivery
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		w, err := webhooks.Lock(ctx, tx, c.Org, in.ID)
 		if err != nil {
 			return err
 		}
-		if d, err = deliveries.Rows.Find(ctx, tx, deliveries.Under(c, in.ID).And("id = ?", in.DeliveryID)); err != nil {
+		if d, err = deliveries.Rows.Find(ctx, tx,
+			deliveries.WhereParent(c, in.ID).And("id = ?", in.DeliveryID)); err != nil {
 			return err
 		}
-		m, err := messageOf(ctx, tx, d)
+		m, err := buildMessage(ctx, tx, d)
 		if err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if err := d.beginAttempt(ctx, tx, w, c.Now); err != nil {
 			return err
 		}
-		l = &letter{w, d.ID, m, c.Now}
+		l = &outgoingAttempt{w, d.ID, m, c.Now}
 		return deliveries.Rows.Save(ctx, tx, d)
 	})
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 	if c.Rehearsing() {
 		return d, c.Emit("webhook.delivery.redelivered", d.ID, d)
 	}
-	r, err := s.post(ctx, l)
+	r, err := s.sendForCaller(ctx, l)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func (s *Service) redeliver(ctx context.Context, c *op.Call, in deliveryRef) (*D
 		if err != nil {
 			return nil, err
 		}
-		if err := s.settle(ctx, c.Tx, w, r, false); err != nil {
+		if err := s.settleAttempt(ctx, c.Tx, w, r, false); err != nil {
 			return nil, err
 		}
 		d, err := deliveries.Rows.Get(ctx, c.Tx, c.Org, in.DeliveryID)

@@ -17,43 +17,44 @@ import (
 	"frontdesk/internal/kernel/outbound"
 )
 
-// letter is an attempt that is about to be made.
-type letter struct {
+// outgoingAttempt is an attempt that is about to be made.
+type outgoingAttempt struct {
 	webhook  *Webhook
 	delivery id.ID
 	message  *message
 	began    clock.Time // when the attempt was recorded
 }
 
-// result is the outcome of an attempt.
-type result struct {
+// attemptResult is the outcome of an attempt.
+type attemptResult struct {
 	delivery id.ID
 	url      string
 	began    clock.Time
 	took     time.Duration
 	status   int    // 0 without an answer
 	body     string // an excerpt
-	why      string // why it failed; empty on success
+	failure  string // why it failed; empty on success
 }
 
-func (r *result) ok() bool { return r.why == "" }
+func (r *attemptResult) isSuccess() bool { return r.failure == "" }
 
-// attempt sends one delivery. An error is the service's own trouble and says nothing about the
+// sendAttempt sends one delivery. An error is the service's own trouble and says nothing about the
 // endpoint; what the endpoint did wrong is in the result.
-func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *letter) (*result, error) {
-	body, err := l.message.body()
+func (s *Service) sendAttempt(ctx context.Context, client *outbound.Client, l *outgoingAttempt) (*attemptResult,
+	error) {
+	body, err := l.message.encodeBody()
 	if err != nil {
 		return nil, err
 	}
 	at := time.Now() //nolint:forbidigo // the receiver compares it with its own clock, which no setting shifts
-	signature, err := s.signature(l.webhook, s.clock.Now(), l.message.ID, at, body)
+	signature, err := s.signatureHeader(l.webhook, s.clock.Now(), l.message.ID, at, body)
 	if err != nil {
 		return nil, err
 	}
-	r := &result{delivery: l.delivery, url: l.webhook.URL, began: l.began}
+	r := &attemptResult{delivery: l.delivery, url: l.webhook.URL, began: l.began}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.webhook.URL, bytes.NewReader(body))
 	if err != nil {
-		r.why = "The address is not valid."
+		r.failure = "The address is not valid."
 		return r, nil
 	}
 	req.Header.Set("Content-Type", "application/json")
@@ -73,21 +74,21 @@ func (s *Service) attempt(ctx context.Context, client *outbound.Client, l *lette
 	case errors.Is(err, outbound.ErrBusy):
 		return nil, err
 	case err != nil:
-		r.why = explain(err)
+		r.failure = explainFailure(err)
 		return r, nil
 	}
-	r.status, r.body = answer.Status, excerpt(answer.Body)
+	r.status, r.body = answer.Status, bodyExcerpt(answer.Body)
 	switch {
 	case r.status >= 300 && r.status < 400:
-		r.why = fmt.Sprintf("The endpoint answered %d. Redirects are not followed.", r.status)
+		r.failure = fmt.Sprintf("The endpoint answered %d. Redirects are not followed.", r.status)
 	case r.status < 200 || r.status >= 300:
-		r.why = fmt.Sprintf("The endpoint answered %d.", r.status)
+		r.failure = fmt.Sprintf("The endpoint answered %d.", r.status)
 	}
 	return r, nil
 }
 
-// explain says why no answer came, without revealing anything of the service's own network.
-func explain(err error) string {
+// explainFailure says why no answer came, without revealing anything of the service's own network.
+func explainFailure(err error) string {
 	var lookup *net.DNSError
 	var timeout net.Error
 	switch {
@@ -96,7 +97,7 @@ func explain(err error) string {
 	case errors.Is(err, outbound.ErrScheme):
 		return "The address is not https."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("The endpoint did not answer within %g seconds.", attemptTime.Seconds())
+		return fmt.Sprintf("The endpoint did not answer within %g seconds.", attemptTimeout.Seconds())
 	case errors.As(err, &lookup):
 		return "The name of the endpoint could not be found."
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -110,9 +111,9 @@ func explain(err error) string {
 	return "The connection broke before the answer was complete."
 }
 
-// excerpt is the beginning of an answer, as text that every database accepts: valid UTF-8
+// bodyExcerpt is the beginning of an answer, as text that every database accepts: valid UTF-8
 // without NUL.
-func excerpt(body []byte) string {
-	body = body[:min(len(body), excerptBytes)]
+func bodyExcerpt(body []byte) string {
+	body = body[:min(len(body), maxExcerptBytes)]
 	return strings.ToValidUTF8(strings.ReplaceAll(string(body), "\x00", ""), "")
 }

@@ -9,10 +9,10 @@ import (
 	"frontdesk/internal/kernel/peer"
 )
 
-// check refuses an address that nothing could be sent to, and unknown event types. address and
+// checkFields refuses an address that nothing could be sent to, and unknown event types. address and
 // types say which of the two were sent. A name is resolved at each attempt, and only then is
 // it known whether it leads to a private address.
-func (s *Service) check(v *Webhook, address, types bool) error {
+func (s *Service) checkFields(v *Webhook, address, types bool) error {
 	var tree *fault.Tree
 	if address {
 		if issue := s.addressIssue(v.URL); issue != "" {
@@ -21,8 +21,8 @@ func (s *Service) check(v *Webhook, address, types bool) error {
 	}
 	if types {
 		for i, t := range v.Events {
-			if t != event.Every && !s.catalog.Emits(t) {
-				tree = tree.At([]any{"events", i}, s.catalog.NoEvent(t))
+			if t != event.EveryType && !s.catalog.HasEventType(t) {
+				tree = tree.At([]any{"events", i}, s.catalog.UnknownEventText(t))
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (s *Service) addressIssue(address string) string {
 	if n, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || n < 1 || n > 65535) {
 		return "Must have a port between 1 and 65535, or none"
 	}
-	if err := s.client.Reaches(u.Hostname()); err != nil {
+	if err := s.jobClient.CheckHost(u.Hostname()); err != nil {
 		return "Must be a public address"
 	}
 	return ""

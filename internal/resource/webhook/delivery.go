@@ -40,23 +40,23 @@ type Delivery struct {
 type DeliveryStatus string
 
 const (
-	pending   DeliveryStatus = "pending"
-	retrying  DeliveryStatus = "retrying"
-	succeeded DeliveryStatus = "succeeded"
-	failed    DeliveryStatus = "failed"
-	canceled  DeliveryStatus = "canceled"
+	deliveryPending   DeliveryStatus = "pending"
+	deliveryRetrying  DeliveryStatus = "retrying"
+	deliverySucceeded DeliveryStatus = "succeeded"
+	deliveryFailed    DeliveryStatus = "failed"
+	deliveryCanceled  DeliveryStatus = "canceled"
 )
 
 var deliveries = op.NewNested[Delivery]("webhook_deliveries", db.Life{
-	Noun:      "delivery",
-	Strangers: db.NobodyOutside,
-	Answered:  []string{"response_body", "error_message"},
-	Parent:    db.To("webhook_id", "webhooks", db.EndsAtPurge),
-	Refs:      []db.Ref{db.To("event_id", "events", db.Keeps)},
-	Permanent: true,
-	Expire:    db.Expiry{After: func(r config.Retention) time.Duration { return r.Deliveries }},
+	Noun:         "delivery",
+	ExternalText: db.NoExternalText,
+	ExternalOnly: []string{"response_body", "error_message"},
+	Parent:       db.RefTo("webhook_id", "webhooks", db.EndsAtPurge),
+	Refs:         []db.Ref{db.RefTo("event_id", "events", db.Keeps)},
+	Permanent:    true,
+	Expire:       db.Expiry{After: func(r config.Retention) time.Duration { return r.Deliveries }},
 	// An endpoint's answer may repeat what it received.
-	Erase:      db.Blank("response_body = NULL").Only("response_body IS NOT NULL").Find(findDeliveries),
+	Erase:      db.BlankColumns("response_body = NULL").OnlyWhere("response_body IS NOT NULL").AlsoFind(findDeliveries),
 	Unexported: []string{"epoch", "event_seq", "failures"},
 })
 
@@ -74,14 +74,14 @@ func (s *Service) deliveryOperations() []*op.Op {
 		op.GetChild(op.Spec{
 			Name:        "webhooks.deliveries.get",
 			Description: "Only this answer has requestBody and history.",
-		}, deliveries, withHistory),
+		}, deliveries, fillHistory),
 		op.Read(op.Spec{
 			Name:     "webhooks.deliveries.newest",
 			Summary:  "Get the newest delivery of each of many webhooks.",
 			Resource: "webhooks",
-			Doors:    op.Console,
+			Doors:    op.ConsoleDoor,
 			Example:  `{"ids": ["3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"]}`,
-		}, deliveries.Newest),
+		}, deliveries.NewestPerParent),
 		op.Flow(op.Spec{
 			Name:      "webhooks.deliveries.redeliver",
 			Outward:   true,
@@ -97,18 +97,18 @@ func (s *Service) deliveryOperations() []*op.Op {
 	}
 }
 
-// withHistory fills in what only the answer for one delivery has: its attempts and its body.
-func withHistory(ctx context.Context, c *op.Call, d *Delivery) error {
-	attempts, err := d.history(ctx, c.Tx)
+// fillHistory fills in what only the answer for one delivery has: its attempts and its body.
+func fillHistory(ctx context.Context, c *op.Call, d *Delivery) error {
+	attempts, err := d.loadHistory(ctx, c.Tx)
 	if err != nil {
 		return err
 	}
 	d.History = &attempts
-	m, err := messageOf(ctx, c.Tx, d)
+	m, err := buildMessage(ctx, c.Tx, d)
 	if err != nil || m == nil {
 		return err
 	}
-	body, err := m.body()
+	body, err := m.encodeBody()
 	text := string(body)
 	d.RequestBody = &text
 	return err
@@ -127,8 +127,8 @@ type deliveryList struct {
 }
 
 func listDeliveries(ctx context.Context, c *op.Call, in deliveryList) (*op.List[Delivery], error) {
-	w := deliveries.Under(c, in.ID)
-	db.OneOf(w, "status", in.Status)
-	db.Equal(w, "event_type", in.EventType)
+	w := deliveries.WhereParent(c, in.ID)
+	db.FilterOneOf(w, "status", in.Status)
+	db.FilterEqual(w, "event_type", in.EventType)
 	return deliveries.ListUncounted(ctx, c, in.ID, w, in.Page)
 }

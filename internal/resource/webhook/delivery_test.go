@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 		e := newEndpoint(t, nil)
 		subscribe(t, a.Door("action", a.Tenant), e.server.URL, "contact.created", "contact.updated")
 		const writers, rounds = 8, 25
-		apptest.AtOnce(writers, func(i int) {
+		apptest.RunAtOnce(writers, func(i int) {
 			call := a.Door("action", a.Tenant)
 			id := call(t, "contacts.create",
 				fmt.Sprintf(`{"firstName": "w%d", "lastName": "0"}`, i)).OK(t, 201).Text("id")
@@ -60,7 +60,7 @@ func TestOrder(t *testing.T) {
 		}
 		var log []string
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			log, err = db.All[string](ctx, tx, `
+			log, err = db.QueryAll[string](ctx, tx, `
 				SELECT id
 				FROM events
 				WHERE organization_id = $1 AND resource_type = 'contact'
@@ -98,7 +98,7 @@ func TestOrderOfSlowFanOuts(t *testing.T) {
 		}
 		var seq int64
 		err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			seq, err = db.One[int64](ctx, tx, `
+			seq, err = db.QueryOne[int64](ctx, tx, `
 				SELECT seq
 				FROM events
 				WHERE organization_id = $1 AND type = 'contact.created'`,
@@ -132,7 +132,7 @@ func TestOrderOfSlowFanOuts(t *testing.T) {
 // meantime: here somebody holds the webhook's row until the first give up waiting.
 // The receiver ends on the last state.
 func TestOrderAfterFailedFanOuts(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, engine db.Engine) {
 		if engine != db.Postgres {
 			t.Skip("writes take turns on SQLite, so no row is held")
 		}
@@ -154,7 +154,7 @@ func TestOrderAfterFailedFanOuts(t *testing.T) {
 				call(t, "contacts.update", fmt.Sprintf(`{"id": %q, "firstName": "%d"}`, contact, i)).OK(t, 200)
 				time.Sleep(30 * time.Millisecond)
 			}
-			met := func() bool { g, err := a.Jobs.Gauges(t.Context()); return err != nil || g.Locked > 0 }
+			met := func() bool { g, err := a.Jobs.ReadGauges(t.Context()); return err != nil || g.Locked > 0 }
 			until(t, 2*time.Minute, met, func() string { return "no fan-out met the locked row" })
 			return nil
 		})
@@ -166,7 +166,7 @@ func TestOrderAfterFailedFanOuts(t *testing.T) {
 				t.Fatalf("state %v came as number %d", v.event.Data["firstName"], i+1)
 			}
 		}
-		if g, err := a.Jobs.Gauges(t.Context()); err != nil || g.Locked == 0 {
+		if g, err := a.Jobs.ReadGauges(t.Context()); err != nil || g.Locked == 0 {
 			t.Errorf("no fan-out met the locked row, so nothing was tried: %+v, %v", g, err)
 		}
 	})
@@ -180,7 +180,7 @@ func TestNothingIsLeft(t *testing.T) {
 		e := newEndpoint(t, nil)
 		subscribe(t, call, e.server.URL, "contact.created")
 		const writers, rounds = 4, 50
-		apptest.AtOnce(writers, func(int) {
+		apptest.RunAtOnce(writers, func(int) {
 			for range rounds {
 				call(t, "contacts.create", `{"firstName": "Ada"}`).OK(t, 201)
 				time.Sleep(rand.N(20 * time.Millisecond))
@@ -398,10 +398,10 @@ func TestTestUnderAKey(t *testing.T) {
 			}
 		}
 		e := newEndpoint(t, nil)
-		hook := a.Send(t, a.Key, "POST", "/v1/webhooks",
+		hook := a.SendREST(t, a.Key, "POST", "/v1/webhooks",
 			fmt.Sprintf(`{"url": %q, "events": ["contact.created"]}`, e.server.URL)).OK(t, 201).Text("id")
 		send := func() apptest.Result {
-			return a.Send(t, a.Key, "POST", "/v1/webhooks/"+hook+"/test", "", "Idempotency-Key", "k")
+			return a.SendREST(t, a.Key, "POST", "/v1/webhooks/"+hook+"/test", "", "Idempotency-Key", "k")
 		}
 		change(refuse[a.DB.Engine()])
 		if r := send(); r.Status != 503 {

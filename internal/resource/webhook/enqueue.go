@@ -18,13 +18,13 @@ import (
 // stop, so no delivery is left without a job.
 func (s *Service) enqueueDelivery(ctx context.Context, tx *db.Tx, e event.Event, listener id.ID) error {
 	w, err := webhooks.Lock(ctx, tx, e.Organization, listener)
-	if fault.Has(err, fault.NotFound) || err == nil && w.Status != active {
+	if fault.IsKind(err, fault.NotFound) || err == nil && w.Status != statusActive {
 		return nil // deleted or disabled in the meantime
 	}
 	if err != nil {
 		return err
 	}
-	if suspended, err := w.suspended(ctx, tx); err != nil || suspended {
+	if suspended, err := w.isSuspended(ctx, tx); err != nil || suspended {
 		return err
 	}
 	now := s.clock.Now()
@@ -35,7 +35,7 @@ func (s *Service) enqueueDelivery(ctx context.Context, tx *db.Tx, e event.Event,
 		EventID:   e.ID,
 		EventType: e.Type,
 		EventSeq:  &e.Seq,
-		Status:    pending,
+		Status:    deliveryPending,
 		Epoch:     w.Epoch,
 	}
 	if err := deliveries.Rows.Insert(ctx, tx, &d); err != nil {
@@ -54,13 +54,13 @@ func (s *Service) cancelWaiting(ctx context.Context, tx *db.Tx, w *Webhook) erro
 		*turn++
 		*at = nil
 	}
-	_, err := s.jobs.Enqueue(ctx, tx, cancelKind, cancelArgs{w.OrganizationID, w.ID, w.Epoch},
-		job.For(w.OrganizationID))
+	_, err := s.jobs.Enqueue(ctx, tx, cancelJob, cancelArgs{w.OrganizationID, w.ID, w.Epoch},
+		job.ForOrganization(w.OrganizationID))
 	return err
 }
 
 const (
-	cancelKind  = "webhook.cancel"
+	cancelJob   = "webhook.cancel"
 	cancelBatch = 500
 )
 
@@ -70,14 +70,14 @@ type cancelArgs struct {
 	Epoch        int64 `json:"epoch"`
 }
 
-// cancel is the job that marks the deliveries of older epochs as canceled, in batches, because
+// cancelOldDeliveries is the job that marks the deliveries of older epochs as canceled, in batches, because
 // there may be too many for one transaction. A webhook that was deleted cannot be locked, but
 // nothing else writes to it either.
-func (s *Service) cancel(ctx context.Context, tx *db.Tx, _ job.Job, a cancelArgs) error {
-	if err := db.Lock(ctx, tx, webhooks.Name(), a.Organization, a.Webhook); err != nil && !errors.Is(err, db.ErrNone) {
+func (s *Service) cancelOldDeliveries(ctx context.Context, tx *db.Tx, _ job.Job, a cancelArgs) error {
+	if err := db.Lock(ctx, tx, webhooks.Name(), a.Organization, a.Webhook); err != nil && !errors.Is(err, db.ErrNoRow) {
 		return err
 	}
-	for _, status := range []DeliveryStatus{pending, retrying} {
+	for _, status := range []DeliveryStatus{deliveryPending, deliveryRetrying} {
 		n, err := db.Exec(ctx, tx, `
 			UPDATE webhook_deliveries
 			SET status = 'canceled', next_attempt_at = NULL, completed_at = $4, updated_at = $4
@@ -90,7 +90,7 @@ func (s *Service) cancel(ctx context.Context, tx *db.Tx, _ job.Job, a cancelArgs
 			return err
 		}
 		if n == cancelBatch {
-			return job.Later(0)
+			return job.RunAgainAfter(0)
 		}
 	}
 	return nil
@@ -103,21 +103,21 @@ func (s *Service) ensureWorker(ctx context.Context, tx *db.Tx, w *Webhook, q que
 	if *due != nil && **due <= at {
 		return nil
 	}
-	return s.handOver(ctx, tx, w, q, at, turn, due)
+	return s.handOverTurn(ctx, tx, w, q, at, turn, due)
 }
 
-// handOver gives the turn to a new job that runs at the given time. The job that had it ends
+// handOverTurn gives the turn to a new job that runs at the given time. The job that had it ends
 // when it sees the new number.
-func (s *Service) handOver(
+func (s *Service) handOverTurn(
 	ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time, turn *int64, due **clock.Time,
 ) error {
 	*turn++
 	*due = &at
-	if err := q.save(ctx, tx, w); err != nil {
+	if err := q.saveTurn(ctx, tx, w); err != nil {
 		return err
 	}
-	_, err := s.jobs.Enqueue(ctx, tx, q.kindOf(w.Slow), turnArgs{w.OrganizationID, w.ID, *turn},
-		job.For(w.OrganizationID),
-		job.At(at))
+	_, err := s.jobs.Enqueue(ctx, tx, q.jobKind(w.Slow), turnArgs{w.OrganizationID, w.ID, *turn},
+		job.ForOrganization(w.OrganizationID),
+		job.RunAt(at))
 	return err
 }

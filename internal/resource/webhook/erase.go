@@ -7,11 +7,11 @@ import (
 )
 
 var _ = db.Declare("webhook_attempts", db.Life{
-	Parent: db.To("delivery_id", "webhook_deliveries", db.EndsAtPurge),
-	Erase:  db.Blank("response_body = NULL").Only("response_body IS NOT NULL"),
+	Parent: db.RefTo("delivery_id", "webhook_deliveries", db.EndsAtPurge),
+	Erase:  db.BlankColumns("response_body = NULL").OnlyWhere("response_body IS NOT NULL"),
 })
 
 // findDeliveries finds, for the erasure of a person, the deliveries of events about them.
 func findDeliveries(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
-	return e.Any(ctx, tx, "webhook_deliveries", "organization_id = $1 AND event_id = ANY($2)", e.IDs("events"))
+	return e.ScanAny(ctx, tx, "webhook_deliveries", "organization_id = $1 AND event_id = ANY($2)", e.RowIDs("events"))
 }

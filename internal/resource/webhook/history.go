@@ -41,19 +41,19 @@ func (d *Delivery) archiveAttempt(ctx context.Context, tx *db.Tx) error {
 	_, err := db.Exec(ctx, tx, "INSERT INTO webhook_attempts (organization_id, delivery_id, "+attemptColumns+
 		") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		d.OrganizationID, d.ID, d.AttemptedAt, d.URL, d.DurationMs, d.ResponseStatus, d.ResponseBody, d.ErrorMessage)
-	if err != nil || d.Attempts <= int64(len(backoff)) {
+	if err != nil || d.Attempts <= int64(len(retryBackoff)) {
 		return err
 	}
 	_, err = db.Exec(ctx, tx, `
 		DELETE FROM webhook_attempts WHERE organization_id = $1 AND delivery_id = $2 AND seq <=
 			(SELECT seq FROM webhook_attempts WHERE organization_id = $1
-			AND delivery_id = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3)`, d.OrganizationID, d.ID, len(backoff))
+			AND delivery_id = $2 ORDER BY seq DESC LIMIT 1 OFFSET $3)`, d.OrganizationID, d.ID, len(retryBackoff))
 	return err
 }
 
-// recordLate writes the outcome of an attempt into the history, because a redelivery began the
+// recordLateOutcome writes the outcome of an attempt into the history, because a redelivery began the
 // next attempt before this one ended.
-func (d *Delivery) recordLate(ctx context.Context, tx *db.Tx, r *result) error {
+func (d *Delivery) recordLateOutcome(ctx context.Context, tx *db.Tx, r *attemptResult) error {
 	late := *d
 	late.setOutcome(r)
 	_, err := db.Exec(ctx, tx, `
@@ -64,9 +64,9 @@ func (d *Delivery) recordLate(ctx context.Context, tx *db.Tx, r *result) error {
 	return err
 }
 
-// history lists every known attempt, oldest first. The last one is in the delivery's own row.
-func (d *Delivery) history(ctx context.Context, tx *db.Tx) ([]Attempt, error) {
-	rows, err := db.All[Attempt](ctx, tx, "SELECT "+attemptColumns+` FROM webhook_attempts
+// loadHistory lists every known attempt, oldest first. The last one is in the delivery's own row.
+func (d *Delivery) loadHistory(ctx context.Context, tx *db.Tx) ([]Attempt, error) {
+	rows, err := db.QueryAll[Attempt](ctx, tx, "SELECT "+attemptColumns+` FROM webhook_attempts
 		WHERE organization_id = $1 AND delivery_id = $2
 		ORDER BY seq`, d.OrganizationID, d.ID)
 	if d.AttemptedAt != nil {

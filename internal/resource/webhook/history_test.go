@@ -71,7 +71,7 @@ func TestHistory(t *testing.T) {
 			}
 			fmt.Fprintf(w, "answer %d", n)
 		}
-		apptest.AtOnce(2, func(i int) {
+		apptest.RunAtOnce(2, func(i int) {
 			for i == 1 && calls.Load() < 6 {
 				time.Sleep(time.Millisecond)
 			}

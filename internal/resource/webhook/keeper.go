@@ -18,7 +18,7 @@ var _ account.Keeper = (*Service)(nil)
 
 // MadeBy lists the active webhooks that belong to a user.
 func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]account.Holding, error) {
-	return db.All[account.Holding](ctx, tx, `
+	return db.QueryAll[account.Holding](ctx, tx, `
 		SELECT id, 'webhook' AS kind, url AS name, status FROM webhooks
 		WHERE organization_id = $1 AND maker_user_id = $2 AND status = 'active' AND deleted_at IS NULL
 		ORDER BY created_at, seq`, org, user)
@@ -26,26 +26,26 @@ func (s *Service) MadeBy(ctx context.Context, tx *db.Tx, org, user id.ID) ([]acc
 
 // TakeOver makes the caller the maker of a webhook.
 func (s *Service) TakeOver(ctx context.Context, c *op.Call, webhook id.ID) error {
-	return s.modify(ctx, c, webhook, func(v *Webhook) error {
-		v.MakerUserID = c.Caller.UserID()
+	return s.modifyWebhook(ctx, c, webhook, func(v *Webhook) error {
+		v.MakerUserID = c.Caller.UserIDOrNil()
 		return nil
 	})
 }
 
 // Stop disables a webhook whose maker leaves.
 func (s *Service) Stop(ctx context.Context, c *op.Call, webhook id.ID) error {
-	return s.modify(ctx, c, webhook, func(v *Webhook) error {
-		why := makerLeft
-		v.Status, v.DisabledReason = disabled, &why
+	return s.modifyWebhook(ctx, c, webhook, func(v *Webhook) error {
+		why := reasonMakerLeft
+		v.Status, v.DisabledReason = statusDisabled, &why
 		if err := s.cancelWaiting(ctx, c.Tx, v); err != nil {
 			return err
 		}
-		return v.listen(ctx, c.Tx)
+		return v.updateListener(ctx, c.Tx)
 	})
 }
 
-// modify locks a webhook, changes it, and saves it with an event.
-func (s *Service) modify(ctx context.Context, c *op.Call, webhook id.ID, change func(*Webhook) error) error {
+// modifyWebhook locks a webhook, changes it, and saves it with an event.
+func (s *Service) modifyWebhook(ctx context.Context, c *op.Call, webhook id.ID, change func(*Webhook) error) error {
 	v, err := webhooks.Lock(ctx, c.Tx, c.Org, webhook)
 	if err != nil {
 		return err
@@ -60,15 +60,15 @@ func (s *Service) modify(ctx context.Context, c *op.Call, webhook id.ID, change 
 	return c.Emit("webhook.updated", v.ID, v)
 }
 
-// suspendedTime is how long to wait before checking again whether a webhook's
+// suspendedRecheck is how long to wait before checking again whether a webhook's
 // maker is enabled.
-const suspendedTime = time.Minute
+const suspendedRecheck = time.Minute
 
-// suspended reports whether the maker of a webhook is disabled or has left.
-func (v *Webhook) suspended(ctx context.Context, tx *db.Tx) (bool, error) {
+// isSuspended reports whether the maker of a webhook is disabled or has left.
+func (v *Webhook) isSuspended(ctx context.Context, tx *db.Tx) (bool, error) {
 	if v.MakerUserID == nil {
 		return false, nil
 	}
-	is, err := account.IsActive(ctx, tx, v.OrganizationID, *v.MakerUserID)
+	is, err := account.IsActiveMember(ctx, tx, v.OrganizationID, *v.MakerUserID)
 	return !is, err
 }

@@ -32,20 +32,20 @@ type message struct {
 	ApprovedBy     *id.ID     `json:"approvedBy"`
 }
 
-func (m *message) body() ([]byte, error) { return json.Marshal(m) }
+func (m *message) encodeBody() ([]byte, error) { return json.Marshal(m) }
 
 // TestType is the type of the event that webhooks.test sends. The event log never
 // contains one.
 const TestType = "webhook.test"
 
-// messageOf builds a delivery's message from its event. It returns nil when the event was
+// buildMessage builds a delivery's message from its event. It returns nil when the event was
 // erased or is past its retention.
-func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
+func buildMessage(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 	if d.EventSeq == nil {
-		return testMessage(d), nil
+		return buildTestMessage(d), nil
 	}
-	e, err := event.BySeq(ctx, tx, d.OrganizationID, *d.EventSeq)
-	if errors.Is(err, db.ErrNone) || err == nil && e.Data == nil {
+	e, err := event.GetBySeq(ctx, tx, d.OrganizationID, *d.EventSeq)
+	if errors.Is(err, db.ErrNoRow) || err == nil && e.Data == nil {
 		return nil, nil
 	}
 	return &message{Type: e.Type, Timestamp: e.At, Data: e.Data, Previous: e.Previous, ID: e.ID,
@@ -55,8 +55,8 @@ func messageOf(ctx context.Context, tx *db.Tx, d *Delivery) (*message, error) {
 		ProposalID: e.Proposal, ApprovedBy: e.ApprovedBy}, err
 }
 
-// testMessage builds the message of a test, which has no event in the log.
-func testMessage(d *Delivery) *message {
+// buildTestMessage builds the message of a test, which has no event in the log.
+func buildTestMessage(d *Delivery) *message {
 	e := event.Event{}.BySystem()
 	return &message{Type: TestType, Timestamp: d.CreatedAt, Data: db.JSON(fmt.Sprintf(`{"webhookId":%q}`, d.WebhookID)),
 		ID: d.EventID, OrganizationID: d.OrganizationID,

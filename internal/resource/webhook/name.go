@@ -9,7 +9,7 @@ import (
 
 // NameOf is what people know a webhook by: its URL. It is empty when the webhook is gone.
 func (s *Service) NameOf(ctx context.Context, tx *db.Tx, org, webhook id.ID) (string, error) {
-	urls, err := db.All[string](ctx, tx, "SELECT url FROM webhooks WHERE organization_id = $1 AND id = $2", org,
+	urls, err := db.QueryAll[string](ctx, tx, "SELECT url FROM webhooks WHERE organization_id = $1 AND id = $2", org,
 		webhook)
 	if err != nil || len(urls) == 0 {
 		return "", err

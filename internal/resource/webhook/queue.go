@@ -17,33 +17,34 @@ import (
 // attempts in the order of the log, and retries when they are due. They are separate, so that
 // retries delay no first attempt.
 type queue struct {
-	kind   string // of its job; jobs for slow endpoints have another kind, and their own lane
-	column string // prefix of its columns in webhooks
-	next   string // SQL that selects the next delivery
-	turnOf func(*Webhook) (turn *int64, at **clock.Time)
+	kind    string // of its job; jobs for slow endpoints have another kind, and their own lane
+	column  string // prefix of its columns in webhooks
+	nextSQL string // SQL that selects the next delivery
+	turnOf  func(*Webhook) (turn *int64, at **clock.Time)
 }
 
-const waiting = " FROM webhook_deliveries WHERE organization_id = $1 AND webhook_id = $2 AND epoch = $3 AND status = "
+const waitingSQL = " FROM webhook_deliveries WHERE organization_id = $1 AND webhook_id = $2 AND epoch = $3 AND status = "
 
 var (
-	firstAttempts = queue{kind: "webhook.send", column: "send", next: waiting + "'pending' ORDER BY event_seq LIMIT 1",
+	firstAttempts = queue{kind: "webhook.send", column: "send", nextSQL: waitingSQL +
+		"'pending' ORDER BY event_seq LIMIT 1",
 		turnOf: func(w *Webhook) (*int64, **clock.Time) { return &w.SendTurn, &w.SendAt }}
 	retries = queue{kind: "webhook.retry", column: "retry",
-		next:   waiting + "'retrying' ORDER BY next_attempt_at LIMIT 1",
-		turnOf: func(w *Webhook) (*int64, **clock.Time) { return &w.RetryTurn, &w.RetryAt }}
+		nextSQL: waitingSQL + "'retrying' ORDER BY next_attempt_at LIMIT 1",
+		turnOf:  func(w *Webhook) (*int64, **clock.Time) { return &w.RetryTurn, &w.RetryAt }}
 	queues = []queue{firstAttempts, retries}
 )
 
-// kindOf is the kind of the queue's job.
-func (q *queue) kindOf(slow bool) string {
+// jobKind is the kind of the queue's job.
+func (q *queue) jobKind(slow bool) string {
 	if slow {
 		return q.kind + "_slow"
 	}
 	return q.kind
 }
 
-// save writes which job has the turn, and when it runs.
-func (q *queue) save(ctx context.Context, tx *db.Tx, w *Webhook) error {
+// saveTurn writes which job has the turn, and when it runs.
+func (q *queue) saveTurn(ctx context.Context, tx *db.Tx, w *Webhook) error {
 	turn, at := q.turnOf(w)
 	_, err := db.Exec(ctx, tx,
 		"UPDATE webhooks SET "+q.column+"_turn = $3, "+q.column+"_at = $4 WHERE organization_id = $1 AND id = $2",
@@ -59,94 +60,94 @@ type turnArgs struct {
 	Turn         int64 `json:"turn"`
 }
 
-// step is what a worker does next: make an attempt, wait, or stop when both are nil.
-type step struct {
-	letter *letter
-	later  *time.Duration
+// workerStep is what a worker does next: make an attempt, wait, or stop when both are nil.
+type workerStep struct {
+	attempt *outgoingAttempt
+	wait    *time.Duration
 }
 
-func later(d time.Duration) *step { return &step{later: &d} }
+func waitStep(d time.Duration) *workerStep { return &workerStep{wait: &d} }
 
-// work is the job: it makes one attempt after the other. Between two attempts, one transaction
+// workQueue is the job: it makes one attempt after the other. Between two attempts, one transaction
 // records the outcome of the last and takes up the next. A process that dies during an attempt
 // leaves the delivery pending or retrying, and the next worker sends it again with the same
 // webhook-id.
-func (s *Service) work(ctx context.Context, j job.Job, q queue, slow bool, a turnArgs) error {
+func (s *Service) workQueue(ctx context.Context, j job.Job, q queue, slow bool, a turnArgs) error {
 	began := time.Now() //nolint:forbidigo // a duration, not a time
-	client, end := s.client.Session()
+	client, end := s.jobClient.Session()
 	defer end()
-	var last *result
+	var last *attemptResult
 	for {
-		var next *step
+		var next *workerStep
 		err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			if err := j.Keep(ctx, tx); err != nil {
+			if err := j.RenewLease(ctx, tx); err != nil {
 				return err
 			}
-			next, err = s.step(ctx, tx, q, slow, a, last, time.Since(began) > turnTime)
+			next, err = s.nextStep(ctx, tx, q, slow, a, last, time.Since(began) > turnDuration)
 			return err
 		})
 		switch {
 		case err != nil:
 			return err
-		case next.later != nil:
-			return job.Later(*next.later)
-		case next.letter == nil:
+		case next.wait != nil:
+			return job.RunAgainAfter(*next.wait)
+		case next.attempt == nil:
 			return nil
 		}
-		if last, err = s.attempt(ctx, client, next.letter); err != nil {
+		if last, err = s.sendAttempt(ctx, client, next.attempt); err != nil {
 			return err
 		}
 	}
 }
 
-// step records the outcome of the last attempt, and decides what the worker does next.
+// nextStep records the outcome of the last attempt, and decides what the worker does next.
 // turnOver is whether it has worked long enough and others should have its place.
-func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a turnArgs, last *result,
-	turnOver bool) (*step, error) {
+func (s *Service) nextStep(ctx context.Context, tx *db.Tx, q queue, slow bool, a turnArgs, last *attemptResult,
+	turnOver bool) (*workerStep, error) {
 	w, err := webhooks.Lock(ctx, tx, a.Organization, a.Webhook)
-	if fault.Has(err, fault.NotFound) {
-		return &step{}, nil // deleted
+	if fault.IsKind(err, fault.NotFound) {
+		return &workerStep{}, nil // deleted
 	}
 	if err != nil {
 		return nil, err
 	}
 	if last != nil {
-		if err := s.settle(ctx, tx, w, last, true); err != nil {
+		if err := s.settleAttempt(ctx, tx, w, last, true); err != nil {
 			return nil, err
 		}
 	}
 	turn, at := q.turnOf(w)
-	if *turn != a.Turn || w.Status != active {
-		return &step{}, nil
+	if *turn != a.Turn || w.Status != statusActive {
+		return &workerStep{}, nil
 	}
 	now := s.clock.Now()
-	rest := func(until clock.Time) (*step, error) {
+	rest := func(until clock.Time) (*workerStep, error) {
 		*at = &until
-		return later(max(until.Sub(now), 0)), q.save(ctx, tx, w)
+		return waitStep(max(until.Sub(now), 0)), q.saveTurn(ctx, tx, w)
 	}
-	d, m, err := s.next(ctx, tx, w, q, now)
+	d, m, err := s.findNextDelivery(ctx, tx, w, q, now)
 	switch {
 	case err != nil:
 		return nil, err
 	case d == nil:
 		*at = nil
-		return &step{}, q.save(ctx, tx, w)
+		return &workerStep{}, q.saveTurn(ctx, tx, w)
 	case d.NextAttemptAt != nil && *d.NextAttemptAt > now:
 		return rest(*d.NextAttemptAt)
 	case slow != w.Slow: // the endpoint has changed lanes
-		return &step{}, s.handOver(ctx, tx, w, q, now, turn, at)
+		return &workerStep{}, s.handOverTurn(ctx, tx, w, q, now, turn, at)
 	case turnOver:
 		return rest(now)
 	}
-	if suspended, err := w.suspended(ctx, tx); err != nil {
+	if suspended, err := w.isSuspended(ctx, tx); err != nil {
 		return nil, err
 	} else if suspended {
-		return rest(now.Add(suspendedTime))
+		return rest(now.Add(suspendedRecheck))
 	}
 	if q.column == firstAttempts.column {
 		// First attempts go in the order of the log, so they wait for earlier events that are still
 		// being passed on.
-		wait, behind, err := event.Behind(ctx, tx, w.OrganizationID, *d.EventSeq)
+		wait, behind, err := event.FanOutPendingBefore(ctx, tx, w.OrganizationID, *d.EventSeq)
 		if err != nil {
 			return nil, err
 		}
@@ -157,34 +158,35 @@ func (s *Service) step(ctx context.Context, tx *db.Tx, q queue, slow bool, a tur
 	if *at == nil || **at != 0 {
 		working := clock.Time(0) // earlier than any time, so ensureWorker starts no second job
 		*at = &working
-		if err := q.save(ctx, tx, w); err != nil {
+		if err := q.saveTurn(ctx, tx, w); err != nil {
 			return nil, err
 		}
 	}
 	if err := d.beginAttempt(ctx, tx, w, now); err != nil {
 		return nil, err
 	}
-	return &step{letter: &letter{w, d.ID, m, now}}, deliveries.Rows.Save(ctx, tx, d)
+	return &workerStep{attempt: &outgoingAttempt{w, d.ID, m, now}}, deliveries.Rows.Save(ctx, tx, d)
 }
 
-// next finds the next delivery and its message. On the way it cancels deliveries whose event
+// findNextDelivery finds the next delivery and its message. On the way it cancels deliveries whose event
 // was erased.
-func (s *Service) next(ctx context.Context, tx *db.Tx, w *Webhook, q queue,
+func (s *Service) findNextDelivery(ctx context.Context, tx *db.Tx, w *Webhook, q queue,
 	now clock.Time) (*Delivery, *message, error) {
 	for {
-		d, err := db.One[Delivery](ctx, tx, "SELECT "+deliveries.Rows.Columns()+q.next, w.OrganizationID, w.ID, w.Epoch)
-		if errors.Is(err, db.ErrNone) {
+		d, err := db.QueryOne[Delivery](ctx, tx, "SELECT "+deliveries.Rows.Columns()+q.nextSQL, w.OrganizationID, w.ID,
+			w.Epoch)
+		if errors.Is(err, db.ErrNoRow) {
 			return nil, nil, nil
 		}
 		if err != nil {
 			return nil, nil, err
 		}
-		m, err := messageOf(ctx, tx, &d)
+		m, err := buildMessage(ctx, tx, &d)
 		if err != nil || m != nil {
 			return &d, m, err
 		}
 		why := "The event was erased."
-		d.Status, d.NextAttemptAt, d.CompletedAt, d.UpdatedAt, d.ErrorMessage = canceled, nil, &now, now, &why
+		d.Status, d.NextAttemptAt, d.CompletedAt, d.UpdatedAt, d.ErrorMessage = deliveryCanceled, nil, &now, now, &why
 		if err := deliveries.Rows.Save(ctx, tx, &d); err != nil {
 			return nil, nil, err
 		}

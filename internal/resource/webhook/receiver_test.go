@@ -22,7 +22,7 @@ import (
 
 // each runs fn on a service per engine whose jobs run.
 func each(t *testing.T, fn func(t *testing.T, a *apptest.App)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		a := apptest.Start(t, e)
 		begin(t, a)
 		fn(t, a)

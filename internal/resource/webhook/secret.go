@@ -20,8 +20,8 @@ const (
 	secretVersion = "v1"
 )
 
-// overlap is how long the previous secret signs alongside the new one.
-const overlap = 24 * time.Hour
+// secretOverlap is how long the previous secret signs alongside the new one.
+const secretOverlap = 24 * time.Hour
 
 func newSecret() string {
 	raw := make([]byte, secretBytes)
@@ -31,21 +31,22 @@ func newSecret() string {
 
 // The places that sealed secrets are bound to. The table's Life repeats them in
 // SQL.
-func place(webhook id.ID) string         { return "webhooks/" + string(webhook) }
-func previousPlace(webhook id.ID) string { return "webhooks/" + string(webhook) + "/previous" }
+func secretPlace(webhook id.ID) string         { return "webhooks/" + string(webhook) }
+func previousSecretPlace(webhook id.ID) string { return "webhooks/" + string(webhook) + "/previous" }
 
-// signature is the webhook-signature header of a message: one signature, followed by one of
+// signatureHeader is the webhook-signature header of a message: one signature, followed by one of
 // the previous secret while that still signs.
-func (s *Service) signature(w *Webhook, now clock.Time, message id.ID, at time.Time, body []byte) (string, error) {
+func (s *Service) signatureHeader(w *Webhook, now clock.Time, message id.ID, at time.Time, body []byte) (string,
+	error) {
 	sealed := []struct {
 		text  []byte
 		place string
-	}{{w.Sealed, place(w.ID)}}
+	}{{w.Sealed, secretPlace(w.ID)}}
 	if w.Previous != nil && w.PreviousSecretUntil != nil && *w.PreviousSecretUntil > now {
 		sealed = append(sealed, struct {
 			text  []byte
 			place string
-		}{w.Previous, previousPlace(w.ID)})
+		}{w.Previous, previousSecretPlace(w.ID)})
 	}
 	var out []string
 	for _, v := range sealed {

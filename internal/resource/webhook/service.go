@@ -15,25 +15,25 @@ import (
 
 // Bounds of what is sent and read.
 const (
-	answerBytes  = 64 << 10 // how much of an answer is read
-	excerptBytes = 2 << 10  // how much of it is kept
+	maxAnswerBytes  = 64 << 10 // how much of an answer is read
+	maxExcerptBytes = 2 << 10  // how much of it is kept
 
 	// How many endpoints are attempted at once, in each of the two lanes. An
 	// endpoint takes at most two places: for first attempts and for retries.
-	workers = 64
+	laneWorkers = 64
 	// How many callers may test or redeliver at once.
-	callers = 32
+	maxCallers = 32
 )
 
 // Durations that tests shorten.
 var (
-	attemptTime = 10 * time.Second // for one attempt, from DNS lookup to the last byte
-	slowTime    = time.Second      // an endpoint that takes longer moves to the slow lane
-	turnTime    = 3 * time.Second  // how long one endpoint is served before others get a turn
+	attemptTimeout = 10 * time.Second // for one attempt, from DNS lookup to the last byte
+	slowThreshold  = time.Second      // an endpoint that takes longer moves to the slow lane
+	turnDuration   = 3 * time.Second  // how long one endpoint is served before others get a turn
 
 	// retryBackoff is how long to wait after each failure: 3 days in total, before
 	// jitter.
-	backoff = []time.Duration{
+	retryBackoff = []time.Duration{
 		5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
 		3 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour, 24 * time.Hour,
 	}
@@ -41,8 +41,8 @@ var (
 
 // Catalog knows which events exist. NoEvent is the issue to show for a type that does not.
 type Catalog interface {
-	Emits(eventType string) bool
-	NoEvent(eventType string) string
+	HasEventType(eventType string) bool
+	UnknownEventText(eventType string) string
 }
 
 // Config is what webhooks need. All fields but Insecure are required.
@@ -58,41 +58,41 @@ type Config struct {
 
 // Service sends webhooks.
 type Service struct {
-	db       *db.DB
-	clock    *clock.Clock
-	jobs     *job.Queue
-	events   *event.Log
-	seal     op.Sealer
-	catalog  Catalog
-	insecure bool
-	client   *outbound.Client // for the jobs
-	asked    *outbound.Client // for callers who wait; apart, so that neither takes the other's connections
+	db           *db.DB
+	clock        *clock.Clock
+	jobs         *job.Queue
+	events       *event.Log
+	seal         op.Sealer
+	catalog      Catalog
+	insecure     bool
+	jobClient    *outbound.Client // for the jobs
+	callerClient *outbound.Client // for callers who wait; apart, so that neither takes the other's connections
 }
 
 const listenerKind = "webhook"
 
 // New panics when a required field is missing. Nothing is sent before Handle.
 func New(c Config) *Service {
-	config.Require(c, "DB", "Clock", "Jobs", "Events", "Seal", "Catalog")
+	config.RequireFields(c, "DB", "Clock", "Jobs", "Events", "Seal", "Catalog")
 	o := outbound.Options{
-		Timeout:  attemptTime,
-		MaxBytes: answerBytes,
-		Cut:      true,
-		AtOnce:   4 * workers,
-		Insecure: c.Insecure,
+		Timeout:       attemptTimeout,
+		MaxBytes:      maxAnswerBytes,
+		TruncateBody:  true,
+		MaxConcurrent: 4 * laneWorkers,
+		AllowInsecure: c.Insecure,
 	}
 	few := o
-	few.AtOnce = callers
+	few.MaxConcurrent = maxCallers
 	return &Service{
-		db:       c.DB,
-		clock:    c.Clock,
-		jobs:     c.Jobs,
-		events:   c.Events,
-		seal:     c.Seal,
-		catalog:  c.Catalog,
-		insecure: c.Insecure,
-		client:   outbound.New(o),
-		asked:    outbound.New(few),
+		db:           c.DB,
+		clock:        c.Clock,
+		jobs:         c.Jobs,
+		events:       c.Events,
+		seal:         c.Seal,
+		catalog:      c.Catalog,
+		insecure:     c.Insecure,
+		jobClient:    outbound.New(o),
+		callerClient: outbound.New(few),
 	}
 }
 
@@ -109,22 +109,23 @@ func (s *Service) Handle() {
 			// A webhook's row says that this job works its queue, so no other
 			// would replace it if it were given up. It is retried for ever.
 			work := func(ctx context.Context, j job.Job, a turnArgs) (job.Outcome, error) {
-				return nil, s.work(ctx, j, q, slow, a)
+				return nil, s.workQueue(ctx, j, q, slow, a)
 			}
-			job.HandleFlow(s.jobs, q.kindOf(slow), work, job.Lane(lane, workers), job.Timeout(turnTime+2*attemptTime),
-				job.Attempts(1<<30), job.Backoff(pause), job.Forget())
+			job.HandleFlow(s.jobs, q.jobKind(slow), work, job.InLane(lane, laneWorkers),
+				job.RunTimeout(turnDuration+2*attemptTimeout),
+				job.Attempts(1<<30), job.RetryBackoff(jobBackoff), job.ForgetWhenDone())
 		}
 	}
-	job.HandleTx(s.jobs, cancelKind, s.cancel, job.Forget())
+	job.HandleTx(s.jobs, cancelJob, s.cancelOldDeliveries, job.ForgetWhenDone())
 }
 
-// pause is how long a failed job waits. It is short, because a job fails when the database
+// jobBackoff is how long a failed job waits. It is short, because a job fails when the database
 // does, not when the endpoint does. The job of a busy endpoint lives for months, and all its
 // failures count.
-func pause(attempt int) time.Duration { return min(time.Second<<min(attempt-1, 6), 5*time.Second) }
+func jobBackoff(attempt int) time.Duration { return min(time.Second<<min(attempt-1, 6), 5*time.Second) }
 
-// Purge removes previous secrets that no longer sign. It reports whether there may be more.
-func Purge(ctx context.Context, tx *db.Tx, now clock.Time, batch int) (bool, error) {
+// PurgeOldSecrets removes previous secrets that no longer sign. It reports whether there may be more.
+func PurgeOldSecrets(ctx context.Context, tx *db.Tx, now clock.Time, batch int) (bool, error) {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE webhooks
 		SET previous_secret = NULL, previous_secret_until = NULL

@@ -15,7 +15,7 @@ import (
 )
 
 // setOutcome copies the result of the last attempt into the delivery.
-func (d *Delivery) setOutcome(r *result) {
+func (d *Delivery) setOutcome(r *attemptResult) {
 	ms := r.took.Milliseconds()
 	d.URL, d.DurationMs = &r.url, &ms
 	d.ResponseStatus, d.ResponseBody, d.ErrorMessage = nil, nil, nil
@@ -23,32 +23,32 @@ func (d *Delivery) setOutcome(r *result) {
 		status := int64(r.status)
 		d.ResponseStatus, d.ResponseBody = &status, &r.body
 	}
-	if !r.ok() {
-		d.ErrorMessage = &r.why
+	if !r.isSuccess() {
+		d.ErrorMessage = &r.failure
 	}
 }
 
 // recordOutcome writes the result of an attempt into the delivery, or into its history if a
 // later attempt has begun since. A success completes the delivery either way.
-func (d *Delivery) recordOutcome(ctx context.Context, tx *db.Tx, r *result, now clock.Time) error {
+func (d *Delivery) recordOutcome(ctx context.Context, tx *db.Tx, r *attemptResult, now clock.Time) error {
 	d.UpdatedAt = now
-	if r.ok() {
-		d.Status, d.NextAttemptAt, d.CompletedAt = succeeded, nil, &now
+	if r.isSuccess() {
+		d.Status, d.NextAttemptAt, d.CompletedAt = deliverySucceeded, nil, &now
 	}
 	if d.AttemptedAt != nil && *d.AttemptedAt != r.began {
-		return d.recordLate(ctx, tx, r)
+		return d.recordLateOutcome(ctx, tx, r)
 	}
 	d.setOutcome(r)
 	return nil
 }
 
-// settle records the outcome of an attempt, and decides what follows: a retry, the end of the
+// settleAttempt records the outcome of an attempt, and decides what follows: a retry, the end of the
 // delivery, or of the webhook. The caller has locked the webhook, as every writer of its
 // deliveries does. scheduled is false for an attempt that a caller asked for: unless it
 // succeeds, it leaves the schedule alone.
-func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, scheduled bool) error {
+func (s *Service) settleAttempt(ctx context.Context, tx *db.Tx, w *Webhook, r *attemptResult, scheduled bool) error {
 	d, err := deliveries.Rows.Get(ctx, tx, w.OrganizationID, r.delivery)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return nil // past its retention
 	}
 	if err != nil {
@@ -59,20 +59,20 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 		return err
 	}
 	retry, exhausted := false, false
-	if open := d.Status == pending || d.Status == retrying; open && scheduled {
+	if open := d.Status == deliveryPending || d.Status == deliveryRetrying; open && scheduled {
 		d.Failures++
-		if r.status == http.StatusGone || d.Failures > len(backoff) {
-			exhausted = d.Failures > len(backoff)
-			d.Status, d.NextAttemptAt, d.CompletedAt = failed, nil, &now
+		if r.status == http.StatusGone || d.Failures > len(retryBackoff) {
+			exhausted = d.Failures > len(retryBackoff)
+			d.Status, d.NextAttemptAt, d.CompletedAt = deliveryFailed, nil, &now
 		} else {
-			at := now.Add(jittered(backoff[d.Failures-1]))
-			d.Status, d.NextAttemptAt, retry = retrying, &at, d.Epoch == w.Epoch && w.Status == active
+			at := now.Add(addJitter(retryBackoff[d.Failures-1]))
+			d.Status, d.NextAttemptAt, retry = deliveryRetrying, &at, d.Epoch == w.Epoch && w.Status == statusActive
 		}
 	}
 	if err := deliveries.Rows.Save(ctx, tx, d); err != nil {
 		return err
 	}
-	if slow := r.took >= slowTime; slow != w.Slow {
+	if slow := r.took >= slowThreshold; slow != w.Slow {
 		w.Slow = slow
 		if _, err := db.Exec(ctx, tx, "UPDATE webhooks SET slow = $3 WHERE organization_id = $1 AND id = $2",
 			w.OrganizationID, w.ID, slow); err != nil {
@@ -80,39 +80,39 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, w *Webhook, r *result, 
 		}
 	}
 	switch {
-	case w.Status != active:
+	case w.Status != statusActive:
 		return nil
 	case r.status == http.StatusGone:
-		return s.disable(ctx, tx, w, gone, now)
+		return s.disableWebhook(ctx, tx, w, reasonGone, now)
 	case exhausted:
 		// One delivery failed for three days. If no other came through in that time, the endpoint is dead.
-		through, err := db.One[bool](ctx, tx, `
+		through, err := db.QueryOne[bool](ctx, tx, `
 			SELECT EXISTS (SELECT 1 FROM webhook_deliveries
 			WHERE organization_id = $1 AND webhook_id = $2 AND status = 'succeeded' AND completed_at >= $3)`,
 			w.OrganizationID, w.ID, d.CreatedAt)
 		if err != nil || through {
 			return err
 		}
-		return s.disable(ctx, tx, w, failing, now)
+		return s.disableWebhook(ctx, tx, w, reasonFailing, now)
 	case retry:
 		return s.ensureWorker(ctx, tx, w, retries, *d.NextAttemptAt)
 	}
 	return nil
 }
 
-// jittered changes a wait by up to a tenth either way, so that deliveries that failed together
+// addJitter changes a wait by up to a tenth either way, so that deliveries that failed together
 // are not all retried at once.
-func jittered(d time.Duration) time.Duration {
+func addJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + rand.Float64()/5))
 }
 
-// disable disables a webhook by the service's own decision, which an event reports.
-func (s *Service) disable(ctx context.Context, tx *db.Tx, w *Webhook, reason string, now clock.Time) error {
-	w.Status, w.DisabledReason, w.UpdatedAt = disabled, &reason, now
+// disableWebhook disables a webhook by the service's own decision, which an event reports.
+func (s *Service) disableWebhook(ctx context.Context, tx *db.Tx, w *Webhook, reason string, now clock.Time) error {
+	w.Status, w.DisabledReason, w.UpdatedAt = statusDisabled, &reason, now
 	if err := s.cancelWaiting(ctx, tx, w); err != nil {
 		return err
 	}
-	if err := w.listen(ctx, tx); err != nil {
+	if err := w.updateListener(ctx, tx); err != nil {
 		return err
 	}
 	if err := webhooks.Save(ctx, tx, w); err != nil {

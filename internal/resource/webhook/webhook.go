@@ -64,19 +64,19 @@ type Webhook struct {
 type Status string
 
 const (
-	active   Status = "active"
-	disabled Status = "disabled"
+	statusActive   Status = "active"
+	statusDisabled Status = "disabled"
 
 	// Why the service disabled a webhook.
-	gone      = "gone"
-	failing   = "failing"
-	makerLeft = "maker_left"
+	reasonGone      = "gone"
+	reasonFailing   = "failing"
+	reasonMakerLeft = "maker_left"
 )
 
 var webhooks = db.NewTable[Webhook]("webhooks", db.Life{
-	Noun:      "webhook",
-	Strangers: db.NobodyOutside,
-	Refs:      []db.Ref{db.To("maker_user_id", "users", db.Keeps)},
+	Noun:         "webhook",
+	ExternalText: db.NoExternalText,
+	Refs:         []db.Ref{db.RefTo("maker_user_id", "users", db.Keeps)},
 	Sealed: []db.Sealed{
 		{Column: "secret", Place: "'webhooks/' || id"},
 		{Column: "previous_secret", Place: "'webhooks/' || id || '/previous'"},
@@ -88,7 +88,7 @@ var webhooks = db.NewTable[Webhook]("webhooks", db.Life{
 const maxWebhooks = 100
 
 // LimitReached refuses another webhook.
-var LimitReached = fault.Define("WEBHOOK_LIMIT_REACHED", 409,
+var LimitReached = fault.DefineKind("WEBHOOK_LIMIT_REACHED", 409,
 	"An organization has at most 100 webhooks. Delete one first.")
 
 const webhookRefExample = `"id": "3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"`
@@ -100,7 +100,7 @@ func (s *Service) Operations() []*op.Op {
 		op.ListRows(op.Spec{
 			Name:    "webhooks.list",
 			Example: `{"status": ["active"], "limit": 20}`,
-		}, webhooks, func(in *webhookList, w *db.Where) { db.OneOf(w, "status", in.Status) }),
+		}, webhooks, func(in *webhookList, w *db.Where) { db.FilterOneOf(w, "status", in.Status) }),
 		op.Write(op.Spec{
 			Name:    "webhooks.create",
 			Outward: true,
@@ -131,8 +131,8 @@ func (s *Service) Operations() []*op.Op {
 			Example: `{` + ref + `, "events": ["*"], "description": null}`,
 		}, s.updateWebhook),
 		op.DeleteRow(op.Spec{Name: "webhooks.delete", Description: "Waiting deliveries are canceled."}, webhooks,
-			s.silence),
-		op.Restore("webhooks", "webhooks", webhooks, restoreDisabled),
+			s.stopDeliveries),
+		op.RestoreRow("webhooks", "webhooks", webhooks, restoreDisabled),
 		op.Write(op.Spec{
 			Name:    "webhooks.rotate_secret",
 			Route:   "POST /v1/webhooks/{id}/rotate-secret",
@@ -173,14 +173,14 @@ type webhookList struct {
 func (s *Service) createWebhook(ctx context.Context, c *op.Call, in Fields) (*Webhook, error) {
 	// A new endpoint counts as slow until it has answered quickly, so one that
 	// never answers cannot take a place from those that do.
-	v := Webhook{Record: c.NewRecord(), Fields: in, Slow: true, MakerUserID: c.Caller.UserID()}
-	if err := s.check(&v, true, true); err != nil {
+	v := Webhook{Record: c.NewRecord(), Fields: in, Slow: true, MakerUserID: c.Caller.UserIDOrNil()}
+	if err := s.checkFields(&v, true, true); err != nil {
 		return nil, err
 	}
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
-	n, err := webhooks.Count(ctx, c.Tx, db.In(c.Org))
+	n, err := webhooks.Count(ctx, c.Tx, db.InOrganization(c.Org))
 	if err != nil {
 		return nil, err
 	}
@@ -188,13 +188,13 @@ func (s *Service) createWebhook(ctx context.Context, c *op.Call, in Fields) (*We
 		return nil, LimitReached.New()
 	}
 	secret := newSecret()
-	if v.Sealed, err = s.seal.Seal([]byte(secret), place(v.ID)); err != nil {
+	if v.Sealed, err = s.seal.Seal([]byte(secret), secretPlace(v.ID)); err != nil {
 		return nil, err
 	}
 	if err := webhooks.Insert(ctx, c.Tx, &v); err != nil {
 		return nil, err
 	}
-	if err := v.listen(ctx, c.Tx); err != nil {
+	if err := v.updateListener(ctx, c.Tx); err != nil {
 		return nil, err
 	}
 	shown := v
@@ -202,13 +202,13 @@ func (s *Service) createWebhook(ctx context.Context, c *op.Call, in Fields) (*We
 	return &shown, c.Emit("webhook.created", v.ID, &v) // without the secret, which the log must not keep
 }
 
-// listen makes the event log send the webhook what its status and types ask for.
-func (v *Webhook) listen(ctx context.Context, tx *db.Tx) error {
+// updateListener makes the event log send the webhook what its status and types ask for.
+func (v *Webhook) updateListener(ctx context.Context, tx *db.Tx) error {
 	var types []string
-	if v.Status == active {
+	if v.Status == statusActive {
 		types = v.Events
 	}
-	return event.Listen(ctx, tx, v.OrganizationID, listenerKind, v.ID, types)
+	return event.SetListenedTypes(ctx, tx, v.OrganizationID, listenerKind, v.ID, types)
 }
 
 type webhookUpdate struct {
@@ -225,10 +225,10 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
-	if v.URL != url || v.Status == active && before == disabled {
-		v.MakerUserID = c.Caller.UserID()
+	if v.URL != url || v.Status == statusActive && before == statusDisabled {
+		v.MakerUserID = c.Caller.UserIDOrNil()
 	}
-	if err := s.check(v, in.Has("url"), in.Has("events")); err != nil {
+	if err := s.checkFields(v, in.Has("url"), in.Has("events")); err != nil {
 		return nil, err
 	}
 	v.UpdatedAt = c.Now
@@ -236,12 +236,12 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 	if v.Status != before {
 		v.DisabledReason = nil
 	}
-	if v.Status == disabled && before == active {
+	if v.Status == statusDisabled && before == statusActive {
 		if err := s.cancelWaiting(ctx, c.Tx, v); err != nil {
 			return nil, err
 		}
 	}
-	if err := v.listen(ctx, c.Tx); err != nil {
+	if err := v.updateListener(ctx, c.Tx); err != nil {
 		return nil, err
 	}
 	if err := webhooks.Save(ctx, c.Tx, v); err != nil {
@@ -250,9 +250,9 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 	return v, c.Emit("webhook.updated", v.ID, v)
 }
 
-// silence ends what a deleted webhook would still have been sent.
-func (s *Service) silence(ctx context.Context, c *op.Call, v *Webhook) error {
-	if err := event.Listen(ctx, c.Tx, c.Org, listenerKind, v.ID, nil); err != nil {
+// stopDeliveries ends what a deleted webhook would still have been sent.
+func (s *Service) stopDeliveries(ctx context.Context, c *op.Call, v *Webhook) error {
+	if err := event.SetListenedTypes(ctx, c.Tx, c.Org, listenerKind, v.ID, nil); err != nil {
 		return err
 	}
 	return s.cancelWaiting(ctx, c.Tx, v)
@@ -265,18 +265,18 @@ func (s *Service) rotateSecret(ctx context.Context, c *op.Call, in webhookRef) (
 	if err != nil {
 		return nil, err
 	}
-	old, err := s.seal.Open(v.Sealed, place(v.ID))
+	old, err := s.seal.Open(v.Sealed, secretPlace(v.ID))
 	if err != nil {
 		return nil, err
 	}
-	if v.Previous, err = s.seal.Seal(old, previousPlace(v.ID)); err != nil {
+	if v.Previous, err = s.seal.Seal(old, previousSecretPlace(v.ID)); err != nil {
 		return nil, err
 	}
 	secret := newSecret()
-	if v.Sealed, err = s.seal.Seal([]byte(secret), place(v.ID)); err != nil {
+	if v.Sealed, err = s.seal.Seal([]byte(secret), secretPlace(v.ID)); err != nil {
 		return nil, err
 	}
-	until := c.Now.Add(overlap)
+	until := c.Now.Add(secretOverlap)
 	v.PreviousSecretUntil, v.UpdatedAt = &until, c.Now
 	if err := webhooks.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
@@ -292,6 +292,6 @@ func restoreDisabled(ctx context.Context, c *op.Call, v *Webhook, was bool) erro
 	if !was {
 		return nil
 	}
-	v.Status = disabled
+	v.Status = statusDisabled
 	return webhooks.Save(ctx, c.Tx, v)
 }

@@ -156,9 +156,10 @@ func TestRefusals(t *testing.T) {
 		call(t, "webhooks.update", fmt.Sprintf(`{"id": %q, "events": ["nothing.known"]}`, hook)).Issues(t, "events.0")
 		call(t, "webhooks.update", fmt.Sprintf(`{"id": %q, "url": "http://example.com"}`, hook)).Issues(t, "url")
 		reader, _ := a.NewKey(t, a.Tenant, "webhooks:read")
-		a.Send(t, reader, "GET", "/v1/webhooks/"+hook, "").OK(t, 200)
-		a.Send(t, reader, "POST", "/v1/webhooks/"+hook+"/test", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
-		a.Send(t, reader, "POST", "/v1/webhooks/"+hook+"/rotate-secret", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, reader, "GET", "/v1/webhooks/"+hook, "").OK(t, 200)
+		a.SendREST(t, reader, "POST", "/v1/webhooks/"+hook+"/test", "").Refused(t, 403, "INSUFFICIENT_PERMISSIONS")
+		a.SendREST(t, reader, "POST", "/v1/webhooks/"+hook+"/rotate-secret", "").Refused(t, 403,
+			"INSUFFICIENT_PERMISSIONS")
 
 		for i := range 99 {
 			subscribe(t, call, fmt.Sprintf("https://example.com/%d", i), "contact.created")
@@ -171,7 +172,7 @@ func TestRefusals(t *testing.T) {
 // Without the setting, this machine and plain http are out of reach, even
 // through a name that leads here.
 func TestSecureByDefault(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, engine db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, engine db.Engine) {
 		s := apptest.Settings(t, engine)
 		s.AllowInsecureWebhooks = false
 		a := apptest.StartWith(t, s)

@@ -26,8 +26,8 @@ func TestAttackRecords(t *testing.T) {
 		{Name: "punycode", Open: "xn--a."},
 		{Name: "digits of punycode", Before: "xn--", Open: "9"},
 	}
-	cputest.Each(t, shapes, func(_ testing.TB, text string) {
-		for kind := range contents {
+	cputest.CheckShapes(t, shapes, func(_ testing.TB, text string) {
+		for kind := range contentParsers {
 			given(kind, "www", text, 1).Canonical("example.com")
 			given(kind, text, "192.0.2.1", 1).Canonical("example.com")
 			given(kind, "www", "0 issue "+text, 1).Canonical("example.com")

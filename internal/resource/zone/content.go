@@ -32,7 +32,7 @@ func (r Record) Canonical(zone string) (Record, *fault.Tree) {
 		}
 	}
 	var issue string
-	r.Name, issue = recordName(zone, r.Name)
+	r.Name, issue = parseRecordName(zone, r.Name)
 	note("name", issue)
 	if r.Type == "CNAME" && r.Name == Apex {
 		note("type", "A CNAME cannot be at the apex of a zone, beside its NS and SOA; use A and AAAA records there")
@@ -57,7 +57,7 @@ func (r Record) Canonical(zone string) (Record, *fault.Tree) {
 		return r, tree
 	}
 	// A last check by the DNS library: what it cannot encode, no server could answer with.
-	rr, err := r.RR(zone)
+	rr, err := r.ToRR(zone)
 	if err == nil {
 		_, err = dns.PackRR(rr, make([]byte, dns.MaxMsgSize), 0, nil, false)
 	}
@@ -81,55 +81,55 @@ func canonicalContent(r Record) (content, issue string) {
 	case r.Type != "TXT" && r.Type != "CAA" && strings.ContainsAny(text, `;()"\`):
 		return "", "Not the content of a " + r.Type + " record; it has no ; ( ) \" or \\"
 	}
-	check := contents[r.Type]
+	check := contentParsers[r.Type]
 	if check == nil {
 		return "", "Records of the type " + r.Type + " cannot be written"
 	}
 	return check(text)
 }
 
-// contents parses the content of each type that callers write. A parser returns the canonical
+// contentParsers parses the content of each type that callers write. A parser returns the canonical
 // content, or the issue.
-var contents = map[string]func(string) (content, issue string){
-	"A":     addressV4,
-	"AAAA":  addressV6,
-	"CAA":   authorization,
-	"CNAME": func(s string) (string, string) { return pointer("CNAME", s, true) },
-	"MX":    exchange,
-	"NS":    func(s string) (string, string) { return pointer("NS", s, false) },
-	"SRV":   service,
-	"TXT":   quotedText,
+var contentParsers = map[string]func(string) (content, issue string){
+	"A":     parseIPv4Content,
+	"AAAA":  parseIPv6Content,
+	"CAA":   parseCAAContent,
+	"CNAME": func(s string) (string, string) { return parseHostContent("CNAME", s, true) },
+	"MX":    parseMXContent,
+	"NS":    func(s string) (string, string) { return parseHostContent("NS", s, false) },
+	"SRV":   parseSRVContent,
+	"TXT":   parseTXTContent,
 }
 
-func addressV4(s string) (string, string) {
+func parseIPv4Content(s string) (string, string) {
 	a, err := netip.ParseAddr(s)
 	if err != nil || !a.Is4() {
 		issue := "An A record holds an IPv4 address, like 192.0.2.10"
-		return "", issue + useInstead(err == nil, "AAAA", "an IPv6 address")
+		return "", issue + suggestType(err == nil, "AAAA", "an IPv6 address")
 	}
 	return a.String(), ""
 }
 
-func addressV6(s string) (string, string) {
+func parseIPv6Content(s string) (string, string) {
 	a, err := netip.ParseAddr(s)
 	if err != nil || !a.Is6() || a.Is4In6() || a.Zone() != "" {
 		issue := "An AAAA record holds an IPv6 address, like 2001:db8::10"
-		return "", issue + useInstead(err == nil && a.Is4(), "A", "an IPv4 address")
+		return "", issue + suggestType(err == nil && a.Is4(), "A", "an IPv4 address")
 	}
 	return a.String(), ""
 }
 
-// useInstead is the end of an issue for an address of the other kind.
-func useInstead(fits bool, other, what string) string {
+// suggestType is the end of an issue for an address of the other kind.
+func suggestType(fits bool, other, what string) string {
 	if !fits {
 		return ""
 	}
 	return "; use the type " + other + " for " + what
 }
 
-// pointer parses the host name that a CNAME or NS record points to.
-func pointer(kind, s string, underscores bool) (string, string) {
-	name, issue := hostName(s, underscores)
+// parseHostContent parses the host name that a CNAME or NS record points to.
+func parseHostContent(kind, s string, underscores bool) (string, string) {
+	name, issue := parseHostName(s, underscores)
 	if issue != "" {
 		issue = "A " + kind + " record points to a host: this " + issue
 		if kind == "NS" {
@@ -139,7 +139,7 @@ func pointer(kind, s string, underscores bool) (string, string) {
 	return name, issue
 }
 
-func exchange(s string) (string, string) {
+func parseMXContent(s string) (string, string) {
 	if s == "." { // RFC 7505: accepts no mail
 		return s, ""
 	}
@@ -147,16 +147,16 @@ func exchange(s string) (string, string) {
 		return "",
 			"An MX record holds the mail server's name alone, like mail.example.com; its number goes into priority"
 	}
-	name, issue := hostName(s, false)
+	name, issue := parseHostName(s, false)
 	if issue != "" {
 		issue = "An MX record names a mail server: this " + issue
 	}
 	return name, issue
 }
 
-// service parses the weight, port and target of an SRV record. Its priority is a field of its
+// parseSRVContent parses the weight, port and target of an SRV record. Its priority is a field of its
 // own.
-func service(s string) (string, string) {
+func parseSRVContent(s string) (string, string) {
 	const form = `An SRV record holds weight, port and target, like "5 5060 sip.example.com"`
 	fields := strings.Fields(s)
 	switch {
@@ -173,7 +173,7 @@ func service(s string) (string, string) {
 	target := fields[2]
 	if target != "." { // RFC 2782: the service does not exist
 		var issue string
-		if target, issue = hostName(target, false); issue != "" {
+		if target, issue = parseHostName(target, false); issue != "" {
 			return "", form + "; the target " + issue
 		}
 	}
@@ -182,8 +182,8 @@ func service(s string) (string, string) {
 
 var caaForm = regexp.MustCompile(`^(\d{1,3})\s+([A-Za-z0-9]{1,15})\s+(?:"([^"\\]*)"|([^\s"\\;]+))$`)
 
-// authorization parses a CAA record: flags, tag and value.
-func authorization(s string) (string, string) {
+// parseCAAContent parses a CAA record: flags, tag and value.
+func parseCAAContent(s string) (string, string) {
 	const form = `A CAA record holds flags, tag and value, like 0 issue "letsencrypt.org"`
 	m := caaForm.FindStringSubmatch(s)
 	if m == nil {
@@ -203,17 +203,17 @@ func isASCII(s string) bool {
 
 var quotedStrings = regexp.MustCompile(`^"(?:[^"\\]|\\.)*"(?:\s+"(?:[^"\\]|\\.)*")*$`)
 
-// quotedText strips the quotes of a text that was copied from a zone file, where it may be in
+// parseTXTContent strips the quotes of a text that was copied from a zone file, where it may be in
 // several parts. It does so until none are left, so that the canonical form of a canonical
 // text is itself.
-func quotedText(s string) (string, string) {
+func parseTXTContent(s string) (string, string) {
 	for quotedStrings.MatchString(s) {
 		rr, err := dns.NewRR(`. 0 IN TXT ` + s)
 		txt, ok := rr.(*dns.TXT)
 		if err != nil || !ok {
 			return "", "Not a quoted text; write a TXT record without quotes"
 		}
-		s = strings.TrimSpace(unescape(strings.Join(txt.Txt, "")))
+		s = strings.TrimSpace(unescapeText(strings.Join(txt.Txt, "")))
 	}
 	if s == "" || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return "", "Must be text, and not empty"

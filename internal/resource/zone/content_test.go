@@ -127,7 +127,7 @@ func TestNotCanonical(t *testing.T) {
 // FuzzCanonical: accepted records go onto the wire and come back unchanged,
 // also through a zone file.
 func FuzzCanonical(f *testing.F) {
-	for kind := range contents {
+	for kind := range contentParsers {
 		for _, content := range []string{"192.0.2.1", "2001:db8::1", "mail.example.com.", "5 5060 sip.example.com",
 			`0 issue ";"`, `"a" "b\"\\"`, `\`, `\065`, "é", ";()", "."} {
 			f.Add(kind, "www", content, 10)
@@ -143,7 +143,7 @@ func FuzzCanonical(f *testing.F) {
 		if tree != nil {
 			return
 		}
-		rr, err := r.RR("example.com")
+		rr, err := r.ToRR("example.com")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,14 +156,14 @@ func FuzzCanonical(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := RecordOf("example.com", back); !got.Same(r) {
+		if got := RecordFromRR("example.com", back); !got.Same(r) {
 			t.Errorf("over the wire: %+v, was %+v", got, r)
 		}
 		read, err := dns.NewRR(rr.String())
 		if err != nil {
 			t.Fatalf("%q: %v", rr.String(), err)
 		}
-		if got := RecordOf("example.com", read); !got.Same(r) {
+		if got := RecordFromRR("example.com", read); !got.Same(r) {
 			t.Errorf("through a zone file: %+v, was %+v", got, r)
 		}
 		if again, tree := r.Canonical("example.com"); tree != nil || !again.Same(r) {
@@ -177,18 +177,18 @@ func FuzzCanonical(f *testing.F) {
 func TestFullSet(t *testing.T) {
 	r := Record{Type: "TXT", Name: "www", Content: "one more"}
 	var others []Record
-	for i := range MaxSet {
-		if err := r.Fits(others); err != nil {
+	for i := range MaxSetSize {
+		if err := r.CheckFits(others); err != nil {
 			t.Fatal(err)
 		}
 		others = append(others, Record{Type: "TXT", Name: "www", Content: fmt.Sprint(i)})
 	}
-	if err := r.Fits(others); !fault.Has(err, Full) {
+	if err := r.CheckFits(others); !fault.IsKind(err, Full) {
 		t.Errorf("one too many: %v", err)
 	}
 	for _, beside := range []Record{{Type: "A", Name: "www", Content: "192.0.2.1"},
 		{Type: "TXT", Name: "mail", Content: "x"}} {
-		if err := beside.Fits(others); err != nil {
+		if err := beside.CheckFits(others); err != nil {
 			t.Error(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // RenewEvery shortens the time between two signs of life of a writer.
 func RenewEvery(t *testing.T, d time.Duration) {
 	t.Helper()
-	was := leaseRenew
-	leaseRenew = d
-	t.Cleanup(func() { leaseRenew = was })
+	was := leaseRenewInterval
+	leaseRenewInterval = d
+	t.Cleanup(func() { leaseRenewInterval = was })
 }

@@ -17,29 +17,29 @@ type EmailRecords struct {
 	// StillValid is called before each write, with the domain locked. It fails
 	// if other records are wanted by now, and that ends the work: of two callers
 	// who set different records, the later one decides.
-	Still func(ctx context.Context, tx *db.Tx) error
+	StillValid func(ctx context.Context, tx *db.Tx) error
 }
 
-// SetEmail makes the zone have exactly the wanted email records. It may be called again, even
+// SetEmailRecords makes the zone have exactly the wanted email records. It may be called again, even
 // after it failed halfway, and before the domain has its row. A caller's own record with the
 // same content becomes an email record; one that is in the way is a refusal with
 // DNS_RECORD_CONFLICT. Callers cannot change email records. No events are written for single
 // records; whoever calls this reports the whole.
 //
 // It calls the provider, so it must not be called inside a transaction.
-func (z *Zones) SetEmail(ctx context.Context, at Ref, e EmailRecords) error {
-	if _, err := z.mirror(ctx, z.cfg.DB, at); err != nil {
+func (z *Zones) SetEmailRecords(ctx context.Context, at Ref, e EmailRecords) error {
+	if _, err := z.mirrorZone(ctx, z.cfg.DB, at); err != nil {
 		return err
 	}
 	var want []Record
 	var stale []id.ID
 	err := z.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := rowsOf(ctx, tx, at)
+		rows, err := loadZoneRows(ctx, tx, at)
 		if err != nil {
 			return err
 		}
-		if want, err = e.canonical(ctx, tx, at.Name, rows); err == nil {
-			stale = unwanted(rows, want)
+		if want, err = e.wantedRecords(ctx, tx, at.Name, rows); err == nil {
+			stale = findStaleRecords(rows, want)
 		}
 		return err
 	})
@@ -48,27 +48,27 @@ func (z *Zones) SetEmail(ctx context.Context, at Ref, e EmailRecords) error {
 	}
 	// The old ones go first: one of them may be a CNAME, beside which nothing can be added.
 	for _, record := range stale {
-		if err := z.manage(ctx, at, removal(record).while(e.Still)); err != nil {
+		if err := z.runManagedWrite(ctx, at, planRemoval(record).whileStillValid(e.StillValid)); err != nil {
 			return err
 		}
 	}
 	for _, r := range want {
-		if err := z.manage(ctx, at, z.presence(at, r).while(e.Still)); err != nil {
+		if err := z.runManagedWrite(ctx, at, z.planPresence(at, r).whileStillValid(e.StillValid)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// canonical lists the email records that the zone should have, in the form in which records
+// wantedRecords lists the email records that the zone should have, in the form in which records
 // are compared.
-func (e *EmailRecords) canonical(
+func (e *EmailRecords) wantedRecords(
 	ctx context.Context, tx *db.Tx, zone string, rows []DNSRecord,
 ) ([]Record, error) {
 	var others []Record
 	for i := range rows {
 		if rows[i].ManagedBy != ByEmail {
-			others = append(others, rows[i].record())
+			others = append(others, rows[i].toRecord())
 		}
 	}
 	want, err := e.Want(ctx, tx, others)
@@ -88,40 +88,40 @@ func (e *EmailRecords) canonical(
 	return out, nil
 }
 
-// unwanted lists the email records of a zone that it should no longer have.
-func unwanted(rows []DNSRecord, want []Record) (out []id.ID) {
+// findStaleRecords lists the email records of a zone that it should no longer have.
+func findStaleRecords(rows []DNSRecord, want []Record) (out []id.ID) {
 	wanted := make(map[string]bool, len(want))
 	for _, r := range want {
-		wanted[r.key()] = true
+		wanted[r.identityKey()] = true
 	}
 	for i := range rows {
-		if v := &rows[i]; v.ManagedBy == ByEmail && !wanted[v.record().key()] {
+		if v := &rows[i]; v.ManagedBy == ByEmail && !wanted[v.toRecord().identityKey()] {
 			out = append(out, v.ID)
 		}
 	}
 	return out
 }
 
-// manage runs one write from its intent to its end.
-func (z *Zones) manage(ctx context.Context, at Ref, want plan) error {
-	v, err := z.begin(ctx, z.cfg.DB, at, want)
+// runManagedWrite runs one write from its intent to its end.
+func (z *Zones) runManagedWrite(ctx context.Context, at Ref, want writePlan) error {
+	v, err := z.beginWrite(ctx, z.cfg.DB, at, want)
 	if err != nil || v == nil {
 		return err
 	}
-	z.pause("intended")
+	z.pauseAt("intended")
 	// Looking at the zone first makes it succeed if the record is already there, or already gone.
-	if err := z.carryOut(ctx, at, v, true); err != nil {
-		return z.giveUp(ctx, z.cfg.DB, at, v, err)
+	if err := z.carryOutIntent(ctx, at, v, true); err != nil {
+		return z.giveUpIntent(ctx, z.cfg.DB, at, v, err)
 	}
-	z.pause("written")
+	z.pauseAt("written")
 	return z.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, _, err := z.settle(ctx, tx, at, v, nil)
+		_, _, err := z.settleIntent(ctx, tx, at, v, nil)
 		return err
 	})
 }
 
-// while is the plan, unless a check made with the domain locked refuses.
-func (p plan) while(still func(context.Context, *db.Tx) error) plan {
+// whileStillValid is the plan, unless a check made with the domain locked refuses.
+func (p writePlan) whileStillValid(still func(context.Context, *db.Tx) error) writePlan {
 	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		if err := still(ctx, tx); err != nil {
 			return nil, err
@@ -130,12 +130,12 @@ func (p plan) while(still func(context.Context, *db.Tx) error) plan {
 	}
 }
 
-// removal plans to remove a record. One that is already gone is nothing to do.
-func removal(record id.ID) plan {
+// planRemoval plans to remove a record. One that is already gone is nothing to do.
+func planRemoval(record id.ID) writePlan {
 	return func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		for i := range rows {
 			if v := &rows[i]; v.ID == record {
-				v.intend(intentRemove)
+				v.setIntent(intentRemove)
 				return v, nil
 			}
 		}
@@ -143,19 +143,19 @@ func removal(record id.ID) plan {
 	}
 }
 
-// presence plans to add an email record, or to make an equal record that the zone has an email
+// planPresence plans to add an email record, or to make an equal record that the zone has an email
 // record with the right TTL.
-func (z *Zones) presence(at Ref, r Record) plan {
+func (z *Zones) planPresence(at Ref, r Record) writePlan {
 	return func(ctx context.Context, tx *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		for i := range rows {
 			v := &rows[i]
-			if !v.record().Same(r) {
+			if !v.toRecord().Same(r) {
 				continue
 			}
 			changed := v.ManagedBy != ByEmail
 			v.ManagedBy = ByEmail
 			if v.TTL != r.TTL {
-				return v, v.intendReplace(r)
+				return v, v.setReplaceIntent(r)
 			}
 			if !changed {
 				return nil, nil
@@ -163,27 +163,27 @@ func (z *Zones) presence(at Ref, r Record) plan {
 			v.Version++
 			return nil, dnsRecords.Save(ctx, tx, v)
 		}
-		if err := r.Fits(recordsExcept(rows, "")); err != nil {
+		if err := r.CheckFits(recordsExcept(rows, "")); err != nil {
 			return nil, err
 		}
-		row := z.ownRow(at, r, ByEmail)
-		row.intend(intentAdd)
+		row := z.newSystemRow(at, r, ByEmail)
+		row.setIntent(intentAdd)
 		return &row, nil
 	}
 }
 
-// Policies finds the records that decide about the mail of these domains, as their zones were
+// LoadMailPolicies finds the records that decide about the mail of these domains, as their zones were
 // last seen: CNAMEs, and the TXT records of hosted email, SPF and DMARC.
-func Policies(ctx context.Context, tx *db.Tx, org id.ID, domains []id.ID) (map[id.ID][]Record, error) {
-	rows, err := db.All[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
+func LoadMailPolicies(ctx context.Context, tx *db.Tx, org id.ID, domains []id.ID) (map[id.ID][]Record, error) {
+	rows, err := db.QueryAll[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
 		FROM dns_records
-		WHERE organization_id = $1 AND domain_id = ANY($2) AND deleted_at IS NULL AND `+visible+`
+		WHERE organization_id = $1 AND domain_id = ANY($2) AND deleted_at IS NULL AND `+visibleSQL+`
 		AND (type = 'CNAME' OR type = 'TXT' AND
 			(managed_by = 'email' OR lower(content) LIKE 'v=spf1 %' OR lower(content) LIKE 'v=dmarc1;%'))`,
 		org, domains)
 	out := map[id.ID][]Record{}
 	for i := range rows {
-		out[rows[i].DomainID] = append(out[rows[i].DomainID], rows[i].record())
+		out[rows[i].DomainID] = append(out[rows[i].DomainID], rows[i].toRecord())
 	}
 	return out, err
 }

@@ -16,10 +16,10 @@ const (
 // Apex is the name of a record at the zone's own name.
 const Apex = "@"
 
-// recordName makes the name of a record relative to its zone, in lower case. It also accepts a
+// parseRecordName makes the name of a record relative to its zone, in lower case. It also accepts a
 // full name that ends with the zone's. issue is what to tell the caller; empty for a valid
 // name.
-func recordName(zone, given string) (name, issue string) {
+func parseRecordName(zone, given string) (name, issue string) {
 	name = strings.ToLower(strings.TrimSpace(given))
 	absolute := strings.HasSuffix(name, ".")
 	name = strings.TrimSuffix(name, ".")
@@ -49,9 +49,9 @@ func recordName(zone, given string) (name, issue string) {
 	return name, ""
 }
 
-// hostName checks the name of a host that a record points to, and strips the trailing dot.
+// parseHostName checks the name of a host that a record points to, and strips the trailing dot.
 // underscores allows names like k1._domainkey.example.net, which a CNAME may point to.
-func hostName(given string, underscores bool) (name, issue string) {
+func parseHostName(given string, underscores bool) (name, issue string) {
 	name = strings.TrimSuffix(strings.ToLower(given), ".")
 	if ascii, err := idna.Punycode.ToASCII(name); err == nil {
 		name = ascii
@@ -96,8 +96,8 @@ func (r Record) Full(zone string) string {
 	return r.Name + "." + zone
 }
 
-// relative is the name of a record below its zone, both without trailing dots.
-func relative(zone, name string) string {
+// relativeName is the name of a record below its zone, both without trailing dots.
+func relativeName(zone, name string) string {
 	name = strings.ToLower(name)
 	if name == zone {
 		return Apex

@@ -50,9 +50,9 @@ type ProviderError struct {
 
 func (e *ProviderError) Error() string { return fmt.Sprintf("dns: %d: %s", e.Status, e.Message) }
 
-// StatusOf is the status of the provider's refusal in err, or 0 for any other
+// ProviderStatus is the status of the provider's refusal in err, or 0 for any other
 // error: nobody knows then whether the provider acted.
-func StatusOf(err error) int {
+func ProviderStatus(err error) int {
 	var e *ProviderError
 	if errors.As(err, &e) {
 		return e.Status
@@ -60,9 +60,9 @@ func StatusOf(err error) int {
 	return 0
 }
 
-// NoRecord is the error of a provider that is asked to change a record which the zone does not
+// RecordNotFound is the error of a provider that is asked to change a record which the zone does not
 // have.
-func NoRecord(zone string, r Record) error {
+func RecordNotFound(zone string, r Record) error {
 	return &ProviderError{
 		Status:  http.StatusNotFound,
 		Message: fmt.Sprintf("The zone %s has no such %s record named %s.", zone, r.Type, r.Name),

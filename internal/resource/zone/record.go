@@ -26,7 +26,7 @@ func (z *Zones) Operations() []*op.Op {
 			Route:       "GET /v1/domains/{id}/dns-records",
 			Summary:     "List the DNS records of a domain, newest first.",
 			Description: "Includes the built-in SOA and NS records at the apex.",
-			Errors:      Errors(Missing),
+			Errors:      WithProviderErrors(Missing),
 			Example:     `{` + domain + `, "type": ["MX"]}`,
 		}, z.listRecords),
 		op.Flow(op.Spec{
@@ -36,7 +36,7 @@ func (z *Zones) Operations() []*op.Op {
 			Summary:     "Add a DNS record to a domain.",
 			Description: rules,
 			Outward:     true,
-			Errors:      Errors(clashes...),
+			Errors:      WithProviderErrors(clashes...),
 			Events:      []string{"domain.dns_record.created"},
 			Example:     `{` + domain + `, ` + fields + `}`,
 		}, z.createRecord),
@@ -44,7 +44,7 @@ func (z *Zones) Operations() []*op.Op {
 			Name:    "domains.dns_records.get",
 			Route:   "GET /v1/domains/{id}/dns-records/{recordId}",
 			Summary: "Get a DNS record.",
-			Errors:  Errors(Missing),
+			Errors:  WithProviderErrors(Missing),
 			Example: `{` + record + `}`,
 		}, z.getRecord),
 		op.Flow(op.Spec{
@@ -53,7 +53,7 @@ func (z *Zones) Operations() []*op.Op {
 			Route:       "PUT /v1/domains/{id}/dns-records/{recordId}",
 			Summary:     "Replace a DNS record.",
 			Description: rules + " The record keeps its id.",
-			Errors:      Errors(append(clashes, RecordManaged)...),
+			Errors:      WithProviderErrors(append(clashes, RecordManaged)...),
 			Events:      []string{"domain.dns_record.updated"},
 			Example:     `{` + record + `, ` + fields + `}`,
 		}, z.updateRecord),
@@ -62,7 +62,7 @@ func (z *Zones) Operations() []*op.Op {
 			Rehearses: true,
 			Route:     "DELETE /v1/domains/{id}/dns-records/{recordId}",
 			Summary:   "Remove a DNS record.",
-			Errors:    Errors(Missing, Busy, RecordManaged),
+			Errors:    WithProviderErrors(Missing, Busy, RecordManaged),
 			Events:    []string{"domain.dns_record.deleted"},
 			Example:   `{` + record + `}`,
 		}, z.deleteRecord),
@@ -82,9 +82,9 @@ type recordFields struct {
 	Priority *int    `json:"priority" min:"0" max:"65535" doc:"required for MX and SRV, and only for them"`
 }
 
-// check finds the zone of a domain, and checks a record that a caller wants in it.
-func (z *Zones) check(ctx context.Context, c *op.Call, domain id.ID, f *recordFields) (Ref, Record, error) {
-	at, err := z.find(ctx, c, c.Org, domain)
+// checkRecordInput finds the zone of a domain, and checks a record that a caller wants in it.
+func (z *Zones) checkRecordInput(ctx context.Context, c *op.Call, domain id.ID, f *recordFields) (Ref, Record, error) {
+	at, err := z.findZone(ctx, c, c.Org, domain)
 	if err != nil {
 		return at, Record{}, err
 	}
@@ -104,67 +104,67 @@ type recordList struct {
 }
 
 func (z *Zones) listRecords(ctx context.Context, c *op.Call, in recordList) (out *op.List[DNSRecord], err error) {
-	at, err := z.find(ctx, c, c.Org, in.ID)
+	at, err := z.findZone(ctx, c, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	w := db.In(c.Org).And("domain_id = ?", in.ID).And(visible)
-	db.OneOf(w, "type", in.Type)
+	w := db.InOrganization(c.Org).And("domain_id = ?", in.ID).And(visibleSQL)
+	db.FilterOneOf(w, "type", in.Type)
 	if in.Name != nil {
-		name, issue := recordName(at.Name, *in.Name)
+		name, issue := parseRecordName(at.Name, *in.Name)
 		if issue != "" {
 			return nil, fault.BadInput.Say("name: %s", issue)
 		}
 		w.And("name = ?", name)
 	}
-	actual, err := z.mirror(ctx, c, at)
+	actual, err := z.mirrorZone(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		rows, err := dnsRecords.List(ctx, tx, w, in.DB())
+		rows, err := dnsRecords.List(ctx, tx, w, in.ToDBPage())
 		if err != nil {
 			return err
 		}
 		total, err := dnsRecords.Count(ctx, tx, w)
 		for i := range rows {
-			rows[i].current(actual)
+			rows[i].refreshSOASerial(actual)
 		}
-		out = op.ListUnder(in.Page, rows, total)
+		out = op.NewCountedList(in.Page, rows, total)
 		return err
 	})
 	return out, err
 }
 
-// current gives the SOA its current serial, which the provider changes with every write. The
+// refreshSOASerial gives the SOA its current serial, which the provider changes with every write. The
 // row keeps the one it was first seen with.
-func (v *DNSRecord) current(actual []Record) {
+func (v *DNSRecord) refreshSOASerial(actual []Record) {
 	if v.Type != "SOA" {
 		return
 	}
 	for _, r := range actual {
-		if r.key() == v.record().key() {
+		if r.identityKey() == v.toRecord().identityKey() {
 			v.Content = r.Content
 		}
 	}
 }
 
 func (z *Zones) getRecord(ctx context.Context, c *op.Call, in recordRef) (v *DNSRecord, err error) {
-	at, err := z.find(ctx, c, c.Org, in.ID)
+	at, err := z.findZone(ctx, c, c.Org, in.ID)
 	if err != nil {
 		return nil, err
 	}
-	actual, err := z.mirror(ctx, c, at)
+	actual, err := z.mirrorZone(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		seen := db.In(c.Org).And("domain_id = ?", in.ID).And("id = ?", in.RecordID).And(visible)
+		seen := db.InOrganization(c.Org).And("domain_id = ?", in.ID).And("id = ?", in.RecordID).And(visibleSQL)
 		v, err = dnsRecords.Find(ctx, tx, seen)
 		return err
 	})
 	if err == nil {
-		v.current(actual)
+		v.refreshSOASerial(actual)
 	}
 	return v, err
 }
@@ -182,110 +182,110 @@ type recordAttempt struct {
 
 func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (*DNSRecord, error) {
 	attempt := recordAttempt{c.NewID()}
-	resumed, err := c.Resume(&attempt)
+	resumed, err := c.LoadProgress(&attempt)
 	if err != nil {
 		return nil, err
 	}
-	at, r, err := z.check(ctx, c, in.ID, &in.recordFields)
+	at, r, err := z.checkRecordInput(ctx, c, in.ID, &in.recordFields)
 	if err != nil && resumed {
-		err = op.Unknown(err) // the record may exist already, so the key stays bound to it
+		err = op.UnknownOutcome(err) // the record may exist already, so the key stays bound to it
 	}
 	if err != nil {
 		return nil, err
 	}
 	if resumed {
-		if v, err := z.resume(ctx, c, at, attempt.Record); v != nil || err != nil {
+		if v, err := z.resumeCreate(ctx, c, at, attempt.Record); v != nil || err != nil {
 			return v, err
 		}
-	} else if err := c.Save(ctx, attempt); err != nil {
+	} else if err := c.SaveProgress(ctx, attempt); err != nil {
 		return nil, err
 	}
-	if err := z.catchUp(ctx, c, at); err != nil {
+	if err := z.mirrorUnlessRehearsing(ctx, c, at); err != nil {
 		return nil, err
 	}
-	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
-		if err := r.Fits(recordsExcept(rows, "")); err != nil {
+	v, err := z.beginWrite(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		if err := r.CheckFits(recordsExcept(rows, "")); err != nil {
 			return nil, err
 		}
 		common := c.NewRecord()
 		common.ID = attempt.Record
-		row := newRow(common, at.Domain, r, ByUser)
-		row.intend(intentAdd)
+		row := newRecordRow(common, at.Domain, r, ByUser)
+		row.setIntent(intentAdd)
 		return &row, nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return z.complete(ctx, c, at, v, false)
+	return z.completeWrite(ctx, c, at, v, false)
 }
 
-// catchUp brings the rows up to date with the provider's zone. A rehearsal calls nobody and
+// mirrorUnlessRehearsing brings the rows up to date with the provider's zone. A rehearsal calls nobody and
 // works with the rows as they are.
-func (z *Zones) catchUp(ctx context.Context, c *op.Call, at Ref) error {
+func (z *Zones) mirrorUnlessRehearsing(ctx context.Context, c *op.Call, at Ref) error {
 	if c.Rehearsing() {
 		return nil
 	}
-	_, err := z.mirror(ctx, c, at)
+	_, err := z.mirrorZone(ctx, c, at)
 	return err
 }
 
-// carryOutFor calls the provider for an intent, unless this is a rehearsal.
-func (z *Zones) carryOutFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, resumed bool) error {
+// carryOutUnlessRehearsing calls the provider for an intent, unless this is a rehearsal.
+func (z *Zones) carryOutUnlessRehearsing(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, resumed bool) error {
 	if c.Rehearsing() {
 		return nil
 	}
-	return z.carryOut(ctx, at, v, resumed)
+	return z.carryOutIntent(ctx, at, v, resumed)
 }
 
-// resume continues a create that a dead process or a silent provider left open. Neither a row
+// resumeCreate continues a create that a dead process or a silent provider left open. Neither a row
 // nor an error means that nothing was written, so the create begins anew.
-func (z *Zones) resume(ctx context.Context, c *op.Call, at Ref, record id.ID) (v *DNSRecord, err error) {
+func (z *Zones) resumeCreate(ctx context.Context, c *op.Call, at Ref, record id.ID) (v *DNSRecord, err error) {
 	err = c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		v, err = dnsRecords.Get(ctx, tx, c.Org, record)
 		return err
 	})
 	switch {
-	case fault.Has(err, fault.NotFound):
+	case fault.IsKind(err, fault.NotFound):
 		return nil, nil
 	case err != nil:
 		return nil, err
 	case v.Intent == nil: // somebody finished it, and emitted its event
 		return v, nil
 	}
-	mine, err := z.claim(ctx, c, at, v)
+	mine, err := z.claimIntent(ctx, c, at, v)
 	if err != nil {
 		return nil, err
 	}
 	if !mine {
 		return nil, fault.KeyInFlight.New()
 	}
-	return z.complete(ctx, c, at, v, true)
+	return z.completeWrite(ctx, c, at, v, true)
 }
 
-// complete carries an intent out at the provider, settles it and emits its event. resumed is
+// completeWrite carries an intent out at the provider, settles it and emits its event. resumed is
 // whether the provider may have been called for it before.
-func (z *Zones) complete(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, resumed bool) (*DNSRecord, error) {
-	z.pause("intended")
-	if err := z.carryOutFor(ctx, c, at, v, resumed); err != nil {
-		return nil, z.giveUp(ctx, c, at, v, err)
+func (z *Zones) completeWrite(ctx context.Context, c *op.Call, at Ref, v *DNSRecord, resumed bool) (*DNSRecord, error) {
+	z.pauseAt("intended")
+	if err := z.carryOutUnlessRehearsing(ctx, c, at, v, resumed); err != nil {
+		return nil, z.giveUpIntent(ctx, c, at, v, err)
 	}
-	z.pause("written")
-	return op.Finish(ctx, c, func(ctx context.Context) (*DNSRecord, error) { return z.settleFor(ctx, c, at, v) })
+	z.pauseAt("written")
+	return op.Finish(ctx, c, func(ctx context.Context) (*DNSRecord, error) { return z.settleForCall(ctx, c, at, v) })
 }
 
-// settleFor settles an intent in the call's own transaction. If another writer settled it,
+// settleForCall settles an intent in the call's own transaction. If another writer settled it,
 // that one emitted the event.
-func (z *Zones) settleFor(ctx context.Context, c *op.Call, at Ref, v *DNSRecord) (*DNSRecord, error) {
-	row, mine, err := z.settle(ctx, c.Tx, at, v, nil)
+func (z *Zones) settleForCall(ctx context.Context, c *op.Call, at Ref, v *DNSRecord) (*DNSRecord, error) {
+	row, mine, err := z.settleIntent(ctx, c.Tx, at, v, nil)
 	if err != nil || !mine {
 		return row, err
 	}
-	return row, c.Emit(eventOf[*v.Intent], row.ID, row)
+	return row, c.Emit(eventOfIntent[*v.Intent], row.ID, row)
 }
 
-// changeable finds the row that a caller wants to change among a zone's. It refuses one that
+// findChangeableRow finds the row that a caller wants to change among a zone's. It refuses one that
 // hosted email or the zone itself manages.
-func changeable(rows []DNSRecord, at Ref, record id.ID) (*DNSRecord, error) {
+func findChangeableRow(rows []DNSRecord, at Ref, record id.ID) (*DNSRecord, error) {
 	for i := range rows {
 		v := &rows[i]
 		switch {
@@ -300,7 +300,7 @@ func changeable(rows []DNSRecord, at Ref, record id.ID) (*DNSRecord, error) {
 			return v, nil
 		}
 	}
-	return nil, refusals[http.StatusNotFound].Say("There is no such DNS record.")
+	return nil, refusalKinds[http.StatusNotFound].Say("There is no such DNS record.")
 }
 
 type recordUpdate struct {
@@ -309,60 +309,60 @@ type recordUpdate struct {
 }
 
 func (z *Zones) updateRecord(ctx context.Context, c *op.Call, in recordUpdate) (*DNSRecord, error) {
-	at, r, err := z.check(ctx, c, in.ID, &in.recordFields)
+	at, r, err := z.checkRecordInput(ctx, c, in.ID, &in.recordFields)
 	if err != nil {
 		return nil, err
 	}
-	if err := z.catchUp(ctx, c, at); err != nil {
+	if err := z.mirrorUnlessRehearsing(ctx, c, at); err != nil {
 		return nil, err
 	}
 	var same *DNSRecord
-	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+	v, err := z.beginWrite(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		same = nil
-		v, err := changeable(rows, at, in.RecordID)
+		v, err := findChangeableRow(rows, at, in.RecordID)
 		if err != nil {
 			return nil, err
 		}
-		if v.record().Same(r) && v.TTL == r.TTL {
+		if v.toRecord().Same(r) && v.TTL == r.TTL {
 			same = v
 			return nil, nil
 		}
-		if err := r.Fits(recordsExcept(rows, v.ID)); err != nil {
+		if err := r.CheckFits(recordsExcept(rows, v.ID)); err != nil {
 			return nil, err
 		}
-		return v, v.intendReplace(r)
+		return v, v.setReplaceIntent(r)
 	})
 	if err != nil || same != nil {
 		return same, err
 	}
-	return z.complete(ctx, c, at, v, false)
+	return z.completeWrite(ctx, c, at, v, false)
 }
 
 func (z *Zones) deleteRecord(ctx context.Context, c *op.Call, in recordRef) (op.Nothing, error) {
-	at, err := z.find(ctx, c, c.Org, in.ID)
+	at, err := z.findZone(ctx, c, c.Org, in.ID)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := z.catchUp(ctx, c, at); err != nil {
+	if err := z.mirrorUnlessRehearsing(ctx, c, at); err != nil {
 		return op.Nothing{}, err
 	}
-	v, err := z.begin(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
-		v, err := changeable(rows, at, in.RecordID)
+	v, err := z.beginWrite(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
+		v, err := findChangeableRow(rows, at, in.RecordID)
 		if err == nil {
-			v.intend(intentRemove)
+			v.setIntent(intentRemove)
 		}
 		return v, err
 	})
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	z.pause("intended")
-	if err := z.carryOutFor(ctx, c, at, v, false); err != nil {
-		return op.Nothing{}, z.giveUp(ctx, c, at, v, err)
+	z.pauseAt("intended")
+	if err := z.carryOutUnlessRehearsing(ctx, c, at, v, false); err != nil {
+		return op.Nothing{}, z.giveUpIntent(ctx, c, at, v, err)
 	}
-	z.pause("written")
+	z.pauseAt("written")
 	return op.Finish(ctx, c, func(ctx context.Context) (op.Nothing, error) {
-		_, err := z.settleFor(ctx, c, at, v)
+		_, err := z.settleForCall(ctx, c, at, v)
 		return op.Nothing{}, err
 	})
 }

@@ -69,14 +69,14 @@ type world struct {
 	dns zone.Provider
 }
 
-func (w *world) get(path string) apptest.Result    { return w.Send(w.t, w.Key, "GET", path, "") }
-func (w *world) remove(path string) apptest.Result { return w.Send(w.t, w.Key, "DELETE", path, "") }
+func (w *world) get(path string) apptest.Result    { return w.SendREST(w.t, w.Key, "GET", path, "") }
+func (w *world) remove(path string) apptest.Result { return w.SendREST(w.t, w.Key, "DELETE", path, "") }
 func (w *world) put(path, body string) apptest.Result {
-	return w.Send(w.t, w.Key, "PUT", path, body)
+	return w.SendREST(w.t, w.Key, "PUT", path, body)
 }
 
 func (w *world) post(path, body string, headers ...string) apptest.Result {
-	return w.Send(w.t, w.Key, "POST", path, body, headers...)
+	return w.SendREST(w.t, w.Key, "POST", path, body, headers...)
 }
 
 // work runs the background jobs until the test ends.
@@ -97,7 +97,7 @@ func (w *world) work() {
 func (w *world) count(text string, args ...any) (n int) {
 	w.t.Helper()
 	err := w.DB.Read(context.Background(), func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = db.One[int](ctx, tx, text, args...)
+		n, err = db.QueryOne[int](ctx, tx, text, args...)
 		return err
 	})
 	if err != nil {
@@ -150,7 +150,7 @@ type zoned struct {
 }
 
 func eachZone(t *testing.T, fn func(z *zoned)) {
-	dbtest.Each(t, func(t *testing.T, e db.Engine) {
+	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		z := &zoned{dns: &shaky{}}
 		a := apptest.Start(t, e, app.Extra{Domains: func(c *domain.Config) {
 			z.dns.Provider, c.DNS = c.DNS, z.dns

@@ -146,7 +146,7 @@ func TestRecordRefusals(t *testing.T) {
 		z.put(one, record("A", "www", "192.0.2.9")).Refused(z.t, 422, "DNS_ERROR").
 			Same("message", "The DNS provider refused it: It does not like that.")
 		z.get(one).OK(z.t, 200).Same("content", "192.0.2.1")
-		z.dns.set(false, zone.NoRecord("example.com", zone.Record{Type: "A", Name: "www"}))
+		z.dns.set(false, zone.RecordNotFound("example.com", zone.Record{Type: "A", Name: "www"}))
 		z.remove(one).Refused(z.t, 404, "DNS_ERROR")
 	})
 }
@@ -166,9 +166,9 @@ func TestEmailRecords(t *testing.T) {
 		}
 		example := zone.Ref{Org: z.Org, Domain: id.ID(z.domain), Name: "example.com"}
 		try := func(at zone.Ref, records []zone.Record) error {
-			return z.Domains.Zones.SetEmail(ctx, at, zone.EmailRecords{
-				Want:  func(context.Context, *db.Tx, []zone.Record) ([]zone.Record, error) { return records, nil },
-				Still: func(context.Context, *db.Tx) error { return nil },
+			return z.Domains.Zones.SetEmailRecords(ctx, at, zone.EmailRecords{
+				Want:       func(context.Context, *db.Tx, []zone.Record) ([]zone.Record, error) { return records, nil },
+				StillValid: func(context.Context, *db.Tx) error { return nil },
 			})
 		}
 		set := func(records []zone.Record) {
@@ -184,7 +184,7 @@ func TestEmailRecords(t *testing.T) {
 		one := z.path + "/" + mine.Text("id")
 		z.get(one).OK(z.t, 200).Same("managedBy", "email")
 		for _, r := range []string{"DELETE", "PUT"} {
-			no := z.Send(z.t, z.Key, r, one, map[string]string{"PUT": record("TXT", "@", "v=spf1 +all")}[r]).
+			no := z.SendREST(z.t, z.Key, r, one, map[string]string{"PUT": record("TXT", "@", "v=spf1 +all")}[r]).
 				Refused(z.t, 409, "DNS_RECORD_MANAGED")
 			if !strings.Contains(no.Text("message"), "DELETE /v1/domains/"+z.domain+"/email") {
 				t.Errorf("no way out: %s", no)
@@ -203,7 +203,7 @@ func TestEmailRecords(t *testing.T) {
 		set(nil)
 		z.has("")
 		z.post(z.path, record("CNAME", "_dmarc", "dmarc.example.net")).OK(z.t, 201)
-		if err := try(example, want("mx1.example.net")); !fault.Has(err, zone.RecordConflict) {
+		if err := try(example, want("mx1.example.net")); !fault.IsKind(err, zone.RecordConflict) {
 			t.Errorf("a record in the way: %v", err)
 		}
 

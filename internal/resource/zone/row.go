@@ -51,36 +51,36 @@ type DNSRecord struct {
 }
 
 var dnsRecords = db.NewTable[DNSRecord]("dns_records", db.Life{
-	Noun:      "DNS record",
-	Strangers: db.NobodyOutside,
-	Parent:    db.To("domain_id", "domains", db.EndsAtPurge),
-	Refs:      []db.Ref{db.To("intent_id", "", db.Keeps)},
+	Noun:         "DNS record",
+	ExternalText: db.NoExternalText,
+	Parent:       db.RefTo("domain_id", "domains", db.EndsAtPurge),
+	Refs:         []db.Ref{db.RefTo("intent_id", "", db.Keeps)},
 })
 
-// visible selects the records that callers see: not those that are only about to be added.
-const visible = "(intent IS NULL OR intent <> 'add')"
+// visibleSQL selects the records that callers see: not those that are only about to be added.
+const visibleSQL = "(intent IS NULL OR intent <> 'add')"
 
-// newRow is the row of a record that is not written yet.
-func newRow(common op.Record, domain id.ID, r Record, by Manager) DNSRecord {
+// newRecordRow is the row of a record that is not written yet.
+func newRecordRow(common op.Record, domain id.ID, r Record, by Manager) DNSRecord {
 	v := DNSRecord{Record: common, DomainID: domain, ManagedBy: by, Version: 1}
-	v.set(r)
+	v.setRecord(r)
 	return v
 }
 
-// ownRow is newRecordRow for a record that no caller asked for: an email record, or one that
+// newSystemRow is newRecordRow for a record that no caller asked for: an email record, or one that
 // was found at the provider.
-func (z *Zones) ownRow(at Ref, r Record, by Manager) DNSRecord {
+func (z *Zones) newSystemRow(at Ref, r Record, by Manager) DNSRecord {
 	now := z.cfg.Clock.Now()
 	common := op.Record{ID: id.New(), CreatedAt: now, UpdatedAt: now, OrganizationID: at.Org}
-	return newRow(common, at.Domain, r, by)
+	return newRecordRow(common, at.Domain, r, by)
 }
 
-func (v *DNSRecord) set(r Record) {
+func (v *DNSRecord) setRecord(r Record) {
 	v.Type, v.Name, v.Content, v.TTL, v.Priority = r.Type, r.Name, r.Content, r.TTL, r.Priority
 }
 
-// record is the row as the provider knows it.
-func (v *DNSRecord) record() Record {
+// toRecord is the row as the provider knows it.
+func (v *DNSRecord) toRecord() Record {
 	return Record{
 		Type:     v.Type,
 		Name:     v.Name,
@@ -91,23 +91,23 @@ func (v *DNSRecord) record() Record {
 	}
 }
 
-func (v *DNSRecord) intend(i intent) { v.Intent = &i }
+func (v *DNSRecord) setIntent(i intent) { v.Intent = &i }
 
-// intendReplace sets the intent to put r in the place of the record.
-func (v *DNSRecord) intendReplace(r Record) (err error) {
-	v.intend(intentReplace)
+// setReplaceIntent sets the intent to put r in the place of the record.
+func (v *DNSRecord) setReplaceIntent(r Record) (err error) {
+	v.setIntent(intentReplace)
 	v.Wanted, err = json.Marshal(r)
 	return err
 }
 
-// replacement reads the record that an open replacement puts in place of this one.
-func (v *DNSRecord) replacement() (r Record, err error) {
+// parseReplacement reads the record that an open replacement puts in place of this one.
+func (v *DNSRecord) parseReplacement() (r Record, err error) {
 	return r, json.Unmarshal(v.Wanted, &r)
 }
 
-// key identifies a record within its zone. A zone has one SOA, whose content changes with
+// identityKey identifies a record within its zone. A zone has one SOA, whose content changes with
 // every serial.
-func (r Record) key() string {
+func (r Record) identityKey() string {
 	if r.Type == "SOA" {
 		return r.Type + " " + r.Name
 	}
@@ -118,9 +118,9 @@ func (r Record) key() string {
 	return fmt.Sprintf("%s %s %d %s", r.Type, r.Name, priority, r.Content)
 }
 
-// rowsOf reads all rows of a zone, also those with an open intent.
-func rowsOf(ctx context.Context, tx *db.Tx, at Ref) ([]DNSRecord, error) {
-	return db.All[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
+// loadZoneRows reads all rows of a zone, also those with an open intent.
+func loadZoneRows(ctx context.Context, tx *db.Tx, at Ref) ([]DNSRecord, error) {
+	return db.QueryAll[DNSRecord](ctx, tx, "SELECT "+dnsRecords.Columns()+`
 		FROM dns_records
 		WHERE organization_id = $1 AND domain_id = $2 AND deleted_at IS NULL
 		ORDER BY seq`, at.Org, at.Domain)
@@ -131,7 +131,7 @@ func recordsExcept(rows []DNSRecord, except id.ID) []Record {
 	out := make([]Record, 0, len(rows))
 	for i := range rows {
 		if rows[i].ID != except {
-			out = append(out, rows[i].record())
+			out = append(out, rows[i].toRecord())
 		}
 	}
 	return out

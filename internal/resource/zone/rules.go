@@ -4,22 +4,23 @@ import "frontdesk/internal/kernel/fault"
 
 // Refusals of DNS record writes.
 var (
-	Refused = fault.Define("DNS_ERROR", 404, "The DNS provider refused the change.")
+	Refused = fault.DefineKind("DNS_ERROR", 404, "The DNS provider refused the change.")
 
-	RecordExists   = fault.Define("DNS_RECORD_EXISTS", 409, "The zone already has this record.")
-	RecordConflict = fault.Define("DNS_RECORD_CONFLICT", 409,
+	RecordExists   = fault.DefineKind("DNS_RECORD_EXISTS", 409, "The zone already has this record.")
+	RecordConflict = fault.DefineKind("DNS_RECORD_CONFLICT", 409,
 		"A CNAME record cannot stand beside other records of its name.")
-	RecordManaged = fault.Define("DNS_RECORD_MANAGED", 409, "This record is managed and cannot be changed here.")
-	Missing       = fault.Define("DNS_ZONE_MISSING", 409, "This domain has no zone.")
-	Busy          = fault.Define("DNS_ZONE_BUSY", 409, "Another change of this zone is under way. Retry in a moment.")
-	Full          = fault.Define("DNS_ZONE_FULL", 422, "The zone has the maximum number of records.")
+	RecordManaged = fault.DefineKind("DNS_RECORD_MANAGED", 409, "This record is managed and cannot be changed here.")
+	Missing       = fault.DefineKind("DNS_ZONE_MISSING", 409, "This domain has no zone.")
+	Busy          = fault.DefineKind("DNS_ZONE_BUSY", 409,
+		"Another change of this zone is under way. Retry in a moment.")
+	Full = fault.DefineKind("DNS_ZONE_FULL", 422, "The zone has the maximum number of records.")
 )
 
 // MaxRecords bounds a zone, and MaxSetSize the records of one name and type, which a
 // name server sends all in one answer.
 const (
 	MaxRecords = 5000
-	MaxSet     = 200
+	MaxSetSize = 200
 )
 
 // Same reports whether two records are the same, whatever their TTL.
@@ -28,8 +29,8 @@ func (r Record) Same(o Record) bool {
 		(r.Priority == nil) == (o.Priority == nil) && (r.Priority == nil || *r.Priority == *o.Priority)
 }
 
-// Fits refuses a record that cannot be beside the others of its zone.
-func (r Record) Fits(others []Record) error {
+// CheckFits refuses a record that cannot be beside the others of its zone.
+func (r Record) CheckFits(others []Record) error {
 	if len(others) >= MaxRecords {
 		return Full.Say("The zone has %d records, the maximum. Remove some first.", len(others))
 	}
@@ -50,7 +51,7 @@ func (r Record) Fits(others []Record) error {
 				"Remove the CNAME first, or choose another name.", r.Name)
 		}
 	}
-	if set >= MaxSet {
+	if set >= MaxSetSize {
 		return Full.Say("%s has %d %s records, the maximum of one type. Remove some first.",
 			r.Name, set, r.Type)
 	}

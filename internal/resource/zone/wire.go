@@ -13,9 +13,9 @@ import (
 // minimum TTL.
 const soaForm = "%s %s %d %d %d %d %d"
 
-// RR converts a canonical record for the DNS library. Types that callers cannot write are
+// ToRR converts a canonical record for the DNS library. Types that callers cannot write are
 // parsed as a line of a zone file.
-func (r Record) RR(zone string) (dns.RR, error) {
+func (r Record) ToRR(zone string) (dns.RR, error) {
 	h := dns.RR_Header{
 		Name:   dns.Fqdn(r.Full(zone)),
 		Rrtype: dns.StringToType[r.Type],
@@ -52,9 +52,9 @@ func (r Record) RR(zone string) (dns.RR, error) {
 		if err != nil {
 			return nil, fmt.Errorf("dns: a CAA record with %q: %w", r.Content, err)
 		}
-		return &dns.CAA{Hdr: h, Flag: uint8(n), Tag: tag, Value: escape(strings.Trim(value, `"`))}, nil
+		return &dns.CAA{Hdr: h, Flag: uint8(n), Tag: tag, Value: escapeBackslashes(strings.Trim(value, `"`))}, nil
 	case "TXT":
-		return &dns.TXT{Hdr: h, Txt: chunks(r.Content)}, nil
+		return &dns.TXT{Hdr: h, Txt: splitTXT(r.Content)}, nil
 	case "SOA":
 		rr := &dns.SOA{Hdr: h}
 		var ns, mbox string
@@ -73,13 +73,13 @@ func (r Record) RR(zone string) (dns.RR, error) {
 	return rr, nil
 }
 
-// RecordOf is the canonical form of a record of the DNS library. For a type that callers
+// RecordFromRR is the canonical form of a record of the DNS library. For a type that callers
 // cannot write, the content is that of a zone file.
-func RecordOf(zone string, rr dns.RR) Record {
+func RecordFromRR(zone string, rr dns.RR) Record {
 	h := rr.Header()
 	r := Record{
 		Type: dns.TypeToString[h.Rrtype],
-		Name: relative(zone, strings.TrimSuffix(h.Name, ".")),
+		Name: relativeName(zone, strings.TrimSuffix(h.Name, ".")),
 		TTL:  int(h.Ttl),
 	}
 	prioritized := func(n uint16) *int { v := int(n); return &v }
@@ -98,20 +98,20 @@ func RecordOf(zone string, rr dns.RR) Record {
 		r.Content = fmt.Sprintf("%d %d %s", v.Weight, v.Port, plainHost(v.Target))
 		r.Priority = prioritized(v.Priority)
 	case *dns.CAA:
-		r.Content = fmt.Sprintf(`%d %s "%s"`, v.Flag, strings.ToLower(v.Tag), unescape(v.Value))
+		r.Content = fmt.Sprintf(`%d %s "%s"`, v.Flag, strings.ToLower(v.Tag), unescapeText(v.Value))
 	case *dns.TXT:
-		r.Content = unescape(strings.Join(v.Txt, ""))
+		r.Content = unescapeText(strings.Join(v.Txt, ""))
 	case *dns.SOA:
 		r.Content = fmt.Sprintf(soaForm,
 			plainHost(v.Ns), plainHost(v.Mbox), v.Serial, v.Refresh, v.Retry, v.Expire, v.Minttl)
 	default:
-		r.Content = Data(rr)
+		r.Content = RRContent(rr)
 	}
 	return r
 }
 
-// Data is the record's content as it stands in a zone file.
-func Data(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
+// RRContent is the record's content as it stands in a zone file.
+func RRContent(rr dns.RR) string { return strings.TrimPrefix(rr.String(), rr.Header().String()) }
 
 // plainHost is a host name in lower case without its trailing dot. The root stays a dot.
 func plainHost(s string) string {
@@ -121,22 +121,22 @@ func plainHost(s string) string {
 	return strings.ToLower(strings.TrimSuffix(s, "."))
 }
 
-// chunks cuts a text into strings of at most 255 bytes (RFC 1035 §3.3.14), escaped for the DNS
+// splitTXT cuts a text into strings of at most 255 bytes (RFC 1035 §3.3.14), escaped for the DNS
 // library.
-func chunks(s string) []string {
+func splitTXT(s string) []string {
 	var out []string
 	for len(s) > 255 {
-		out = append(out, escape(s[:255]))
+		out = append(out, escapeBackslashes(s[:255]))
 		s = s[255:]
 	}
-	return append(out, escape(s))
+	return append(out, escapeBackslashes(s))
 }
 
-// escape protects backslashes, which the DNS library would read as escapes.
-func escape(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }
+// escapeBackslashes protects backslashes, which the DNS library would read as escapes.
+func escapeBackslashes(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }
 
-// unescape undoes the escapes \DDD and \X that the DNS library leaves in texts.
-func unescape(s string) string {
+// unescapeText undoes the escapes \DDD and \X that the DNS library leaves in texts.
+func unescapeText(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -159,9 +159,9 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// File writes a zone as a zone file, which other servers read (RFC 1035 §5). Records that the
+// FormatFile writes a zone as a zone file, which other servers read (RFC 1035 §5). Records that the
 // DNS library cannot encode become comments.
-func File(zone string, records []Record) string {
+func FormatFile(zone string, records []Record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "$ORIGIN %s\n", dns.Fqdn(zone))
 	for _, kind := range []bool{true, false} { // the SOA comes first
@@ -169,7 +169,7 @@ func File(zone string, records []Record) string {
 			if (r.Type == "SOA") != kind {
 				continue
 			}
-			if rr, err := r.RR(zone); err != nil {
+			if rr, err := r.ToRR(zone); err != nil {
 				fmt.Fprintf(&b, "; %s %d IN %s %s\n",
 					dns.Fqdn(r.Full(zone)), r.TTL, r.Type, strings.ReplaceAll(r.Content, "\n", " "))
 			} else {

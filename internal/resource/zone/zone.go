@@ -80,8 +80,8 @@ func New(c Config) *Zones {
 	return &Zones{c}
 }
 
-// pause lets a test end the process at this step.
-func (z *Zones) pause(step string) {
+// pauseAt lets a test end the process at this step.
+func (z *Zones) pauseAt(step string) {
 	if z.cfg.Pause != nil {
 		z.cfg.Pause(step)
 	}
@@ -93,17 +93,17 @@ func (z *Zones) File(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return File(name, records), nil
+	return FormatFile(name, records), nil
 }
 
-// store opens short transactions: it is the call of a Flow, or the database itself.
-type store interface {
+// transactor opens short transactions: it is the call of a Flow, or the database itself.
+type transactor interface {
 	Read(context.Context, db.Func) error
 	Write(context.Context, db.Func) error
 }
 
-// find is Config.Find in a snapshot of its own.
-func (z *Zones) find(ctx context.Context, s store, org, domain id.ID) (at Ref, err error) {
+// findZone is Config.Find in a snapshot of its own.
+func (z *Zones) findZone(ctx context.Context, s transactor, org, domain id.ID) (at Ref, err error) {
 	err = s.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		at, err = z.cfg.Find(ctx, tx, org, domain)
 		return err
@@ -111,35 +111,35 @@ func (z *Zones) find(ctx context.Context, s store, org, domain id.ID) (at Ref, e
 	return at, err
 }
 
-// upstream are the provider's statuses that callers see as they are. The usual one comes
+// passedOnStatuses are the provider's statuses that callers see as they are. The usual one comes
 // first.
-var upstream = []int{404, 400, 409, 422, 429, 500, 502, 503, 504}
+var passedOnStatuses = []int{404, 400, 409, 422, 429, 500, 502, 503, 504}
 
-// refusals has a DNS_ERROR for each of these statuses.
-var refusals = func() map[int]*fault.Kind {
+// refusalKinds has a DNS_ERROR for each of these statuses.
+var refusalKinds = func() map[int]*fault.Kind {
 	out := map[int]*fault.Kind{}
-	for _, status := range upstream {
+	for _, status := range passedOnStatuses {
 		out[status] = Refused.As(status)
 	}
 	return out
 }()
 
-// Errors lists them, after others, for the declaration of an operation.
-func Errors(more ...*fault.Kind) []*fault.Kind {
-	for _, status := range upstream {
-		more = append(more, refusals[status])
+// WithProviderErrors lists them, after others, for the declaration of an operation.
+func WithProviderErrors(more ...*fault.Kind) []*fault.Kind {
+	for _, status := range passedOnStatuses {
+		more = append(more, refusalKinds[status])
 	}
 	return more
 }
 
-// refusal turns the provider's error into what the caller sees. Its message is passed on only
+// providerFault turns the provider's error into what the caller sees. Its message is passed on only
 // for a client error. That our own credentials are wrong (401, 403) becomes a 502.
-func refusal(err error) error {
+func providerFault(err error) error {
 	var e *ProviderError
 	if !errors.As(err, &e) {
 		return fault.Unavailable.Because(err)
 	}
-	kind := refusals[e.Status]
+	kind := refusalKinds[e.Status]
 	switch {
 	case kind != nil && e.Status < 500:
 		said := []rune(e.Message)
@@ -151,17 +151,17 @@ func refusal(err error) error {
 		return f
 	case kind != nil: // a 5xx status that is passed on
 	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, e.Status >= 500, e.Status < 400:
-		kind = refusals[http.StatusBadGateway]
+		kind = refusalKinds[http.StatusBadGateway]
 	default:
-		kind = refusals[http.StatusUnprocessableEntity]
+		kind = refusalKinds[http.StatusUnprocessableEntity]
 	}
 	f := kind.Because(err)
 	f.Text = "The DNS provider could not do it. Retry in a moment."
 	return f
 }
 
-// definite reports whether an error proves that nothing was done. A timeout (408) does not.
-func definite(err error) bool {
-	status := StatusOf(err)
+// isDefiniteRefusal reports whether an error proves that nothing was done. A timeout (408) does not.
+func isDefiniteRefusal(err error) bool {
+	status := ProviderStatus(err)
 	return status >= 400 && status < 500 && status != http.StatusRequestTimeout
 }

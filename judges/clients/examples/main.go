@@ -20,7 +20,8 @@ var languages = []language{
 	{"typescript", "examples.ts", "import { Frontdesk } from '%s/typescript/src/index.js'\n" +
 		"export async function examples(client: Frontdesk): Promise<void> {\n", "}\n",
 		func(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") + "\n" }},
-	{"python", "examples.py", "# %s\nfrom datetime import date, datetime\n\nfrom frontdesk import Frontdesk, Upload\n\n" +
+	{"python", "examples.py",
+		"# %s\nfrom datetime import date, datetime\n\nfrom frontdesk import Frontdesk, Upload\n\n" +
 		"_ = (date, datetime, Upload)\n", "",
 		func(s string) string {
 			return "\n\ndef example_N(client: Frontdesk) -> None:\n    " + strings.ReplaceAll(s, "\n", "\n    ") + "\n"

@@ -16,8 +16,8 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Bucket makes a bucket for a test.
-func Bucket(t testing.TB) s3.Config {
+// NewBucket makes a bucket for a test.
+func NewBucket(t testing.TB) s3.Config {
 	t.Helper()
 	endpoint := os.Getenv("FRONTDESK_TEST_S3")
 	if endpoint == "" {
@@ -25,21 +25,21 @@ func Bucket(t testing.TB) s3.Config {
 	}
 	c := s3.Config{Bucket: "test-" + string(id.New()), Endpoint: endpoint, Region: "us-east-1", AccessKey: "test",
 		SecretKey: "testsecret"}
-	if _, err := client(c).CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: &c.Bucket}); err != nil {
+	if _, err := newClient(c).CreateBucket(t.Context(), &sdk.CreateBucketInput{Bucket: &c.Bucket}); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func client(c s3.Config) *sdk.Client {
+func newClient(c s3.Config) *sdk.Client {
 	return sdk.New(sdk.Options{Region: c.Region, BaseEndpoint: &c.Endpoint, UsePathStyle: true,
 		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""))})
 }
 
-// Parts counts the multipart uploads of a key that have begun and not ended.
-func Parts(t testing.TB, c s3.Config, key string) int {
+// CountUploads counts the multipart uploads of a key that have begun and not ended.
+func CountUploads(t testing.TB, c s3.Config, key string) int {
 	t.Helper()
-	out, err := client(c).ListMultipartUploads(t.Context(),
+	out, err := newClient(c).ListMultipartUploads(t.Context(),
 		&sdk.ListMultipartUploadsInput{Bucket: &c.Bucket, Prefix: &key})
 	if err != nil {
 		t.Fatal(err)
@@ -47,10 +47,10 @@ func Parts(t testing.TB, c s3.Config, key string) int {
 	return len(out.Uploads)
 }
 
-// Blobs counts the objects in a bucket, up to a page of them.
-func Blobs(t testing.TB, c s3.Config) int {
+// CountBlobs counts the objects in a bucket, up to a page of them.
+func CountBlobs(t testing.TB, c s3.Config) int {
 	t.Helper()
-	out, err := client(c).ListObjectsV2(t.Context(), &sdk.ListObjectsV2Input{Bucket: &c.Bucket})
+	out, err := newClient(c).ListObjectsV2(t.Context(), &sdk.ListObjectsV2Input{Bucket: &c.Bucket})
 	if err != nil {
 		t.Fatal(err)
 	}

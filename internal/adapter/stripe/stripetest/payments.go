@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-func (f *Fake) intent(r *http.Request, key string) string {
+func (f *Fake) createIntent(r *http.Request, key string) string {
 	for field, want := range map[string]string{"amount": "1200", "currency": "usd", "confirm": "true",
 		"off_session": "true"} {
 		if r.Form.Get(field) != want {
@@ -13,7 +13,7 @@ func (f *Fake) intent(r *http.Request, key string) string {
 		}
 	}
 	if !f.customers[r.Form.Get("customer")] {
-		return "400 " + missing("customer", "customer")
+		return "400 " + missingError("customer", "customer")
 	}
 	id := fmt.Sprintf("pi_%d", len(f.intents)+1)
 	row := func(status, fault string) string {
@@ -35,7 +35,7 @@ func (f *Fake) intent(r *http.Request, key string) string {
 		return "200 " + f.intents[0]
 	default:
 		if m := f.methods[card]; m == nil || m.customer != r.Form.Get("customer") {
-			return "400 " + missing("PaymentMethod", "payment_method")
+			return "400 " + missingError("PaymentMethod", "payment_method")
 		}
 	}
 	if fault != "" {
@@ -47,7 +47,7 @@ func (f *Fake) intent(r *http.Request, key string) string {
 	return "200 " + f.intents[0]
 }
 
-func (f *Fake) refund(r *http.Request, key string) string {
+func (f *Fake) createRefund(r *http.Request, key string) string {
 	payment := r.Form.Get("payment_intent")
 	if _, ok := f.refunds[payment]; ok {
 		return `400 {"error": {"type": "invalid_request_error", "code": "charge_already_refunded", "message": ` +

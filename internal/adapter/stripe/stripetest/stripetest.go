@@ -23,23 +23,23 @@ const SecretKey = "sk_test_123"
 
 // Fake is the server. Its fields are set before it serves, or with Set.
 type Fake struct {
-	URL     string                           // its own address
-	Report  func(format string, args ...any) // called with what a client did wrong
-	Lose    int                              // how many answers to POST are lost after the work
-	Down    bool                             // everything is answered 503
-	Charges int                              // payments that succeeded
+	URL           string                           // its own address
+	Report        func(format string, args ...any) // called with what a client did wrong
+	AnswersToLose int                              // how many answers to POST are lost after the work
+	Down          bool                             // everything is answered 503
+	Charges       int                              // payments that succeeded
 
 	mu        sync.Mutex
-	intents   []string          // as JSON, the newest first
-	refunds   map[string]string // by payment
-	answers   map[string]answer // by idempotency key
-	customers map[string]bool   // false when it was deleted
-	sessions  map[string]*session
-	methods   map[string]*method
+	intents   []string                // as JSON, the newest first
+	refunds   map[string]string       // by payment
+	answers   map[string]storedAnswer // by idempotency key
+	customers map[string]bool         // false when it was deleted
+	sessions  map[string]*checkoutSession
+	methods   map[string]*paymentMethod
 }
 
-// answer is the answer to the first request with an idempotency key.
-type answer struct {
+// storedAnswer is the answer to the first request with an idempotency key.
+type storedAnswer struct {
 	asked  string // the path and the form
 	status int
 	body   string
@@ -47,9 +47,9 @@ type answer struct {
 
 // New makes a fake that knows one customer, cus_1, with the card pm_1.
 func New(url string, report func(format string, args ...any)) *Fake {
-	return &Fake{URL: url, Report: report, refunds: map[string]string{}, answers: map[string]answer{},
+	return &Fake{URL: url, Report: report, refunds: map[string]string{}, answers: map[string]storedAnswer{},
 		customers: map[string]bool{"cus_1": true},
-		sessions:  map[string]*session{}, methods: map[string]*method{
+		sessions:  map[string]*checkoutSession{}, methods: map[string]*paymentMethod{
 			"pm_1": {customer: "cus_1",
 				body: `"type": "card", "card": {"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}`},
 			"pm_bank": {customer: "cus_1", body: `"type": "sepa_debit"`}}}
@@ -65,8 +65,8 @@ func Start(t testing.TB) *Fake {
 	return f
 }
 
-// Set changes the fake while it serves.
-func (f *Fake) Set(change func()) {
+// Update changes the fake while it serves.
+func (f *Fake) Update(change func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change()
@@ -80,7 +80,7 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.Report("%v", err)
 	}
 	if page, ok := strings.CutPrefix(r.URL.Path, "/checkout/"); ok {
-		f.checkout(w, r, page)
+		f.serveCheckout(w, r, page)
 		return
 	}
 	if !strings.HasPrefix(r.URL.Path, "/v1/") {
@@ -89,41 +89,41 @@ func (f *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case f.Down:
-		say(w, http.StatusServiceUnavailable, `{"error": {"type": "api_error", "message": "Stripe is down."}}`)
+		writeJSON(w, http.StatusServiceUnavailable, `{"error": {"type": "api_error", "message": "Stripe is down."}}`)
 	case r.Header.Get("Authorization") != "Bearer "+SecretKey:
-		say(w, http.StatusUnauthorized,
+		writeJSON(w, http.StatusUnauthorized,
 			`{"error": {"type": "invalid_request_error", "message": "Invalid API Key provided"}}`)
 	case r.Method == http.MethodPost:
-		f.post(w, r)
+		f.servePost(w, r)
 	default:
-		f.get(w, r)
+		f.serveGet(w, r)
 	}
 	if version := r.Header.Get("Stripe-Version"); version != stripe.APIVersion {
 		f.Report("%s is asked in the version %q", r.URL.Path, version)
 	}
 }
 
-func say(w http.ResponseWriter, status int, body string) {
+func writeJSON(w http.ResponseWriter, status int, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	fmt.Fprint(w, body)
 }
 
-// missing is Stripe's error for an object that does not exist.
-func missing(noun, param string) string {
+// missingError is Stripe's error for an object that does not exist.
+func missingError(noun, param string) string {
 	return fmt.Sprintf(`{"error": {"type": "invalid_request_error", "code": "resource_missing", "param": %q, `+
 		`"message": "No such %s"}}`, param, noun)
 }
 
-func (f *Fake) get(w http.ResponseWriter, r *http.Request) {
+func (f *Fake) serveGet(w http.ResponseWriter, r *http.Request) {
 	list := func(rows []string) {
-		say(w, http.StatusOK, fmt.Sprintf(`{"object": "list", "has_more": false, "url": %q, "data": [%s]}`, r.URL.Path,
-			strings.Join(rows, ",")))
+		writeJSON(w, http.StatusOK, fmt.Sprintf(`{"object": "list", "has_more": false, "url": %q, "data": [%s]}`,
+			r.URL.Path, strings.Join(rows, ",")))
 	}
 	noun, name, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
 	switch {
 	case r.URL.Path == "/v1/balance":
-		say(w, http.StatusOK, `{"object": "balance"}`)
+		writeJSON(w, http.StatusOK, `{"object": "balance"}`)
 	case r.URL.Path == "/v1/payment_intents":
 		if !f.customers[r.Form.Get("customer")] {
 			f.Report("the list is of customer %q", r.Form.Get("customer"))
@@ -137,16 +137,17 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request) {
 		}
 	case noun == "payment_methods":
 		if m := f.methods[name]; m != nil {
-			say(w, http.StatusOK, m.text(name))
+			writeJSON(w, http.StatusOK, m.jsonText(name))
 		} else {
-			say(w, http.StatusNotFound, missing("PaymentMethod", "payment_method"))
+			writeJSON(w, http.StatusNotFound, missingError("PaymentMethod", "payment_method"))
 		}
 	case noun == "checkout":
 		name = strings.TrimPrefix(name, "sessions/")
 		if s := f.sessions[name]; s != nil {
-			say(w, http.StatusOK, f.sessionText(name, s, r.Form.Get("expand[0]") == "setup_intent.payment_method"))
+			writeJSON(w, http.StatusOK, f.sessionJSON(name, s,
+				r.Form.Get("expand[0]") == "setup_intent.payment_method"))
 		} else {
-			say(w, http.StatusNotFound, missing("checkout.session", "session"))
+			writeJSON(w, http.StatusNotFound, missingError("checkout.session", "session"))
 		}
 	default:
 		f.Report("%s %s", r.Method, r.URL.Path)
@@ -154,11 +155,11 @@ func (f *Fake) get(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// post carries out a request once, and gives the same answer to every further one with
+// servePost carries out a request once, and gives the same answer to every further one with
 // its key.
-func (f *Fake) post(w http.ResponseWriter, r *http.Request) {
+func (f *Fake) servePost(w http.ResponseWriter, r *http.Request) {
 	if name, ok := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/v1/payment_methods/"), "/detach"); ok {
-		f.detach(w, name)
+		f.detachMethod(w, name)
 		return
 	}
 	key, asked := r.Header.Get("Idempotency-Key"), r.URL.Path+"?"+r.Form.Encode()
@@ -168,36 +169,36 @@ func (f *Fake) post(w http.ResponseWriter, r *http.Request) {
 	a, ok := f.answers[key]
 	switch {
 	case ok && a.asked != asked:
-		say(w, http.StatusBadRequest,
+		writeJSON(w, http.StatusBadRequest,
 			`{"error": {"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with `+
 				`the same `+
 				`parameters they were first used with."}}`)
 		return
 	case !ok:
-		a = f.do(r, key)
+		a = f.carryOut(r, key)
 		a.asked = asked
 		f.answers[key] = a
 	}
-	if f.Lose > 0 {
-		f.Lose--
+	if f.AnswersToLose > 0 {
+		f.AnswersToLose--
 		panic(http.ErrAbortHandler)
 	}
-	say(w, a.status, a.body)
+	writeJSON(w, a.status, a.body)
 }
 
-// do carries out a request. The functions below return a status and a body, separated
+// carryOut carries out a request. The functions below return a status and a body, separated
 // by a space.
-func (f *Fake) do(r *http.Request, key string) answer {
+func (f *Fake) carryOut(r *http.Request, key string) storedAnswer {
 	var text string
 	switch r.URL.Path {
 	case "/v1/payment_intents":
-		text = f.intent(r, key)
+		text = f.createIntent(r, key)
 	case "/v1/refunds":
-		text = f.refund(r, key)
+		text = f.createRefund(r, key)
 	case "/v1/customers":
-		text = f.customer(r)
+		text = f.createCustomer(r)
 	case "/v1/checkout/sessions":
-		text = f.open(r, key)
+		text = f.openSession(r, key)
 	default:
 		f.Report("POST %s", r.URL.Path)
 		text = "404 {}"
@@ -207,5 +208,5 @@ func (f *Fake) do(r *http.Request, key string) answer {
 	if err != nil {
 		f.Report("%v", err)
 	}
-	return answer{status: code, body: body}
+	return storedAnswer{status: code, body: body}
 }

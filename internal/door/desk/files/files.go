@@ -163,7 +163,7 @@ func aboutList(v *desk.Visit) (any, error) {
 		for next := &ref; next != nil && len(trail) < 20; {
 			var f file.Folder
 			if err := v.Do("folders.get", desk.Fields{"id": *next}, &f); err != nil {
-				if fault.Has(err, fault.NotFound) {
+				if fault.IsKind(err, fault.NotFound) {
 					break
 				}
 				return nil, err

@@ -95,7 +95,7 @@ func preview(v *desk.Visit) error {
 		in["businessId"] = house.ID
 	}
 	if err = v.Do("email_templates.preview", in, &out); err != nil {
-		f := fault.Of(err)
+		f := fault.FromError(err)
 		if f.Status >= 500 {
 			return err
 		}
@@ -118,7 +118,7 @@ func showLogo(v *desk.Visit, ref id.ID, html *string) error {
 		return nil
 	}
 	c, err := v.Open("files.download", string(ref))
-	if err != nil && fault.Of(err).Status < 500 {
+	if err != nil && fault.FromError(err).Status < 500 {
 		return nil
 	}
 	if err != nil {

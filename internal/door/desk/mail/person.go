@@ -36,7 +36,7 @@ func person(v *desk.Visit, t *message.Thread, d *threadData) (*personData, error
 	}
 	var c contact.Contact
 	err := v.Do("contacts.get", desk.Fields{"id": *t.ContactID}, &c)
-	if fault.Has(err, fault.NotFound) {
+	if fault.IsKind(err, fault.NotFound) {
 		return p, p.stranger(v, t, d)
 	}
 	if err != nil {

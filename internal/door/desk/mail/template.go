@@ -52,8 +52,8 @@ func render(v *desk.Visit, ref id.ID, known map[string]string) (made template.Re
 		}
 	}
 	err = v.Do("email_templates.preview", desk.Fields{"id": ref, "variables": variables}, &made)
-	if missing, ok := fault.Of(err).Details.(map[string][]string); err != nil && ok &&
-		fault.Has(err, template.VariableMissing) {
+	if missing, ok := fault.FromError(err).Details.(map[string][]string); err != nil && ok &&
+		fault.IsKind(err, template.VariableMissing) {
 		for _, name := range missing["variables"] {
 			set(variables, strings.Split(name, "."), "["+name+"]")
 		}
@@ -84,7 +84,7 @@ func values(v *desk.Visit, who, bill id.ID) (map[string]string, error) {
 	}
 	if who != "" && v.May("contacts.get") {
 		var c contact.Contact
-		if err := v.Do("contacts.get", desk.Fields{"id": who}, &c); err != nil && !fault.Has(err, fault.NotFound) {
+		if err := v.Do("contacts.get", desk.Fields{"id": who}, &c); err != nil && !fault.IsKind(err, fault.NotFound) {
 			return nil, err
 		}
 		name, email := people.Name(&c), people.Email(&c)
@@ -108,7 +108,7 @@ func values(v *desk.Visit, who, bill id.ID) (map[string]string, error) {
 	}
 	var u customer.Customer
 	if err := v.Do("customers.get", desk.Fields{"id": bill}, &u); err != nil {
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			return out, nil
 		}
 		return nil, err
@@ -192,7 +192,7 @@ func fillIn(v *desk.Visit, in desk.Fields, wrong map[string]string, who, bill id
 // the template's, and the letterhead around a text that was changed.
 func keepDesign(v *desk.Visit, in desk.Fields, used id.ID, known map[string]string) error {
 	made, variables, err := render(v, used, known)
-	if fault.Has(err, fault.NotFound) { // deleted meanwhile: the text is what the person read
+	if fault.IsKind(err, fault.NotFound) { // deleted meanwhile: the text is what the person read
 		return nil
 	}
 	if err != nil {

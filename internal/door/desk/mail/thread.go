@@ -199,7 +199,7 @@ func (d *threadData) fillItems(v *desk.Visit, t *message.Thread) ([]message.Mess
 
 func (d *threadData) item(v *desk.Visit, m *message.Message, contact string, newest bool) (item, error) {
 	x := item{At: m.CreatedAt, ID: string(m.ID), Time: v.When(m.CreatedAt), Who: m.From,
-		To: strings.Join(slices.DeleteFunc(slices.Concat(m.To, m.CC), mailhost.NamesMessage), ", ")}
+		To: strings.Join(slices.DeleteFunc(slices.Concat(m.To, m.CC), mailhost.IsMessageAddress), ", ")}
 	if m.Direction == message.Inbound {
 		if contact != "" {
 			x.Who = contact
@@ -383,7 +383,7 @@ func snoozes(v *desk.Visit) []desk.Option {
 		monday = 7
 	}
 	option := func(word string, t time.Time) desk.Option {
-		return desk.Option{Value: clock.Of(t).String(), Text: word}
+		return desk.Option{Value: clock.FromStd(t).String(), Text: word}
 	}
 	out := []desk.Option{option("In three hours", now.Add(3*time.Hour)), option("Tomorrow at 9", morning(1))}
 	if monday > 1 {
@@ -418,7 +418,7 @@ func change(v *desk.Visit) error {
 	case "snooze":
 		until := v.Value("until")
 		if t, err := time.ParseInLocation("2006-01-02T15:04", until, v.Zone()); err == nil {
-			until = clock.Of(t).String()
+			until = clock.FromStd(t).String()
 		}
 		in["snoozedUntil"], done = until, "snoozed"
 		to = v.Value("list")

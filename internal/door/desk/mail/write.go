@@ -213,7 +213,7 @@ func ourDomains(v *desk.Visit) (map[string]bool, error) {
 
 func isOurs(address string, ours map[string]bool) bool {
 	_, known := ours[strings.ToLower(mailhost.DomainOf(mailhost.ToASCII(address)))]
-	return known || mailhost.NamesMessage(address)
+	return known || mailhost.IsMessageAddress(address)
 }
 
 // recipients are those who get an answer to a message: whoever wrote it, and
@@ -242,7 +242,7 @@ func sender(m *message.Message, ours map[string]bool) string {
 		return m.From
 	}
 	for _, a := range slices.Concat(m.To, m.CC, m.BCC) {
-		if ours[strings.ToLower(mailhost.DomainOf(mailhost.ToASCII(a)))] && !mailhost.NamesMessage(a) {
+		if ours[strings.ToLower(mailhost.DomainOf(mailhost.ToASCII(a)))] && !mailhost.IsMessageAddress(a) {
 			return a
 		}
 	}

@@ -116,7 +116,7 @@ func keepHidden(item desk.Fields, old *invoice.LineItem) {
 // blame puts what the operation refused beside the lines that it is about, and
 // reports whether that says all of it.
 func blame(err error, typed []line, from []int) bool {
-	tree, ok := fault.Of(err).Details.(*fault.Tree)
+	tree, ok := fault.FromError(err).Details.(*fault.Tree)
 	if !ok || tree.Properties["lineItems"] == nil {
 		return false
 	}

@@ -101,8 +101,8 @@ func (d *activityData) narrow(v *desk.Visit, in desk.Fields) error {
 		}
 	}
 	if day, err := time.ParseInLocation(time.DateOnly, d.Day, v.Zone()); err == nil {
-		in["since"] = clock.Of(day).String()
-		in["until"] = clock.Of(day.AddDate(0, 0, 1)).String()
+		in["since"] = clock.FromStd(day).String()
+		in["until"] = clock.FromStd(day.AddDate(0, 0, 1)).String()
 		d.Narrowed = true
 	}
 	d.Narrowed = d.Narrowed || d.Noun != ""

@@ -230,7 +230,7 @@ func payments(v *desk.Visit, since time.Time) ([]payment, error) {
 func eventsSince(v *desk.Visit, kind string, since time.Time) (all []eventlog.Event, err error) {
 	for {
 		rows, page, err := desk.List[eventlog.Event](v, "events.list", desk.Fields{"type": kind,
-			"since": clock.Of(since).String(), "limit": figureRows, "offset": len(all)})
+			"since": clock.FromStd(since).String(), "limit": figureRows, "offset": len(all)})
 		if all = append(all, rows...); err != nil || !page.HasMore {
 			return all, err
 		}

@@ -339,7 +339,7 @@ func startImport(v *desk.Visit) error {
 	}
 	drop := func() error { return v.Do("files.delete", desk.Fields{"id": ref}, nil) }
 	if v.Value("do") != "import" {
-		if err := drop(); err != nil && !fault.Has(err, fault.NotFound) {
+		if err := drop(); err != nil && !fault.IsKind(err, fault.NotFound) {
 			return err
 		}
 		return v.Redirect("/imports")
@@ -348,7 +348,7 @@ func startImport(v *desk.Visit) error {
 	if err != nil {
 		return v.Explain(err, "contacts", "/imports/new")
 	}
-	if err := drop(); err != nil && !fault.Has(err, fault.NotFound) {
+	if err := drop(); err != nil && !fault.IsKind(err, fault.NotFound) {
 		return err
 	}
 	return v.Done("/imports/"+string(i.ID), "importing", nil)

@@ -162,7 +162,7 @@ func merge(v *desk.Visit) error {
 	err = v.Do("contacts.merge", desk.Fields{"id": ref, "contactId": other, "take": take}, nil)
 	if err != nil {
 		whole, fields, status, rest := desk.Refused(err)
-		if fault.Has(err, fault.NotFound) || rest != nil { // pressed twice: it is merged
+		if fault.IsKind(err, fault.NotFound) || rest != nil { // pressed twice: it is merged
 			return v.Redirect("/contacts/" + string(ref))
 		}
 		for _, text := range fields {

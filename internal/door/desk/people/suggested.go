@@ -250,7 +250,7 @@ func undecide(v *desk.Visit) error {
 		if !ok || n >= shownSuggestions {
 			continue
 		}
-		if err := undecideOne(v, m); err != nil && !fault.Has(err, fault.NotFound) {
+		if err := undecideOne(v, m); err != nil && !fault.IsKind(err, fault.NotFound) {
 			return v.Explain(err, "review", "/suggestions")
 		}
 		n++

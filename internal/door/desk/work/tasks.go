@@ -184,7 +184,7 @@ func quickAdd(v *desk.Visit) error {
 	title, at := ReadDue(text, v.Now().Std().In(v.Zone()))
 	in := desk.Fields{"title": title}
 	if !at.IsZero() {
-		in["dueAt"] = clock.Of(at).String()
+		in["dueAt"] = clock.FromStd(at).String()
 	}
 	var made task.Task
 	if err := v.Do("tasks.create", v.Chosen("tasks.create", in), &made); err != nil {
@@ -310,7 +310,7 @@ func setStatus(v *desk.Visit) error {
 		return err
 	}
 	if err := v.Do("tasks.update", desk.Fields{"id": ref, "status": v.Value("status")}, nil); err != nil {
-		if fault.Has(err, fault.NotFound) {
+		if fault.IsKind(err, fault.NotFound) {
 			return err
 		}
 		return v.Explain(err, "tasks", "/tasks/board")

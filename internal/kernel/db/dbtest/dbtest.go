@@ -30,22 +30,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Each runs fn once per engine, as subtests.
-func Each(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
+// EachEngine runs fn once per engine, as subtests.
+func EachEngine(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
 	for _, e := range []db.Engine{db.SQLite, db.Postgres} {
 		t.Run(string(e), func(t *testing.T) {
 			if e == db.Postgres {
-				server(t)
+				postgresServer(t)
 			}
 			fn(t, e)
 		})
 	}
 }
 
-// EachParallel is EachEngine with the engines at the same time, for tests that
+// EachEngineParallel is EachEngine with the engines at the same time, for tests that
 // mostly wait. It is the last statement of its test, and the engines share nothing.
-func EachParallel(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
-	Each(t, func(t *testing.T, e db.Engine) {
+func EachEngineParallel(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
+	EachEngine(t, func(t *testing.T, e db.Engine) {
 		t.Parallel()
 		fn(t, e)
 	})
@@ -70,16 +70,16 @@ func Options(t testing.TB, e db.Engine, migrations ...fs.FS) db.Options {
 	o := db.Options{Migrations: migrations}
 	if e == db.SQLite {
 		o.Path = filepath.Join(t.TempDir(), "frontdesk.db")
-		Migrated(t, o.Path, migrations...)
+		WriteMigrated(t, o.Path, migrations...)
 		return o
 	}
-	o.URL = fresh(t, server(t), migrations)
+	o.URL = createPostgres(t, postgresServer(t), migrations)
 	o.MaxConns = 24
 	return o
 }
 
-// server is the URL of the PostgreSQL server, or skips the test.
-func server(t testing.TB) string {
+// postgresServer is the URL of the PostgreSQL server, or skips the test.
+func postgresServer(t testing.TB) string {
 	s := os.Getenv("FRONTDESK_TEST_POSTGRES")
 	if s == "" {
 		t.Skip("not tested on PostgreSQL: FRONTDESK_TEST_POSTGRES is not set (`make check` sets it)")
@@ -87,13 +87,13 @@ func server(t testing.TB) string {
 	return s
 }
 
-// Migrated writes a migrated SQLite database to path: a copy of a template that is
+// WriteMigrated writes a migrated SQLite database to path: a copy of a template that is
 // made once per process and set of migrations.
-func Migrated(t testing.TB, path string, migrations ...fs.FS) {
+func WriteMigrated(t testing.TB, path string, migrations ...fs.FS) {
 	t.Helper()
 	templates.Lock()
 	defer templates.Unlock()
-	sum := sumOf(migrations)
+	sum := migrationsSum(migrations)
 	if templates.files[sum] == nil {
 		made := filepath.Join(t.TempDir(), "template.db")
 		d, err := db.Open(context.Background(), db.Options{Path: made, Migrations: migrations})
@@ -118,9 +118,9 @@ func Migrated(t testing.TB, path string, migrations ...fs.FS) {
 	}
 }
 
-// fresh creates a database from a migrated template, drops it when the test ends,
+// createPostgres creates a database from a migrated template, drops it when the test ends,
 // and returns its URL.
-func fresh(t testing.TB, server string, migrations []fs.FS) string {
+func createPostgres(t testing.TB, server string, migrations []fs.FS) string {
 	t.Helper()
 	ctx := context.Background()
 	admin, err := pgx.Connect(ctx, server)
@@ -146,20 +146,20 @@ func fresh(t testing.TB, server string, migrations []fs.FS) string {
 		c.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 	})
 	if pooler := os.Getenv("FRONTDESK_TEST_POOLER"); pooler != "" {
-		return named(pooler, name)
+		return urlOfDatabase(pooler, name)
 	}
-	return named(server, name)
+	return urlOfDatabase(server, name)
 }
 
-// Direct is the URL of a test's database without the pooler, for a test that looks
+// DirectURL is the URL of a test's database without the pooler, for a test that looks
 // at the server's connections.
-func Direct(t testing.TB, database string) string {
+func DirectURL(t testing.TB, database string) string {
 	t.Helper()
 	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return named(server(t), strings.TrimPrefix(u.Path, "/"))
+	return urlOfDatabase(postgresServer(t), strings.TrimPrefix(u.Path, "/"))
 }
 
 // templates are the migrated databases of this process, by the sum of their
@@ -170,8 +170,8 @@ var templates struct {
 	files map[string][]byte // SQLite files
 }
 
-// sumOf tells sets of migrations apart by a hash of their names and texts.
-func sumOf(migrations []fs.FS) string {
+// migrationsSum tells sets of migrations apart by a hash of their names and texts.
+func migrationsSum(migrations []fs.FS) string {
 	h := sha256.New()
 	for _, f := range migrations {
 		files, _ := fs.Glob(f, "*.sql")
@@ -189,7 +189,7 @@ func sumOf(migrations []fs.FS) string {
 func templateFor(ctx context.Context, admin *pgx.Conn, server string, migrations []fs.FS) (string, error) {
 	templates.Lock()
 	defer templates.Unlock()
-	sum := sumOf(migrations)
+	sum := migrationsSum(migrations)
 	if n := templates.names[sum]; n != "" {
 		return n, nil
 	}
@@ -225,24 +225,24 @@ func makeTemplate(ctx context.Context, admin *pgx.Conn, server, name string, mig
 	if _, err := admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
 		return err
 	}
-	d, err := db.Open(ctx, db.Options{URL: named(server, name), Migrations: migrations})
+	d, err := db.Open(ctx, db.Options{URL: urlOfDatabase(server, name), Migrations: migrations})
 	if err != nil {
 		return err
 	}
 	if err := d.Close(); err != nil {
 		return err
 	}
-	if err := conflict(ctx, named(server, name)); err != nil {
+	if err := installConflicts(ctx, urlOfDatabase(server, name)); err != nil {
 		return err
 	}
 	_, err = admin.Exec(ctx, "ALTER DATABASE "+name+" IS_TEMPLATE true")
 	return err
 }
 
-// conflict makes one write transaction in FRONTDESK_TEST_CONFLICTS fail with 40001,
+// installConflicts makes one write transaction in FRONTDESK_TEST_CONFLICTS fail with 40001,
 // as engines that are stricter than PostgreSQL do when two of them meet: half of
 // those in the middle, half at the commit. `make conflicts` runs the tests so.
-func conflict(ctx context.Context, database string) error {
+func installConflicts(ctx context.Context, database string) error {
 	oneIn, err := strconv.Atoi(os.Getenv("FRONTDESK_TEST_CONFLICTS"))
 	if err != nil || oneIn < 1 {
 		return nil
@@ -272,8 +272,8 @@ const conflictText = `
 		END LOOP;
 	END $$`
 
-// named is the URL of a database on a server.
-func named(server, database string) string {
+// urlOfDatabase is the URL of a database on a server.
+func urlOfDatabase(server, database string) string {
 	u, err := url.Parse(server)
 	if err != nil {
 		panic(err)

@@ -17,7 +17,7 @@ func FreeAddress(t testing.TB) string {
 	t.Helper()
 	for range 100 {
 		port := 10_000 + rand.IntN(20_000)
-		if !reserve(t, port) {
+		if !reservePort(t, port) {
 			continue
 		}
 		addr := fmt.Sprintf("127.0.0.1:%d", port)
@@ -36,9 +36,9 @@ func FreeAddress(t testing.TB) string {
 	return ""
 }
 
-// reserve marks a port as taken for other tests, by listening on it at another loopback address, which no server
+// reservePort marks a port as taken for other tests, by listening on it at another loopback address, which no server
 // uses, until the test ends. A system without that address reserves nothing, and the port counts as free.
-func reserve(t testing.TB, port int) bool {
+func reservePort(t testing.TB, port int) bool {
 	mark, err := net.Listen("tcp", fmt.Sprintf("127.77.77.77:%d", port))
 	if err != nil {
 		return !errors.Is(err, syscall.EADDRINUSE)

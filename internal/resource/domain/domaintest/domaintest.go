@@ -14,17 +14,17 @@ import (
 	"frontdesk/internal/resource/domain"
 )
 
-// Cards are the cards that a payment provider is tested with, and the customer they belong to.
-type Cards struct{ Good, Declined, Customer string }
+// TestCards are the cards that a payment provider is tested with, and the customer they belong to.
+type TestCards struct{ Good, Declined, Customer string }
 
-// Payments is the suite of payment providers: no key charges or refunds twice, and a charge
+// ExercisePayments is the suite of payment providers: no key charges or refunds twice, and a charge
 // that is declined stays so.
-func Payments(t *testing.T, p domain.Payments, c Cards) {
+func ExercisePayments(t *testing.T, p domain.Payments, c TestCards) {
 	t.Helper()
 	ctx := t.Context()
 	good := domain.Charge{Card: c.Good, Customer: c.Customer, AmountCents: 1200, Currency: "usd",
 		Description: "Registration of example.com"}
-	if _, err := p.Charged(ctx, "never", good); !errors.Is(err, domain.ErrNothing) {
+	if _, err := p.Charged(ctx, "never", good); !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("asked about what never was: %v", err)
 	}
 	payment, err := p.Charge(ctx, "one", good)
@@ -53,7 +53,7 @@ func Payments(t *testing.T, p domain.Payments, c Cards) {
 			t.Errorf("asked about a card that was declined: %v", err)
 		}
 	}
-	if _, err := p.Refunded(ctx, "back", payment); !errors.Is(err, domain.ErrNothing) {
+	if _, err := p.Refunded(ctx, "back", payment); !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("asked about a refund that never was: %v", err)
 	}
 	refund, err := p.Refund(ctx, "back", payment, 1200)
@@ -72,9 +72,9 @@ func Payments(t *testing.T, p domain.Payments, c Cards) {
 	}
 }
 
-// Names are the names that a registrar is tested with; it does not offer the ending of
+// TestNames are the names that a registrar is tested with; it does not offer the ending of
 // Unoffered.
-type Names struct{ Free, Taken, Unoffered string }
+type TestNames struct{ Free, Taken, Unoffered string }
 
 // Registrant is a person that every registrar accepts.
 func Registrant() domain.Registrant {
@@ -85,16 +85,16 @@ func Registrant() domain.Registrant {
 		Email: "ada@example.com", Phone: "+442079460018"}
 }
 
-// Registrar is the suite of registrars: no key registers or renews twice, and every change can
+// ExerciseRegistrar is the suite of registrars: no key registers or renews twice, and every change can
 // be repeated.
-func Registrar(t *testing.T, r domain.Registrar, n Names) {
+func ExerciseRegistrar(t *testing.T, r domain.Registrar, n TestNames) {
 	t.Helper()
 	ctx := t.Context()
 	if r.Name() == "" || len(r.Endings()) == 0 {
 		t.Error("it has no name or no endings")
 	}
 	offer, err := r.Check(ctx, n.Free)
-	if err != nil || offer == nil || !offer.Available || offer.Premium || offer.FirstYear <= 0 ||
+	if err != nil || offer == nil || !offer.Available || offer.Premium || offer.FirstYearPrice <= 0 ||
 		offer.RenewalPrice <= 0 {
 		t.Fatalf("a free name: %+v, %v", offer, err)
 	}
@@ -104,8 +104,8 @@ func Registrar(t *testing.T, r domain.Registrar, n Names) {
 	if offer, err := r.Check(ctx, n.Unoffered); err != nil || offer != nil {
 		t.Errorf("an ending that is not offered: %+v, %v", offer, err)
 	}
-	a := domain.Application{Name: n.Free, Years: 2, Registrant: Registrant()}
-	if _, err := r.Registered(ctx, "one", a); !errors.Is(err, domain.ErrNothing) {
+	a := domain.RegistrationRequest{Name: n.Free, Years: 2, Registrant: Registrant()}
+	if _, err := r.Registered(ctx, "one", a); !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("asked about what never was: %v", err)
 	}
 	held, err := r.Register(ctx, "one", a)
@@ -121,7 +121,7 @@ func Registrar(t *testing.T, r domain.Registrar, n Names) {
 	if offer, err := r.Check(ctx, n.Free); err != nil || offer.Available {
 		t.Errorf("it is still offered: %+v, %v", offer, err)
 	}
-	if _, err := r.Renewed(ctx, "more", n.Free, held.ExpiresAt); !errors.Is(err, domain.ErrNothing) {
+	if _, err := r.Renewed(ctx, "more", n.Free, held.ExpiresAt); !errors.Is(err, domain.ErrUnknownToProvider) {
 		t.Errorf("asked about a renewal that never was: %v", err)
 	}
 	longer, err := r.Renew(ctx, "more", n.Free, 3, held.ExpiresAt)
@@ -140,7 +140,7 @@ func Registrar(t *testing.T, r domain.Registrar, n Names) {
 		t.Errorf("renewed somebody else's: %v", err)
 	}
 	for _, on := range []bool{true, true, false, false} {
-		if err := r.SetLock(ctx, n.Free, on); err != nil {
+		if err := r.SetTransferLock(ctx, n.Free, on); err != nil {
 			t.Errorf("lock %t: %v", on, err)
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"frontdesk/internal/resource/file"
 )
 
-// large exceeds what any store takes in one part.
-const large = 24 << 20
+// largeBytes exceeds what any store takes in one part.
+const largeBytes = 24 << 20
 
-// Exercise runs the suite on a store. left counts what the store holds under a
+// ExerciseBlobs runs the suite on a store. left counts what the store holds under a
 // key besides the blob itself: the remains of an interrupted Put.
-func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string) int) {
+func ExerciseBlobs(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string) int) {
 	ctx := t.Context()
 	key := func() string {
 		s := strings.ReplaceAll(string(id.New()+id.New()), "-", "")
@@ -51,7 +51,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 	}
 
 	t.Run("round trip", func(t *testing.T) {
-		for _, content := range [][]byte{{}, []byte("x"), bytes.Repeat([]byte("0123456789abcdef"), large/16)} {
+		for _, content := range [][]byte{{}, []byte("x"), bytes.Repeat([]byte("0123456789abcdef"), largeBytes/16)} {
 			k := key()
 			missing(t, k)
 			if err := blobs.Put(ctx, k, bytes.NewReader(content)); err != nil {
@@ -83,9 +83,9 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		}
 	})
 	t.Run("a reader that fails", func(t *testing.T) {
-		for _, size := range []int{10, large} { // before and after the first part was sent
+		for _, size := range []int{10, largeBytes} { // before and after the first part was sent
 			k, broken := key(), errors.New("broken off")
-			err := blobs.Put(ctx, k, io.MultiReader(bytes.NewReader(make([]byte, size)), &failing{broken}))
+			err := blobs.Put(ctx, k, io.MultiReader(bytes.NewReader(make([]byte, size)), &failingReader{broken}))
 			if err == nil {
 				t.Fatal("it was stored")
 			}
@@ -99,7 +99,8 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		k := key()
 		ctx, cancel := context.WithCancel(ctx)
 		err := blobs.Put(ctx, k,
-			io.MultiReader(bytes.NewReader(make([]byte, 100)), &calling{cancel}, bytes.NewReader(make([]byte, 100))))
+			io.MultiReader(bytes.NewReader(make([]byte, 100)), &callingReader{cancel},
+				bytes.NewReader(make([]byte, 100))))
 		if err == nil {
 			t.Fatal("it was stored")
 		}
@@ -113,7 +114,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		in, out := io.Pipe()
 		done := make(chan error, 1)
 		go func() { done <- blobs.Put(ctx, k, in) }()
-		for range large >> 20 {
+		for range largeBytes >> 20 {
 			if _, err := out.Write(make([]byte, 1<<20)); err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +123,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		if err := errors.Join(out.Close(), <-done); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(read(t, k, 0)); n != large {
+		if n := len(read(t, k, 0)); n != largeBytes {
 			t.Errorf("%d bytes", n)
 		}
 		if err := blobs.Delete(ctx, k); err != nil {
@@ -135,7 +136,7 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 		in, out := io.Pipe()
 		done := make(chan error, 1)
 		go func() { done <- blobs.Put(ctx, k, in) }()
-		for range large >> 20 {
+		for range largeBytes >> 20 {
 			if _, err := out.Write(make([]byte, 1<<20)); err != nil {
 				t.Fatal(err)
 			}
@@ -158,11 +159,11 @@ func Exercise(t *testing.T, blobs file.Blobs, left func(t *testing.T, key string
 	})
 }
 
-type failing struct{ err error }
+type failingReader struct{ err error }
 
-func (f *failing) Read([]byte) (int, error) { return 0, f.err }
+func (f *failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// calling calls a function in the middle of a stream.
-type calling struct{ fn func() }
+// callingReader calls a function in the middle of a stream.
+type callingReader struct{ fn func() }
 
-func (c *calling) Read([]byte) (int, error) { c.fn(); return 0, io.EOF }
+func (c *callingReader) Read([]byte) (int, error) { c.fn(); return 0, io.EOF }

@@ -78,7 +78,7 @@ var mailShapes = []cputest.Shape{
 }
 
 func TestAttackMail(t *testing.T) {
-	cputest.Each(t, mailShapes, func(t testing.TB, text string) { check(t, read(t, text)) })
+	cputest.CheckShapes(t, mailShapes, func(t testing.TB, text string) { check(t, read(t, text)) })
 }
 
 // Parts nested a hundred deep, with a megabyte in the last.
@@ -93,6 +93,6 @@ func TestAttackNestedParts(t *testing.T) {
 			b.WriteString("--b100\r\n\r\nx\r\n")
 		}
 		text := b.String()
-		cputest.Within(t, len(text), func() { check(t, read(t, text)) })
+		cputest.CheckWithin(t, len(text), func() { check(t, read(t, text)) })
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/jhillyerd/enmime/v2"
 )
 
-// cutNote ends a body that was cut.
-const cutNote = "[The rest was cut. The whole message is attached as " + OriginalName + ".]"
+// truncationNote ends a body that was cut.
+const truncationNote = "[The rest was cut. The whole message is attached as " + OriginalName + ".]"
 
 // OriginalName is the name that the original is attached under.
 const OriginalName = "original.eml"
@@ -23,10 +23,10 @@ type body struct {
 	cut        bool
 }
 
-// walk visits a part and its children. Of multipart/alternative, only the first
+// walkPart visits a part and its children. Of multipart/alternative, only the first
 // text and the first HTML count. It recurses safely: parseParts lets the tree be
 // no deeper than maxMultiparts.
-func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
+func (b *body) walkPart(p *enmime.Part, depth int, alternative bool) {
 	if strings.HasPrefix(p.ContentType, "multipart/") && (p.FirstChild != nil || p.Content == nil) {
 		inner := p.ContentType == "multipart/alternative"
 		text, html := b.text.Len(), b.html.Len()
@@ -36,31 +36,31 @@ func (b *body) walk(p *enmime.Part, depth int, alternative bool) {
 			if inner && second {
 				continue
 			}
-			b.walk(child, depth+1, inner)
+			b.walkPart(child, depth+1, inner)
 		}
 		return
 	}
 	file := p.Disposition == "attachment" || p.FileName != ""
 	switch {
 	case strings.HasPrefix(p.ContentType, "multipart/"): // without a boundary
-		b.note("its parts cannot be told apart")
-		b.add(&b.text, "\n\n", p.Content)
+		b.noteUnread("its parts cannot be told apart")
+		b.appendText(&b.text, "\n\n", p.Content)
 	case !file && (p.ContentType == "text/plain" || p.ContentType == ""):
-		b.add(&b.text, "\n\n", p.Content)
+		b.appendText(&b.text, "\n\n", p.Content)
 	case !file && p.ContentType == "text/html":
-		b.add(&b.html, "<br>", p.Content)
+		b.appendText(&b.html, "<br>", p.Content)
 	case alternative && p.ContentType == "text/x-amp-html":
 		// AMP: the same content once more, as an interactive page
 	case depth > 0 && (p.ContentType == "message/delivery-status" || p.ContentType == "text/rfc822-headers"):
 		// for machines; parseReport reads it
 	default:
-		b.attach(p)
+		b.addAttachment(p)
 	}
 }
 
-// add appends a text to those before it, up to maxHTML bytes in all, and notes
+// appendText appends a text to those before it, up to maxHTML bytes in all, and notes
 // whether it was cut.
-func (b *body) add(to *strings.Builder, between string, content []byte) {
+func (b *body) appendText(to *strings.Builder, between string, content []byte) {
 	if len(content) == 0 {
 		return
 	}
@@ -78,16 +78,16 @@ func (b *body) add(to *strings.Builder, between string, content []byte) {
 	to.Write(content)
 }
 
-// attach keeps a part as an attachment, under its own name or a default one.
-func (b *body) attach(p *enmime.Part) {
+// addAttachment keeps a part as an attachment, under its own name or a default one.
+func (b *body) addAttachment(p *enmime.Part) {
 	l := b.letter
 	if len(l.Attachments) == MaxAttachments {
-		b.note(fmt.Sprintf("it has more than %d attachments", MaxAttachments))
+		b.noteUnread(fmt.Sprintf("it has more than %d attachments", MaxAttachments))
 		return
 	}
-	name := oneLine(p.FileName)
+	name := toOneLine(p.FileName)
 	if name == "" {
-		name = unnamed[p.ContentType]
+		name = defaultFileNames[p.ContentType]
 	}
 	if name == "" {
 		name = "attachment"
@@ -95,8 +95,8 @@ func (b *body) attach(p *enmime.Part) {
 	l.Attachments = append(l.Attachments, Attachment{name, p.Content})
 }
 
-// unnamed are the file names for parts that have none, by content type.
-var unnamed = map[string]string{
+// defaultFileNames are the file names for parts that have none, by content type.
+var defaultFileNames = map[string]string{
 	"message/rfc822":  "message.eml",
 	"text/calendar":   "invite.ics",
 	"text/html":       "attachment.html",
@@ -107,58 +107,58 @@ var unnamed = map[string]string{
 	"application/pdf": "attachment.pdf",
 }
 
-// note says why the original must be kept. The first reason stays.
-func (b *body) note(why string) {
+// noteUnread says why the original must be kept. The first reason stays.
+func (b *body) noteUnread(why string) {
 	if b.letter.Unread == "" {
 		b.letter.Unread = why
 	}
 }
 
-// finish writes the collected texts into the letter, cleaned and bounded. If no
+// finishLetter writes the collected texts into the letter, cleaned and bounded. If no
 // part had anything to show, it shows raw, the beginning of the mail as it came.
-func (b *body) finish(raw string) {
+func (b *body) finishLetter(raw string) {
 	l := b.letter
 	if b.text.Len()+b.html.Len()+len(l.Attachments) == 0 && strings.TrimSpace(raw) != "" && l.Report == nil {
-		b.note("no part of it can be read")
-		b.add(&b.text, "", []byte(raw))
+		b.noteUnread("no part of it can be read")
+		b.appendText(&b.text, "", []byte(raw))
 	}
-	l.Text = strings.ReplaceAll(readable(b.text.String()), "\r\n", "\n")
+	l.Text = strings.ReplaceAll(toStorableText(b.text.String()), "\r\n", "\n")
 	if b.html.Len() > 0 {
-		b.clean(readable(b.html.String()))
+		b.cleanHTML(toStorableText(b.html.String()))
 	}
-	if short := shorten(l.Text, "\n\n"+cutNote); short != l.Text {
+	if short := shortenText(l.Text, "\n\n"+truncationNote); short != l.Text {
 		l.Text, b.cut = short, true
 	}
-	if short := shorten(l.HTML, "<p>"+cutNote+"</p>"); short != l.HTML {
+	if short := shortenText(l.HTML, "<p>"+truncationNote+"</p>"); short != l.HTML {
 		l.HTML, b.cut = short, true
 	}
 	if b.cut {
-		b.note("it is too long")
+		b.noteUnread("it is too long")
 	}
 }
 
-// clean reduces the HTML to what a mail may contain. HTML that would take too
+// cleanHTML reduces the HTML to what a mail may contain. HTML that would take too
 // long to clean is shown as text.
-func (b *body) clean(html string) {
+func (b *body) cleanHTML(html string) {
 	l := b.letter
-	made, err := template.Clean(html)
+	made, err := template.CleanHTML(html)
 	if err != nil {
-		b.note("its HTML has too many tags")
+		b.noteUnread("its HTML has too many tags")
 		made = &template.Rendered{Text: html}
 	}
-	l.HTML = readable(made.HTML)
+	l.HTML = toStorableText(made.HTML)
 	if strings.TrimSpace(l.Text) == "" {
-		l.Text = readable(made.Text)
+		l.Text = toStorableText(made.Text)
 	}
 }
 
-// shorten cuts a text that is too long, and appends a note that says so. HTML,
+// shortenText cuts a text that is too long, and appends a note that says so. HTML,
 // known by a note in HTML, is not cut inside a tag.
-func shorten(s, note string) string {
+func shortenText(s, note string) string {
 	if len(s) <= MaxText || utf8.RuneCountInString(s) <= MaxText {
 		return s
 	}
-	s = clip(s, MaxText-len(note))
+	s = truncateRunes(s, MaxText-len(note))
 	if open := strings.LastIndexByte(s, '<'); strings.HasPrefix(note, "<") && open > strings.LastIndexByte(s, '>') {
 		s = s[:open]
 	}

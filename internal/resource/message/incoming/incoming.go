@@ -63,10 +63,10 @@ type Attachment struct {
 	Content []byte
 }
 
-// Read reads a mail of any shape. An error is the reader's own; what the mail
+// ReadLetter reads a mail of any shape. An error is the reader's own; what the mail
 // says never causes one.
-func Read(r io.ReadSeeker) (*Letter, error) {
-	s, err := survey(r)
+func ReadLetter(r io.ReadSeeker) (*Letter, error) {
+	s, err := scanMail(r)
 	if err != nil {
 		return nil, err
 	}
@@ -74,23 +74,23 @@ func Read(r io.ReadSeeker) (*Letter, error) {
 		return nil, err
 	}
 	l := &Letter{}
-	l.headers(s.header)
-	if s.intricate != "" {
-		l.Unread, l.Text = s.intricate, s.raw()
+	l.readHeaders(s.header)
+	if s.unparsable != "" {
+		l.Unread, l.Text = s.unparsable, s.rawExcerpt()
 		return l, nil
 	}
-	root, unread, err := parts(r)
+	root, unread, err := parseParts(r)
 	if err != nil {
 		return nil, err
 	}
 	l.Unread = unread
 	if root == nil {
-		l.Text = s.raw()
+		l.Text = s.rawExcerpt()
 		return l, nil
 	}
-	l.Report = report(root)
+	l.Report = parseReport(root)
 	b := &body{letter: l}
-	b.walk(root, 0, false)
-	b.finish(s.beginning)
+	b.walkPart(root, 0, false)
+	b.finishLetter(s.beginning)
 	return l, nil
 }

@@ -15,7 +15,7 @@ import (
 
 func read(t testing.TB, text string) *incoming.Letter {
 	t.Helper()
-	l, err := incoming.Read(strings.NewReader(text))
+	l, err := incoming.ReadLetter(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestMalformed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var l *incoming.Letter
-			if took := cputest.Of(t, func() { l = read(t, c.mail) }); took > 10*time.Second {
+			if took := cputest.CPUTimeOf(t, func() { l = read(t, c.mail) }); took > 10*time.Second {
 				t.Errorf("it took %s of CPU", took)
 			}
 			if !strings.Contains(l.Text, c.text) || (l.Unread != "") != c.unread {
@@ -206,8 +206,8 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s.Text(300)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		cputest.Within(t, len(b), func() {
-			l, err := incoming.Read(bytes.NewReader(b))
+		cputest.CheckWithin(t, len(b), func() {
+			l, err := incoming.ReadLetter(bytes.NewReader(b))
 			if err != nil {
 				t.Fatal(err)
 			}

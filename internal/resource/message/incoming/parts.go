@@ -18,23 +18,23 @@ const (
 	parseTime     = 20 * time.Second
 )
 
-// parts takes a mail apart. If that fails, or if the parser panics, root is nil
+// parseParts takes a mail apart. If that fails, or if the parser panics, root is nil
 // and unread says why. An error is the reader's own.
-func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
-	in := &bounded{r: r, until: time.Now().Add(parseTime)} //nolint:forbidigo // a duration, not a time
+func parseParts(r io.Reader) (root *enmime.Part, unread string, err error) {
+	in := &deadlineReader{r: r, until: time.Now().Add(parseTime)} //nolint:forbidigo // a duration, not a time
 	defer func() {
 		if p := recover(); p != nil {
 			root, unread, err = nil, fmt.Sprintf("it cannot be parsed: %v", p), nil
 		}
 	}()
-	seen := &counter{}
+	seen := &partLimiter{}
 	parser := enmime.NewParser(
 		enmime.SkipMalformedParts(true),
 		enmime.MultipartWOBoundaryAsSinglePart(true),
 		enmime.MaxStoredPartErrors(4),
 		enmime.DisableTextConversion(true),
 		enmime.DisableCharacterDetection(true),
-		enmime.SetCustomParseMediaType(seen.mediaType),
+		enmime.SetCustomParseMediaType(seen.parseMediaType),
 		enmime.SetReadPartErrorPolicy(enmime.AllowCorruptTextPartErrorPolicy),
 	)
 	root, err = parser.ReadParts(in)
@@ -42,26 +42,26 @@ func parts(r io.Reader) (root *enmime.Part, unread string, err error) {
 	case in.err != nil:
 		return nil, "", in.err
 	case err != nil:
-		return nil, "it cannot be parsed: " + Line(err.Error(), maxName), nil
+		return nil, "it cannot be parsed: " + BoundedLine(err.Error(), maxName), nil
 	case seen.cut:
 		unread = "it has too many parts in parts"
-	case severe(root):
+	case hasSevereErrors(root):
 		unread = "part of it cannot be decoded"
 	}
 	return root, unread, nil
 }
 
-// counter bounds how deep the parser goes. It stands in for the parser's own
+// partLimiter bounds how deep the parser goes. It stands in for the parser's own
 // reading of Content-Type, and takes the boundary away from a multipart that is
 // too much: a part without a boundary has no children.
-type counter struct {
+type partLimiter struct {
 	boundaries map[string]bool
 	cut        bool
 }
 
-// mediaType parses a Content-Type for the parser. One that is malformed or too much
+// parseMediaType parses a Content-Type for the parser. One that is malformed or too much
 // becomes an attachment of unknown type.
-func (c *counter) mediaType(text string) (string, map[string]string, []string, error) {
+func (c *partLimiter) parseMediaType(text string) (string, map[string]string, []string, error) {
 	if len(text) > maxMediaType {
 		c.cut = true
 		return "application/octet-stream", map[string]string{}, nil, nil
@@ -86,9 +86,9 @@ func (c *counter) mediaType(text string) (string, map[string]string, []string, e
 	return t, params, invalid, nil
 }
 
-// severe reports whether the parser could not decode some part.
-func severe(root *enmime.Part) bool {
-	for p := range every(root) {
+// hasSevereErrors reports whether the parser could not decode some part.
+func hasSevereErrors(root *enmime.Part) bool {
+	for p := range allParts(root) {
 		for _, e := range p.Errors {
 			if e.Severe {
 				return true
@@ -98,8 +98,8 @@ func severe(root *enmime.Part) bool {
 	return false
 }
 
-// every iterates over a part and everything in it, without recursion.
-func every(root *enmime.Part) func(func(*enmime.Part) bool) {
+// allParts iterates over a part and everything in it, without recursion.
+func allParts(root *enmime.Part) func(func(*enmime.Part) bool) {
 	return func(yield func(*enmime.Part) bool) {
 		waiting := []*enmime.Part{root}
 		for len(waiting) > 0 {
@@ -115,16 +115,16 @@ func every(root *enmime.Part) func(func(*enmime.Part) bool) {
 	}
 }
 
-// bounded stops the parser when a mail takes too long: its next read fails. It
+// deadlineReader stops the parser when a mail takes too long: its next read fails. It
 // keeps an error of the underlying reader, which the parser would report as a
 // broken mail.
-type bounded struct {
+type deadlineReader struct {
 	r     io.Reader
 	until time.Time
 	err   error
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *deadlineReader) Read(p []byte) (int, error) {
 	if time.Now().After(b.until) { //nolint:forbidigo // as above
 		return 0, os.ErrDeadlineExceeded
 	}

@@ -26,31 +26,32 @@ func (f Failure) String() string {
 	return f.Address + ": " + f.Reason
 }
 
-// report parses a delivery report; nil if the mail is not one.
-func report(root *enmime.Part) *Report {
+// parseReport parses a delivery report; nil if the mail is not one.
+func parseReport(root *enmime.Part) *Report {
 	if root.ContentType != "multipart/report" {
 		return nil
 	}
 	var r *Report
-	for p := range every(root) {
+	for p := range allParts(root) {
 		switch p.ContentType {
 		case "message/delivery-status", "message/global-delivery-status":
 			if r == nil {
 				r = &Report{}
 			}
-			r.status(string(p.Content[:min(len(p.Content), maxHeader)]))
+			r.readDeliveryStatus(string(p.Content[:min(len(p.Content), maxHeader)]))
 		default: // the explanation for people, and the mail itself
 		}
 	}
 	if r == nil {
 		return nil
 	}
-	for p := range every(root) {
+	for p := range allParts(root) {
 		switch p.ContentType {
 		case "message/rfc822", "text/rfc822-headers", "message/global", "message/global-headers":
 			begin := string(p.Content[:min(len(p.Content), maxHeader)])
 			head, _, _ := strings.Cut(strings.ReplaceAll(begin, "\r\n", "\n"), "\n\n")
-			if ids := messageIDs(parseFields(head).first("message-id")); len(ids) > 0 && r.MessageID == "" {
+			if ids := parseMessageIDs(parseHeaderFields(head).firstValue("message-id")); len(ids) > 0 &&
+				r.MessageID == "" {
 				r.MessageID = ids[0]
 			}
 		default:
@@ -59,34 +60,34 @@ func report(root *enmime.Part) *Report {
 	return r
 }
 
-// status reads the groups of fields of a delivery status, which empty lines
+// readDeliveryStatus reads the groups of fields of a delivery status, which empty lines
 // separate: the first is about the mail, and each that follows is about one
 // address.
-func (r *Report) status(text string) {
+func (r *Report) readDeliveryStatus(text string) {
 	for _, group := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
-		f := parseFields(group)
+		f := parseHeaderFields(group)
 		// The other actions are delayed, delivered, relayed and expanded: it
 		// may still arrive.
-		if strings.EqualFold(f.first("action"), "failed") && len(r.Failed) < MaxAddresses {
-			r.Failed = append(r.Failed, failure(f))
+		if strings.EqualFold(f.firstValue("action"), "failed") && len(r.Failed) < MaxAddresses {
+			r.Failed = append(r.Failed, parseFailure(f))
 		}
 	}
 }
 
-// failure is what a server said about an address.
-func failure(f fields) Failure {
+// parseFailure is what a server said about an address.
+func parseFailure(f headerFields) Failure {
 	said := func(name string) string { // without its type: "smtp; 550 …", "rfc822; ada@…"
-		v := f.first(name)
+		v := f.firstValue(name)
 		if _, after, ok := strings.Cut(v, ";"); ok {
 			v = after
 		}
-		return Line(v, maxName)
+		return BoundedLine(v, maxName)
 	}
 	address, reason := said("final-recipient"), said("diagnostic-code")
 	if address == "" {
 		address = said("original-recipient")
 	}
-	status := Line(f.first("status"), 20)
+	status := BoundedLine(f.firstValue("status"), 20)
 	if reason == "" {
 		reason = "no reason given"
 	}
@@ -94,7 +95,7 @@ func failure(f fields) Failure {
 		reason = status + " " + reason
 	}
 	v := Failure{Reason: reason}
-	if a := only(addresses(address)); a != nil {
+	if a := firstOrNil(parseAddresses(address)); a != nil {
 		v.Address = a.Address
 	}
 	return v

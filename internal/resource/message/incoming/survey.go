@@ -20,22 +20,22 @@ const (
 
 // overview is the result of one quick pass over a mail.
 type overview struct {
-	header    string // the mail's own headers
-	beginning string // of what follows the headers
-	intricate string // why it must not be parsed, or empty
+	header     string // the mail's own headers
+	beginning  string // of what follows the headers
+	unparsable string // why it must not be parsed, or empty
 }
 
-// raw is what is shown of a mail that cannot be taken apart: the beginning of
+// rawExcerpt is what is shown of a mail that cannot be taken apart: the beginning of
 // its body, or of its headers if there is no body.
-func (o *overview) raw() string {
+func (o *overview) rawExcerpt() string {
 	if o.beginning == "" {
-		return clip(o.header, maxBeginning)
+		return truncateRunes(o.header, maxBeginning)
 	}
-	return clip(o.beginning, maxBeginning)
+	return truncateRunes(o.beginning, maxBeginning)
 }
 
-// survey scans a mail line by line.
-func survey(r io.Reader) (*overview, error) {
+// scanMail scans a mail line by line.
+func scanMail(r io.Reader) (*overview, error) {
 	var header, beginning strings.Builder
 	in := bufio.NewReaderSize(r, 64<<10)
 	o := &overview{}
@@ -54,7 +54,7 @@ func survey(r io.Reader) (*overview, error) {
 		case inHeader && header.Len()+len(line) <= maxHeaders:
 			header.Write(line)
 		case inHeader:
-			o.intricate = "its headers are too long"
+			o.unparsable = "its headers are too long"
 		case beginning.Len()+len(line) <= maxBeginning:
 			beginning.Write(line)
 		}
@@ -67,9 +67,9 @@ func survey(r io.Reader) (*overview, error) {
 	}
 	switch {
 	case lines > maxLines:
-		o.intricate = "it has too many lines"
+		o.unparsable = "it has too many lines"
 	case dashes > maxDashes:
-		o.intricate = "it may have too many parts"
+		o.unparsable = "it may have too many parts"
 	}
 	o.header, o.beginning = header.String(), beginning.String()
 	return o, nil

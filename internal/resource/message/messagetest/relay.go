@@ -20,8 +20,8 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Got is a mail that a relay accepted.
-type Got struct {
+// AcceptedMail is a mail that a relay accepted.
+type AcceptedMail struct {
 	At      time.Time
 	From    string
 	To      []string
@@ -29,7 +29,7 @@ type Got struct {
 }
 
 // Header is one of its headers as transmitted.
-func (g *Got) Header(t testing.TB, name string) string {
+func (g *AcceptedMail) Header(t testing.TB, name string) string {
 	t.Helper()
 	m, err := mail.ReadMessage(bytes.NewReader(g.Content))
 	if err != nil {
@@ -50,7 +50,7 @@ type Relay struct {
 	User, Password string
 
 	mu  sync.Mutex
-	got []Got
+	got []AcceptedMail
 }
 
 // NewRelay runs a relay until the test ends, with STARTTLS if a certificate is
@@ -61,7 +61,7 @@ func NewRelay(t testing.TB, certificate *tls.Config) *Relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, l, certificate)
+	return startRelay(t, l, certificate)
 }
 
 // NewTLSRelay is a relay that speaks TLS from the first byte.
@@ -71,10 +71,10 @@ func NewTLSRelay(t testing.TB, certificate *tls.Config) *Relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, l, nil)
+	return startRelay(t, l, nil)
 }
 
-func serve(t testing.TB, l net.Listener, certificate *tls.Config) *Relay {
+func startRelay(t testing.TB, l net.Listener, certificate *tls.Config) *Relay {
 	t.Helper()
 	r := &Relay{Host: "127.0.0.1"}
 	s := smtp.NewServer(r)
@@ -87,30 +87,30 @@ func serve(t testing.TB, l net.Listener, certificate *tls.Config) *Relay {
 	return r
 }
 
-// Refuse makes the error by which Relay.Answer refuses.
-func Refuse(code int, text string) error {
+// RefusalError makes the error by which Relay.Answer refuses.
+func RefusalError(code int, text string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.NoEnhancedCode, Message: text}
 }
 
-// Got lists everything that was accepted so far.
-func (r *Relay) Got() []Got {
+// Accepted lists everything that was accepted so far.
+func (r *Relay) Accepted() []AcceptedMail {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]Got(nil), r.got...)
+	return append([]AcceptedMail(nil), r.got...)
 }
 
 // NewSession starts a connection.
 func (r *Relay) NewSession(*smtp.Conn) (smtp.Session, error) {
-	return &session{relay: r, known: r.User == ""}, nil
+	return &session{relay: r, authenticated: r.User == ""}, nil
 }
 
 type session struct {
-	relay *Relay
-	known bool
-	mail  Got
+	relay         *Relay
+	authenticated bool
+	mail          AcceptedMail
 }
 
-func (s *session) answer(step, what string) error {
+func (s *session) answerStep(step, what string) error {
 	if s.relay.Answer == nil {
 		return nil
 	}
@@ -129,24 +129,24 @@ func (s *session) Auth(string) (sasl.Server, error) {
 		if user != s.relay.User || password != s.relay.Password {
 			return errors.New("wrong password")
 		}
-		s.known = true
+		s.authenticated = true
 		return nil
 	}), nil
 }
 
-func (s *session) Reset()        { s.mail = Got{} }
+func (s *session) Reset()        { s.mail = AcceptedMail{} }
 func (s *session) Logout() error { return nil }
 
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	if !s.known {
-		return Refuse(530, "Authentication required")
+	if !s.authenticated {
+		return RefusalError(530, "Authentication required")
 	}
-	s.mail = Got{From: from}
-	return s.answer("MAIL", from)
+	s.mail = AcceptedMail{From: from}
+	return s.answerStep("MAIL", from)
 }
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	if err := s.answer("RCPT", to); err != nil {
+	if err := s.answerStep("RCPT", to); err != nil {
 		return err
 	}
 	s.mail.To = append(s.mail.To, to)
@@ -158,7 +158,7 @@ func (s *session) Data(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if err := s.answer("DATA", string(content)); err != nil {
+	if err := s.answerStep("DATA", string(content)); err != nil {
 		return err
 	}
 	s.mail.At = time.Now() //nolint:forbidigo // compared with the times of kills, which are the machine's
@@ -170,7 +170,7 @@ func (s *session) Data(r io.Reader) error {
 }
 
 // ID is the Message-ID, without its brackets.
-func (g *Got) ID(t testing.TB) string {
+func (g *AcceptedMail) ID(t testing.TB) string {
 	t.Helper()
 	return strings.Trim(g.Header(t, "Message-ID"), "<>")
 }

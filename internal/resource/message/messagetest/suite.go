@@ -11,10 +11,11 @@ import (
 	"frontdesk/internal/resource/message"
 )
 
-// Mailers is the suite that every adapter of message.Mailer passes. open returns
+// CheckMailer is the suite that every adapter of message.Mailer passes. open returns
 // one, the organization it sends for, and a function that lists what it
 // delivered.
-func Mailers(t *testing.T, open func(t *testing.T) (m message.Mailer, org id.ID, got func(t *testing.T) []Got)) {
+func CheckMailer(t *testing.T, open func(t *testing.T) (m message.Mailer, org id.ID,
+	got func(t *testing.T) []AcceptedMail)) {
 	m, org, got := open(t)
 	if err := m.Check(t.Context()); err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ const (
 	maxSignature = 4 << 10 // bytes of a signature's field
 )
 
-// readHeader reads the headers, and reports whether they are within bounds.
-func readHeader(r io.ReadSeeker) (header string, sane bool, err error) {
+// readBoundedHeader reads the headers, and reports whether they are within bounds.
+func readBoundedHeader(r io.ReadSeeker) (header string, sane bool, err error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return "", false, err
 	}
@@ -58,9 +58,9 @@ func readHeader(r io.ReadSeeker) (header string, sane bool, err error) {
 	}
 }
 
-// bounded is a resolver for one mail: it answers at most maxLookups questions,
+// boundedResolver is a resolver for one mail: it answers at most maxLookups questions,
 // and gives each lookupTime.
-type bounded struct {
+type boundedResolver struct {
 	Resolver
 	asked atomic.Int32
 }
@@ -68,14 +68,14 @@ type bounded struct {
 // errTooMany is temporary: it says nothing about the name.
 var errTooMany = &net.DNSError{Err: "too many lookups for one mail", IsTemporary: true}
 
-// maxText is the longest TXT record that is used, in bytes. The longest key that
+// maxTXTBytes is the longest TXT record that is used, in bytes. The longest key that
 // anybody uses has 8192 bits, or 1400 characters; a key ten times as long would
 // take a second to verify with.
-const maxText = 4 << 10
+const maxTXTBytes = 4 << 10
 
-// ask makes one lookup within the bounds.
-func ask[T any](
-	ctx context.Context, b *bounded, name string, find func(context.Context, string) (T, error),
+// lookupBounded makes one lookup within the bounds.
+func lookupBounded[T any](
+	ctx context.Context, b *boundedResolver, name string, find func(context.Context, string) (T, error),
 ) (found T, err error) {
 	if b.asked.Add(1) > maxLookups {
 		return found, errTooMany
@@ -85,16 +85,16 @@ func ask[T any](
 	return find(ctx, name)
 }
 
-// rooted adds the final dot to a name, so that the resolver does not append the
+// fullyQualified adds the final dot to a name, so that the resolver does not append the
 // machine's search domains.
-func rooted(name string) string { return strings.TrimSuffix(name, ".") + "." }
+func fullyQualified(name string) string { return strings.TrimSuffix(name, ".") + "." }
 
 // LookupTXT leaves out records that are too long, as if they did not exist.
-func (b *bounded) LookupTXT(ctx context.Context, name string) ([]string, error) {
-	found, err := ask(ctx, b, rooted(name), b.Resolver.LookupTXT)
+func (b *boundedResolver) LookupTXT(ctx context.Context, name string) ([]string, error) {
+	found, err := lookupBounded(ctx, b, fullyQualified(name), b.Resolver.LookupTXT)
 	var short []string
 	for _, s := range found {
-		if len(s) <= maxText {
+		if len(s) <= maxTXTBytes {
 			short = append(short, s)
 		}
 	}
@@ -104,14 +104,14 @@ func (b *bounded) LookupTXT(ctx context.Context, name string) ([]string, error) 
 	return short, err
 }
 
-func (b *bounded) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
-	return ask(ctx, b, rooted(name), b.Resolver.LookupMX)
+func (b *boundedResolver) LookupMX(ctx context.Context, name string) ([]*net.MX, error) {
+	return lookupBounded(ctx, b, fullyQualified(name), b.Resolver.LookupMX)
 }
 
-func (b *bounded) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
-	return ask(ctx, b, rooted(host), b.Resolver.LookupIPAddr)
+func (b *boundedResolver) LookupIPAddr(ctx context.Context, host string) ([]net.IPAddr, error) {
+	return lookupBounded(ctx, b, fullyQualified(host), b.Resolver.LookupIPAddr)
 }
 
-func (b *bounded) LookupAddr(ctx context.Context, addr string) ([]string, error) {
-	return ask(ctx, b, addr, b.Resolver.LookupAddr)
+func (b *boundedResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+	return lookupBounded(ctx, b, addr, b.Resolver.LookupAddr)
 }

@@ -73,47 +73,47 @@ const (
 	maxSignatures = 5
 )
 
-// Judge judges a mail. Whatever cannot be found out is None. An error is the
+// JudgeOrigin judges a mail. Whatever cannot be found out is None. An error is the
 // reader's.
-func Judge(ctx context.Context, dns Resolver, e Evidence) (Authentication, error) {
+func JudgeOrigin(ctx context.Context, dns Resolver, e Evidence) (Authentication, error) {
 	out := Authentication{None, None, None}
 	if dns == nil {
 		return out, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, judgeTime)
 	defer cancel()
-	j := &judge{dns: &bounded{Resolver: dns}, evidence: e}
-	out.SPF = j.spf(ctx)
-	header, sane, err := readHeader(e.Content)
+	j := &judge{dns: &boundedResolver{Resolver: dns}, evidence: e}
+	out.SPF = j.checkSPF(ctx)
+	header, sane, err := readBoundedHeader(e.Content)
 	if err != nil {
 		return out, err
 	}
 	if !sane {
 		return out, nil
 	}
-	if out.DKIM, err = j.dkim(ctx); err != nil {
+	if out.DKIM, err = j.checkDKIM(ctx); err != nil {
 		return out, err
 	}
-	out.DMARC = j.dmarc(ctx, incoming.Author(header), out)
+	out.DMARC = j.checkDMARC(ctx, incoming.AuthorAddress(header), out)
 	return out, nil
 }
 
 // judge is one mail under examination.
 type judge struct {
-	dns      *bounded
+	dns      *boundedResolver
 	evidence Evidence
 	signers  []string // the domains whose signatures hold
 }
 
-// isPublic reports whether a peer's address says who sent the mail. A private or
+// isPublicAddress reports whether a peer's address says who sent the mail. A private or
 // loopback address belongs to a relay of our own, which proves nothing.
-func isPublic(a netip.Addr) bool { return a.IsGlobalUnicast() && !a.IsPrivate() }
+func isPublicAddress(a netip.Addr) bool { return a.IsGlobalUnicast() && !a.IsPrivate() }
 
-// spf checks whether the peer's address may send for the domain of the return path. A
+// checkSPF checks whether the peer's address may send for the domain of the return path. A
 // soft fail counts as a failure.
-func (j *judge) spf(ctx context.Context) Verdict {
+func (j *judge) checkSPF(ctx context.Context) Verdict {
 	peer := j.evidence.Peer.Unmap()
-	if !isPublic(peer) {
+	if !isPublicAddress(peer) {
 		return None
 	}
 	// The error only explains the result.
@@ -128,8 +128,8 @@ func (j *judge) spf(ctx context.Context) Verdict {
 	return None
 }
 
-// dkim verifies the signatures. One that holds suffices.
-func (j *judge) dkim(ctx context.Context) (Verdict, error) {
+// checkDKIM verifies the signatures. One that holds suffices.
+func (j *judge) checkDKIM(ctx context.Context) (Verdict, error) {
 	if _, err := j.evidence.Content.Seek(0, io.SeekStart); err != nil {
 		return None, err
 	}
@@ -155,20 +155,20 @@ func (j *judge) dkim(ctx context.Context) (Verdict, error) {
 	return verdict, nil
 }
 
-// dmarc says whether a domain that SPF or DKIM proved is the author's. Without a
+// checkDMARC says whether a domain that SPF or DKIM proved is the author's. Without a
 // public peer only a signature can prove one. Its absence is then no failure:
 // the mail may have come through a relay of our own.
-func (j *judge) dmarc(ctx context.Context, author string, found Authentication) Verdict {
-	if author == "" || !isPublic(j.evidence.Peer.Unmap()) && len(j.signers) == 0 {
+func (j *judge) checkDMARC(ctx context.Context, author string, found Authentication) Verdict {
+	if author == "" || !isPublicAddress(j.evidence.Peer.Unmap()) && len(j.signers) == 0 {
 		return None
 	}
 	name := mailhost.DomainOf(author)
-	record, err := j.policy(ctx, name)
+	record, err := j.lookupPolicy(ctx, name)
 	if err != nil {
 		return None
 	}
 	for _, signer := range j.signers {
-		if aligned(name, signer, record.DKIMAlignment) {
+		if domainsAligned(name, signer, record.DKIMAlignment) {
 			return Pass
 		}
 	}
@@ -177,19 +177,19 @@ func (j *judge) dmarc(ctx context.Context, author string, found Authentication) 
 		if j.evidence.Sender == "" {
 			sender = strings.ToLower(j.evidence.Helo)
 		}
-		if aligned(name, sender, record.SPFAlignment) {
+		if domainsAligned(name, sender, record.SPFAlignment) {
 			return Pass
 		}
 	}
-	if !isPublic(j.evidence.Peer.Unmap()) {
+	if !isPublicAddress(j.evidence.Peer.Unmap()) {
 		return None
 	}
 	return Fail
 }
 
-// policy looks up the DMARC record of a domain, or else of the registered domain
+// lookupPolicy looks up the DMARC record of a domain, or else of the registered domain
 // above it (RFC 7489 §6.6.3).
-func (j *judge) policy(ctx context.Context, name string) (*dmarc.Record, error) {
+func (j *judge) lookupPolicy(ctx context.Context, name string) (*dmarc.Record, error) {
 	options := &dmarc.LookupOptions{LookupTXT: func(name string) ([]string, error) {
 		return j.dns.LookupTXT(ctx, name)
 	}}
@@ -197,23 +197,23 @@ func (j *judge) policy(ctx context.Context, name string) (*dmarc.Record, error) 
 	if !errors.Is(err, dmarc.ErrNoPolicy) {
 		return record, err
 	}
-	if owner := organization(name); owner != name {
+	if owner := registeredDomain(name); owner != name {
 		return dmarc.LookupWithOptions(owner, options)
 	}
 	return nil, err
 }
 
-// aligned reports whether a proved domain speaks for the author's: it is the
+// domainsAligned reports whether a proved domain speaks for the author's: it is the
 // same, or, unless the record is strict, has the same registered domain.
-func aligned(author, proved string, mode dmarc.AlignmentMode) bool {
+func domainsAligned(author, proved string, mode dmarc.AlignmentMode) bool {
 	proved = strings.TrimSuffix(proved, ".")
 	return author == proved ||
-		mode != dmarc.AlignmentStrict && organization(author) == organization(proved)
+		mode != dmarc.AlignmentStrict && registeredDomain(author) == registeredDomain(proved)
 }
 
-// organization is the registered domain that a name is under: example.co.uk for
+// registeredDomain is the registered domain that a name is under: example.co.uk for
 // mail.example.co.uk. A public suffix such as co.uk is returned as it is.
-func organization(name string) string {
+func registeredDomain(name string) string {
 	if owner, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
 		return owner
 	}

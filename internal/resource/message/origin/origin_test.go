@@ -57,15 +57,15 @@ func (z *zone) LookupAddr(context.Context, string) ([]string, error) {
 // signed is a mail with a signature of a domain, and the zone that has its key.
 func signed(t *testing.T, z *zone, domain, mail string) string {
 	t.Helper()
-	keys, err := dkimkey.Pair()
+	keys, err := dkimkey.GeneratePair()
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := dkimkey.Parse(keys[0].Private)
+	signer, err := dkimkey.ParsePrivate(keys[0].Private)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z.txt[dkimkey.Label(keys[0].Selector)+"."+domain] = keys[0].Record
+	z.txt[dkimkey.RecordName(keys[0].Selector)+"."+domain] = keys[0].Record
 	var b bytes.Buffer
 	err = dkim.Sign(&b, strings.NewReader(mail),
 		&dkim.SignOptions{Domain: domain, Selector: keys[0].Selector, Signer: signer})
@@ -129,7 +129,7 @@ func TestJudge(t *testing.T) {
 		"the return path is no domain": {theirs, "nobody", hello, "none none fail"},
 	} {
 		peer, _ := netip.ParseAddr(c.peer)
-		got, err := origin.Judge(t.Context(), z, origin.Evidence{
+		got, err := origin.JudgeOrigin(t.Context(), z, origin.Evidence{
 			Peer:    peer,
 			Helo:    "mail.unknown.test",
 			Sender:  c.sender,
@@ -139,7 +139,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %s, want %s (%v)", name, s, c.want, err)
 		}
 	}
-	if got, err := origin.Judge(t.Context(), nil, origin.Evidence{}); got.SPF != origin.None || err != nil {
+	if got, err := origin.JudgeOrigin(t.Context(), nil, origin.Evidence{}); got.SPF != origin.None || err != nil {
 		t.Errorf("without a resolver: %+v, %v", got, err)
 	}
 }
@@ -152,7 +152,7 @@ func TestAttackJudge(t *testing.T) {
 	judge := func(z *zone, sender, mail string) origin.Authentication {
 		t.Helper()
 		began := time.Now()
-		got, err := origin.Judge(ctx, z, origin.Evidence{
+		got, err := origin.JudgeOrigin(ctx, z, origin.Evidence{
 			Peer:    peer,
 			Helo:    "x.test",
 			Sender:  sender,
