@@ -180,15 +180,15 @@ func (v *Proposal) renderStepInput(i int) ([]byte, error) {
 // verifyUnchanged rehearses a Flow right before it begins, and refuses it if it is no longer
 // as it was shown. What a Write does is compared in its own transaction, by
 // watchStep.
-func (s *Service) verifyUnchanged(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller,
-	door op.Door) error {
+func (s *Service) verifyUnchanged(ctx context.Context, who actor, v *Proposal, step stepCall) error {
+	i := step.index
 	o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 	if o.CanJoinSeries() {
 		return nil
 	}
 	var found []string
-	series := &op.Series{Caller: who, Door: door, RequestID: string(v.ID), Steps: []op.SeriesStep{{Op: o,
-		Key: v.stepKey(i), InputIsFixed: true, Input: func() ([]byte, error) { return input, nil }}}}
+	series := &op.Series{Caller: who.Caller, Door: who.door, RequestID: who.requestID, Steps: []op.SeriesStep{{Op: o,
+		Key: v.stepKey(i), InputIsFixed: true, Input: func() ([]byte, error) { return step.input, nil }}}}
 	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
 		if found = nil; len(skipped) > 0 {
 			return nil
@@ -199,13 +199,13 @@ func (s *Service) verifyUnchanged(ctx context.Context, v *Proposal, i int, input
 		return err
 	}
 	err := s.cfg.Runner.RehearseSeries(ctx, series)
-	var step *op.StepError
-	if errors.As(err, &step) && fault.IsKind(step.Err, fault.Forbidden) {
-		return step.Err // its maker, or who approved it, has lost the right
+	var refused *op.StepError
+	if errors.As(err, &refused) && fault.IsKind(refused.Err, fault.Forbidden) {
+		return refused.Err // its maker, or who approved it, has lost the right
 	}
-	if errors.As(err, &step) && op.IsRefusal(step.Err) {
+	if errors.As(err, &refused) && op.IsRefusal(refused.Err) {
 		return &notAsShownError{[]string{fmt.Sprintf("steps[%d]: %s", i,
-			truncateRunes(fault.FromError(step.Err).Sentence(), 500))}}
+			truncateRunes(fault.FromError(refused.Err).Sentence(), 500))}}
 	}
 	if err == nil && len(found) > 0 {
 		err = &notAsShownError{found}

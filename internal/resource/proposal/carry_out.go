@@ -57,20 +57,20 @@ func (s *Service) carryOutSteps(ctx context.Context, j job.Job, a carryOutArgs) 
 				fault.OutcomeUnknown.Say("The step was interrupted, and too much time has passed to "+
 					"find out whether it was done.")), nil
 		}
-		who, door, err := s.actingCaller(ctx, v, v.DecidedBy) // without an approver, only what the maker may do alone
-		var input []byte
+		who, err := s.actingCaller(ctx, v, v.DecidedBy) // without an approver, only what the maker may do alone
+		step := stepCall{index: i, first: first}
 		if err == nil {
-			input, err = v.renderStepInput(i)
+			step.input, err = v.renderStepInput(i)
 		}
 		if err == nil && first {
-			err = s.verifyUnchanged(ctx, v, i, input, who, door)
+			err = s.verifyUnchanged(ctx, who, v, step)
 		}
 		if err == nil {
 			err = s.beginStep(ctx, j, a, i)
 		}
 		var answer op.Answer
 		if err == nil {
-			answer, err = s.callStep(ctx, v, i, input, who, door, first)
+			answer, err = s.callStep(ctx, who, v, step)
 		}
 		var changed *notAsShownError
 		switch {
@@ -143,10 +143,16 @@ func (s *Service) beginStep(ctx context.Context, j job.Job, a carryOutArgs, i in
 	})
 }
 
+// stepCall is a step that is about to be called.
+type stepCall struct {
+	index int
+	input []byte // with every placeholder filled in
+	first bool   // no earlier attempt may have got through
+}
+
 // callStep calls the operation of a step.
-func (s *Service) callStep(ctx context.Context, v *Proposal, i int, input []byte, who *op.Caller, door op.Door,
-	first bool) (op.Answer, error) {
-	full := *who
+func (s *Service) callStep(ctx context.Context, who actor, v *Proposal, step stepCall) (op.Answer, error) {
+	i, full := step.index, *who.Caller
 	// A step may pass on outsiders' text that an earlier step has read, so what it writes counts as external. A single
 	// call that a person approved does not: the person has seen all of it.
 	full.External = (who.External || v.External) && (len(v.Steps) > 1 || who.ApprovedBy == "")
@@ -154,9 +160,9 @@ func (s *Service) callStep(ctx context.Context, v *Proposal, i int, input []byte
 		full.MaxChargeCents = ceiling
 	}
 	a, err := s.cfg.Runner.Do(ctx, s.cfg.Catalog.Named(v.Steps[i].Operation), op.Request{
-		Caller: &full, Door: door, WholeInput: true, ID: string(v.ID), Key: v.stepKey(i), HasKey: true,
-		KeyIsNew: first && v.CallKey == nil, Watch: s.watchStep(v, i),
-		Body: func() ([]byte, error) { return input, nil }})
+		Caller: &full, Door: who.door, WholeInput: true, ID: string(v.ID), Key: v.stepKey(i), HasKey: true,
+		KeyIsNew: step.first && v.CallKey == nil, Watch: s.watchStep(v, i),
+		Body: func() ([]byte, error) { return step.input, nil }})
 	if err != nil || a.Status < 400 {
 		return a, err
 	}

@@ -80,7 +80,7 @@ func (s *Service) createProposal(ctx context.Context, c *op.Call, in proposalCre
 	if err := s.permitSteps(c.Caller, c.Door, v); err != nil {
 		return nil, err
 	}
-	if err := s.showEffects(ctx, c.Caller, c.Door, c.RequestID, v); err != nil {
+	if err := s.showEffects(ctx, callingActor(c), v); err != nil {
 		return nil, planRefusal(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
@@ -388,7 +388,7 @@ func (s *Service) rehearseCall(ctx context.Context, a *agentCall, because, text 
 	if a.Key != "" {
 		v.CallKey = &a.Key
 	}
-	err = s.showEffects(ctx, a.Caller, op.AgentDoor, a.ID, v)
+	err = s.showEffects(ctx, actor{a.Caller, op.AgentDoor, a.ID}, v)
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind == withheldRefusal {
 		return nil, planRefusal(err, 1)

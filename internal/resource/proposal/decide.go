@@ -35,7 +35,7 @@ func (s *Service) executeProposal(ctx context.Context, c *op.Call, in proposalRe
 	}
 	who := *c.Caller
 	who.Proposable, who.Proposal = 0, v.ID
-	return s.runProposal(ctx, c, v, &who, c.Door)
+	return s.runProposal(ctx, c, v, actor{&who, c.Door, c.RequestID})
 }
 
 // permitAlone refuses to carry out what the maker may no longer do alone. If the
@@ -105,34 +105,47 @@ func (s *Service) approveProposal(ctx context.Context, c *op.Call, in proposalAp
 			return nil, nameStep(i, len(v.Steps), err)
 		}
 	}
-	who, door, err := s.actingCaller(ctx, v, c.Caller.ActorIDOrNil())
+	who, err := s.actingCaller(ctx, v, c.Caller.ActorIDOrNil())
 	if err != nil {
 		return nil, err
 	}
-	return s.runProposal(ctx, c, v, who, door)
+	who.requestID = c.RequestID
+	return s.runProposal(ctx, c, v, who)
+}
+
+// actor is the caller that a proposal acts as, with the door that its maker came through, and the request that
+// its events name.
+type actor struct {
+	*op.Caller
+	door      op.Door
+	requestID string
+}
+
+func callingActor(c *op.Call) actor {
+	return actor{Caller: c.Caller, door: c.Door, requestID: c.RequestID}
 }
 
 // actingCaller is the caller that a proposal acts as: its maker. If somebody approved it,
 // the permissions are those that both the maker, asking included, and the approver
 // have.
-func (s *Service) actingCaller(ctx context.Context, v *Proposal, approver *id.ID) (*op.Caller, op.Door, error) {
+func (s *Service) actingCaller(ctx context.Context, v *Proposal, approver *id.ID) (actor, error) {
 	var maker id.ID
 	if v.MakerID != nil {
 		maker = *v.MakerID
 	}
 	found, err := s.cfg.Makers.MakerAsCaller(ctx, v.OrganizationID, op.ActorKind(v.MakerKind), maker)
 	if err != nil {
-		return nil, 0, err
+		return actor{}, err
 	}
 	who := *found
 	who.Proposal = v.ID
 	if approver != nil {
 		person, err := s.cfg.Makers.MakerAsCaller(ctx, v.OrganizationID, op.UserActor, *approver)
 		if op.IsRefusal(err) {
-			return nil, 0, approverLeftFault()
+			return actor{}, approverLeftFault()
 		}
 		if err != nil {
-			return nil, 0, err
+			return actor{}, err
 		}
 		who.Permissions, who.Proposable = (found.Permissions|found.Proposable)&person.Permissions, 0
 		who.MaySpend = person.MaySpend
@@ -141,7 +154,7 @@ func (s *Service) actingCaller(ctx context.Context, v *Proposal, approver *id.ID
 	if v.MakerUserID != nil && who.User == "" {
 		who.User = *v.MakerUserID
 	}
-	return &who, parseDoor(v.Door), nil
+	return actor{Caller: &who, door: parseDoor(v.Door), requestID: string(v.ID)}, nil
 }
 
 func parseDoor(name string) op.Door {
@@ -156,11 +169,10 @@ func parseDoor(name string) op.Door {
 // runProposal carries a proposal out: all steps in one transaction if they are Writes,
 // otherwise one by one in a job. If anything that was shown has changed, nothing
 // happens and the proposal becomes stale.
-func (s *Service) runProposal(ctx context.Context, c *op.Call, v *Proposal, who *op.Caller, door op.Door) (*Proposal,
-	error) {
+func (s *Service) runProposal(ctx context.Context, c *op.Call, v *Proposal, who actor) (*Proposal, error) {
 	together := s.runsTogether(v)
 	if !together && v.Undo == nil {
-		out, err := s.rehearseSteps(ctx, who, door, c.RequestID, v, true)
+		out, err := s.rehearseSteps(ctx, who, v, true)
 		err = nameFailedStep(err, len(v.Steps))
 		if err != nil && !makesStale(err) {
 			return nil, err
@@ -172,13 +184,13 @@ func (s *Service) runProposal(ctx context.Context, c *op.Call, v *Proposal, who 
 	var changed []string
 	var done *Proposal
 	out := &outcome{}
-	series := s.buildSeries(who, door, c.RequestID, v, out, true)
+	series := s.buildSeries(who, v, out, true)
 	if together {
 		s.cfg.Runner.PrepareSeries(ctx, series)
 	}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		changed, done = nil, nil
-		p, err := s.lockForRun(ctx, tx, v, who)
+		p, err := s.lockForRun(ctx, tx, v, who.Caller)
 		if err != nil {
 			return err
 		}

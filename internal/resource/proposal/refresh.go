@@ -22,11 +22,12 @@ func (s *Service) refreshProposal(ctx context.Context, c *op.Call, in proposalRe
 	case v.nextStep() > 0:
 		return nil, NotOpen.Say("Some of its steps were done. What is left has to be proposed anew.")
 	}
-	who, door, err := s.actingCaller(ctx, v, nil)
+	who, err := s.actingCaller(ctx, v, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.showEffects(ctx, who, door, c.RequestID, v); err != nil {
+	who.requestID = c.RequestID
+	if err := s.showEffects(ctx, who, v); err != nil {
 		return nil, planRefusal(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {

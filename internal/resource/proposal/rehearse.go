@@ -46,8 +46,8 @@ type outcome struct {
 }
 
 // showEffects rehearses a proposal and stores in it what it would do.
-func (s *Service) showEffects(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal) error {
-	out, err := s.rehearseSteps(ctx, c, d, requestID, v, false)
+func (s *Service) showEffects(ctx context.Context, who actor, v *Proposal) error {
+	out, err := s.rehearseSteps(ctx, who, v, false)
 	if err != nil {
 		return err
 	}
@@ -69,11 +69,9 @@ func (v *Proposal) setEffects(out *outcome, now clock.Time) {
 
 // rehearseSteps runs the steps in a transaction that is rolled back, to find out what they
 // would do. With compare, their inputs must be as they were shown.
-func (s *Service) rehearseSteps(ctx context.Context, c *op.Caller, d op.Door, requestID string, v *Proposal,
-	compare bool) (
-	*outcome, error) {
+func (s *Service) rehearseSteps(ctx context.Context, who actor, v *Proposal, compare bool) (*outcome, error) {
 	out := &outcome{}
-	err := s.cfg.Runner.RehearseSeries(ctx, s.buildSeries(c, d, requestID, v, out, compare))
+	err := s.cfg.Runner.RehearseSeries(ctx, s.buildSeries(who, v, out, compare))
 	if errors.Is(err, db.ErrHeldTooLong) {
 		return nil, TooSlow.New()
 	}
@@ -91,12 +89,12 @@ func nameFailedStep(err error, n int) error {
 
 // buildSeries makes the steps into a series for the Runner, whose hooks fill out with what
 // the steps do. The Runner may start over, so Begin resets everything.
-func (s *Service) buildSeries(c *op.Caller, d op.Door, requestID string, v *Proposal, out *outcome,
-	compare bool) *op.Series {
+func (s *Service) buildSeries(who actor, v *Proposal, out *outcome, compare bool) *op.Series {
 	values := map[string]any{}
 	rendered, told := 0, 0
 	names := continueNames(nil)
-	series := &op.Series{Caller: c, Door: d, RequestID: requestID, WiderCallers: widerCallers(c)}
+	series := &op.Series{Caller: who.Caller, Door: who.door, RequestID: who.requestID,
+		WiderCallers: widerCallers(who.Caller)}
 	if out.withheld = -1; !compare {
 		v.Rendered = []jsontext.Value{}
 	}
@@ -107,7 +105,7 @@ func (s *Service) buildSeries(c *op.Caller, d op.Door, requestID string, v *Prop
 		rendered, told = 0, 0
 	}
 	series.Widened = func(i, n int) {
-		if o := s.cfg.Catalog.Named(v.Steps[i].Operation); n > 0 || !c.Permissions.Allow(o.Resource, op.ActionRead) {
+		if o := s.cfg.Catalog.Named(v.Steps[i].Operation); n > 0 || !who.Permissions.Allow(o.Resource, op.ActionRead) {
 			out.withholdFrom(i)
 		}
 		if n == 0 {
@@ -162,7 +160,7 @@ func (s *Service) buildSeries(c *op.Caller, d op.Door, requestID string, v *Prop
 	}
 	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
 		out.skipped = skipped
-		return s.describeEffects(ctx, tx, c, v, traces, names, out)
+		return s.describeEffects(ctx, tx, who.Caller, v, traces, names, out)
 	}
 	return series
 }

@@ -98,7 +98,7 @@ func (s *Service) createUndo(ctx context.Context, c *op.Call, in undoInput) (*Pr
 	if len(rows) > maxUndone || len(cutAtMerge(rows, false)) < len(rows) {
 		return s.proposeLargeUndo(ctx, c, work, rows)
 	}
-	u := s.newUndoPlanner(c.Caller, c.Door, c.RequestID, work)
+	u := s.newUndoPlanner(callingActor(c), work)
 	u.read = c.Read
 	if err := u.collectEvents(rows); err != nil {
 		return nil, err
@@ -168,12 +168,12 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoPlanner, s
 		if v.Steps == nil {
 			v.Steps = []ProposalStep{}
 		}
-		out, err := s.rehearseSteps(held, c.Caller, c.Door, c.RequestID, v, false)
+		out, err := s.rehearseSteps(held, callingActor(c), v, false)
 		var step *op.StepError
 		if errors.As(err, &step) && op.IsRefusal(step.Err) && !fault.IsKind(err, TooLong) {
 			// A savepoint around each step costs as much as the step, and most undos have none that is refused.
 			refused := map[int]error{step.Step: step.Err}
-			series := s.buildSeries(c.Caller, c.Door, c.RequestID, v, &outcome{}, false)
+			series := s.buildSeries(callingActor(c), v, &outcome{}, false)
 			series.Finally, series.Refused = nil, func(i int, err error) { refused[i] = err }
 			if err := s.cfg.Runner.RehearseSeries(held, series); errors.Is(err, db.ErrHeldTooLong) {
 				return nil, TooSlow.New()

@@ -72,7 +72,7 @@ func (s *Service) proposeLargeUndo(ctx context.Context, c *op.Call, work *undoWo
 	if err := v.setUndoProgress(UndoProgress{Events: n.Events}); err != nil {
 		return nil, err
 	}
-	u := s.newUndoPlanner(c.Caller, c.Door, c.RequestID, work)
+	u := s.newUndoPlanner(callingActor(c), work)
 	out, err := s.previewUndo(ctx, u, cutAtMerge(rows[:min(len(rows), undoPreview)], true))
 	if err != nil {
 		return nil, err
@@ -92,13 +92,13 @@ func (s *Service) previewUndo(ctx context.Context, u *undoPlanner, rows []event.
 		if err != nil {
 			return err
 		}
-		shown := s.newProposal(u.who, u.door, s.cfg.Clock.Now(), "", steps)
+		shown := s.newProposal(u.Caller, u.door, s.cfg.Clock.Now(), "", steps)
 		series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, _ []int) error {
 			names := continueNames(nil)
 			for _, t := range traces {
 				names.noteMadeRows(t)
 			}
-			err := s.describeEffects(ctx, tx, u.who, shown, traces, names, out)
+			err := s.describeEffects(ctx, tx, u.Caller, shown, traces, names, out)
 			if fault.IsKind(err, TooLong) {
 				return nil // the first are enough here
 			}
@@ -119,7 +119,7 @@ func (s *Service) previewUndo(ctx context.Context, u *undoPlanner, rows []event.
 // resetIn forgets what was collected, because the transaction may be run again, and
 // uses tx from now on.
 func (u *undoPlanner) resetIn(tx *db.Tx) {
-	fresh := u.newUndoPlanner(u.who, u.door, u.requestID, u.work)
+	fresh := u.newUndoPlanner(u.actor, u.work)
 	fresh.ownProposal = u.ownProposal
 	*u = *fresh
 	u.useTransaction(tx)
@@ -137,7 +137,7 @@ func (u *undoPlanner) buildSeries(ctx context.Context, rows []event.Event, guard
 	if err != nil {
 		return nil, nil, err
 	}
-	series := &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
+	series := &op.Series{Caller: u.Caller, Door: u.door, RequestID: u.requestID,
 		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return u.noteKept(a) }}
 	for _, step := range steps {
 		series.Steps = append(series.Steps, op.SeriesStep{Op: u.cfg.Catalog.Named(step.Operation), InputIsFixed: true,
@@ -152,17 +152,17 @@ func (u *undoPlanner) buildSeries(ctx context.Context, rows []event.Event, guard
 // carryOutUndo carries out a large undo, part by part, until its time is up.
 func (s *Service) carryOutUndo(ctx context.Context, j job.Job, a carryOutArgs, v *Proposal) (job.Outcome, error) {
 	begin := time.Now() //nolint:forbidigo // a duration, not a time
-	who, door, err := s.actingCaller(ctx, v, v.DecidedBy)
+	who, err := s.actingCaller(ctx, v, v.DecidedBy)
 	for err == nil {
 		if time.Since(begin) > undoTime {
 			return nil, job.RunAgainAfter(0)
 		}
 		var more bool
-		more, err = s.undoNextBatch(ctx, j, a, who, door, false)
+		more, err = s.undoNextBatch(ctx, j, a, who, false)
 		// A savepoint around each step costs as much as the step, and few steps are refused. So it is tried without
 		// them first.
 		if op.IsRefusal(err) {
-			more, err = s.undoNextBatch(ctx, j, a, who, door, true)
+			more, err = s.undoNextBatch(ctx, j, a, who, true)
 		}
 		if err == nil && !more {
 			return s.executedOutcome(a), nil
@@ -178,8 +178,8 @@ func (s *Service) carryOutUndo(ctx context.Context, j job.Job, a carryOutArgs, v
 }
 
 // undoNextBatch takes back the next events in one transaction, and notes it there.
-func (s *Service) undoNextBatch(ctx context.Context, j job.Job, a carryOutArgs, who *op.Caller, door op.Door,
-	guarded bool) (more bool, err error) {
+func (s *Service) undoNextBatch(ctx context.Context, j job.Job, a carryOutArgs, who actor, guarded bool) (
+	more bool, err error) {
 	err = s.cfg.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := j.RenewLease(ctx, tx); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (s *Service) undoNextBatch(ctx context.Context, j job.Job, a carryOutArgs, 
 			return err
 		}
 		rows = cutAtMerge(rows[:min(len(rows), undoBatch)], len(rows) > undoBatch)
-		u := s.newUndoPlanner(who, door, string(v.ID), v.Undo)
+		u := s.newUndoPlanner(who, v.Undo)
 		u.ownProposal = &v.ID
 		u.useTransaction(tx)
 		_, series, err := u.buildSeries(ctx, rows, guarded)

@@ -36,9 +36,7 @@ type undoEvent struct{ previous, data map[string]any }
 // undoPlanner turns events into the steps that take them back.
 type undoPlanner struct {
 	*Service
-	who         *op.Caller
-	door        op.Door
-	requestID   string
+	actor
 	work        *undoWork
 	ownProposal *id.ID // the proposal whose events are the undo itself; nil while it is planned
 
@@ -54,8 +52,8 @@ type undoPlanner struct {
 	rowOfStep map[string]*undoRow // the row of a step, by the step's operation and input
 }
 
-func (s *Service) newUndoPlanner(who *op.Caller, door op.Door, requestID string, work *undoWork) *undoPlanner {
-	return &undoPlanner{Service: s, who: who, door: door, requestID: requestID, work: work, seen: map[id.ID]*undoRow{},
+func (s *Service) newUndoPlanner(who actor, work *undoWork) *undoPlanner {
+	return &undoPlanner{Service: s, actor: who, work: work, seen: map[id.ID]*undoRow{},
 		rowOfStep: map[string]*undoRow{}}
 }
 
@@ -207,7 +205,7 @@ func (u *undoPlanner) collectEvents(rows []event.Event) error {
 // mayReadEvent reports whether the caller may read what an event tells of.
 func (u *undoPlanner) mayReadEvent(eventType string) bool {
 	return u.door == op.AdminDoor || u.door == op.SystemDoor ||
-		u.cfg.Catalog.PermitListening(u.who.Permissions, eventType) == nil
+		u.cfg.Catalog.PermitListening(u.Permissions, eventType) == nil
 }
 
 // planUnmerge plans the inverse of a merge. The inverse also takes back the event about
@@ -451,12 +449,12 @@ func (u *undoPlanner) findLaterEdits(ctx context.Context) error {
 				ids[i], after = r.id, min(after, r.lastSeq)
 			}
 			if u.tx != nil { // locked, so that nobody edits them between this look and their deletion
-				if err := db.LockAllEvenIfDeleted(ctx, tx, db.TableOfEventName(kind), u.who.Organization,
+				if err := db.LockAllEvenIfDeleted(ctx, tx, db.TableOfEventName(kind), u.Organization,
 					ids); err != nil {
 					return err
 				}
 			}
-			later, err := event.TouchedSince(ctx, tx, u.who.Organization, db.TableOfEventName(kind), ids, after, mine,
+			later, err := event.TouchedSince(ctx, tx, u.Organization, db.TableOfEventName(kind), ids, after, mine,
 				args...)
 			if err != nil {
 				return err
@@ -531,10 +529,10 @@ func (u *undoPlanner) loadCurrent(ctx context.Context, o *op.Op, r *undoRow) (ma
 func (u *undoPlanner) callGetter(ctx context.Context, o *op.Op, input []byte) (a op.Answer, err error) {
 	body := func() ([]byte, error) { return input, nil }
 	if u.tx == nil {
-		return u.cfg.Runner.Do(ctx, o, op.Request{Caller: u.who, Door: u.door, WholeInput: true, ID: u.requestID,
+		return u.cfg.Runner.Do(ctx, o, op.Request{Caller: u.Caller, Door: u.door, WholeInput: true, ID: u.requestID,
 			Body: body})
 	}
-	return a, u.cfg.Runner.RunSeriesInTx(ctx, u.tx, &op.Series{Caller: u.who, Door: u.door, RequestID: u.requestID,
+	return a, u.cfg.Runner.RunSeriesInTx(ctx, u.tx, &op.Series{Caller: u.Caller, Door: u.door, RequestID: u.requestID,
 		Steps:    []op.SeriesStep{{Op: o, Input: body}},
 		Answered: func(_ int, answer op.Answer, _ *db.Trace) error { a = answer; return nil }})
 }
