@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -456,7 +457,8 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 	}
 	done := map[string]int64{}
 	// References to removed rows, in rows that stay, become null.
-	for r, ids := range e.clears {
+	for _, r := range e.referrersToClear() {
+		ids := e.clears[r]
 		n, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+
 			" = NULL, updated_at = $3 WHERE organization_id = $1 AND "+
 			r.ref.Column+" = ANY($2)", e.Organization, slices.Collect(maps.Keys(ids)), now)
@@ -477,6 +479,14 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 		e.Person)
 	maps.DeleteFunc(done, func(_ string, n int64) bool { return n == 0 })
 	return done, err
+}
+
+// referrersToClear lists the references to clear in a fixed order, so that two erasures which lock some of the same
+// rows cannot block each other.
+func (e *Erasure) referrersToClear() []referrer {
+	return slices.SortedFunc(maps.Keys(e.clears), func(a, b referrer) int {
+		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.ref.Column, b.ref.Column))
+	})
 }
 
 // eraseRowsIn erases the rows that were found in a table, and returns how many.

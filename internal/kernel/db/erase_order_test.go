@@ -1,0 +1,27 @@
+package db
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"frontdesk/internal/kernel/id"
+)
+
+// Two erasures clear references in the same order.
+func TestErasureOrder(t *testing.T) {
+	var first []referrer
+	for range 20 {
+		e := &Erasure{clears: map[referrer]map[id.ID]bool{}}
+		for i := range 20 {
+			e.clears[referrer{fmt.Sprint("t", i/2), RefTo(fmt.Sprint("c", i%2), "people")}] = nil
+		}
+		order := e.referrersToClear()
+		if first == nil {
+			first = order
+		}
+		if len(order) != 20 || !slices.Equal(order, first) {
+			t.Fatalf("%v, and then %v", first, order)
+		}
+	}
+}
