@@ -265,7 +265,6 @@ func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact,
 			return nil, err
 		}
 	}
-	db.UpdateSearchIndex(c.Tx, contacts.Name(), v.Seq, v.Search)
 	return v, c.Emit("contact.created", v.ID, v)
 }
 

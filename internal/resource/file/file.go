@@ -150,10 +150,7 @@ func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
 		}
 	}
 	v.UpdatedAt = c.Now
-	if words := v.searchWords(); words != v.Search {
-		v.Search = words
-		db.UpdateSearchIndex(c.Tx, files.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := files.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}

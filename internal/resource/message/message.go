@@ -394,7 +394,6 @@ func (m *Messages) insertOutgoing(ctx context.Context, tx *db.Tx, cause event.Ev
 	if err := messages.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	db.UpdateSearchIndex(tx, messages.Name(), v.Seq, v.Search)
 	if err := insertAttachments(ctx, tx, v, files); err != nil {
 		return err
 	}

@@ -174,7 +174,6 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	if !free {
 		return nil, Exists.New()
 	}
-	db.UpdateSearchIndex(c.Tx, optIns.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_opt_in.created", v.ID, v)
 }
 
@@ -246,16 +245,13 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 	if v.Status != before.Status {
 		v.setStatus(v.Status, c.Now)
 	}
-	return v, v.saveAndEmit(ctx, c, before.Search)
+	return v, v.saveAndEmit(ctx, c)
 }
 
-// saveAndEmit writes a changed row and emits its event. words is the search text before
-// the change.
-func (v *EmailOptIn) saveAndEmit(ctx context.Context, c *op.Call, words string) error {
+// saveAndEmit writes a changed row and emits its event.
+func (v *EmailOptIn) saveAndEmit(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
-	if v.Search = v.searchWords(); v.Search != words {
-		db.UpdateSearchIndex(c.Tx, optIns.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := optIns.Save(ctx, c.Tx, v); err != nil {
 		return err
 	}

@@ -150,7 +150,6 @@ func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	if err := tasks.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	db.UpdateSearchIndex(c.Tx, tasks.Name(), v.Seq, v.Search)
 	if _, err := recordActivity(ctx, c, v.ID, activity{kind: kindCreated}); err != nil {
 		return nil, err
 	}
@@ -217,9 +216,6 @@ func updateTask(ctx context.Context, c *op.Call, in taskUpdate) (*Task, error) {
 	}
 	v.UpdatedAt = c.Now
 	v.deriveFields(c.Now, before.Status)
-	if v.Search != before.Search {
-		db.UpdateSearchIndex(c.Tx, tasks.Name(), v.Seq, v.Search)
-	}
 	if err := tasks.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
