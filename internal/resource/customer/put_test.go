@@ -43,7 +43,8 @@ func TestPutByExternalID(t *testing.T) {
 		if next := put("shop/7 ä", `, "name": "Bob"`).OK(t, created(t)); next.Text("id") == v.Text("id") {
 			t.Error("a deleted customer was changed")
 		}
-		if got, want := a.Events(t, "customer."), "customer.created customer.updated customer.deleted customer.created"; got != want {
+		want := "customer.created customer.updated customer.deleted customer.created"
+		if got := a.Events(t, "customer."); got != want {
 			t.Errorf("events %s, want %s", got, want)
 		}
 	})
