@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -142,10 +143,16 @@ func refundAllowances(ctx context.Context, all []allowance) (err error) {
 
 // waitInWords rounds a wait to words for people. The fault's RetryAfter has the exact time.
 func waitInWords(d time.Duration) string {
-	if d > 15*time.Minute {
+	switch {
+	case d > 23*time.Hour:
+		return "a day"
+	case d > time.Hour:
+		return fmt.Sprintf("%d hours", (d+time.Hour-1)/time.Hour)
+	case d > 30*time.Minute:
+		return "an hour"
+	case d > 15*time.Minute:
 		return "half an hour"
-	}
-	if d > 90*time.Second {
+	case d > 90*time.Second:
 		return "a few minutes"
 	}
 	return "a minute"

@@ -173,12 +173,28 @@ func extractFile(r io.Reader, to string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, r); err != nil {
-		// As far as the text tells, reading the archive failed, and not writing the file.
-		if errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "age") {
-			err = fmt.Errorf("%w: %w", ErrDamaged, err)
-		}
-		return errors.Join(err, out.Close())
+	return errors.Join(copyContent(out, r), out.Close())
+}
+
+// copyContent copies a file of the tar. An error is damage if reading failed, and not if writing did.
+func copyContent(to io.Writer, r io.Reader) error {
+	from := &errorKeepingReader{Reader: r}
+	_, err := io.Copy(to, from)
+	if from.err != nil {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return out.Close()
+	return err
+}
+
+// errorKeepingReader keeps the error that its reader returned.
+type errorKeepingReader struct {
+	io.Reader
+	err error
+}
+
+func (r *errorKeepingReader) Read(p []byte) (n int, err error) {
+	if n, err = r.Reader.Read(p); err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
 }

@@ -100,7 +100,8 @@ func (c *Client) Check(ctx context.Context) error {
 
 // discoverProvider reads the discovery document, or returns the one it read within the last
 // hour. Its issuer must be the one of the settings (OpenID Connect Discovery §4.3). If
-// the provider does not answer, an older document is used further. The lock is held
+// the provider does not answer, or with a document that cannot be used, an older
+// document is used further, and the provider is not asked for some seconds. The lock is held
 // while it waits, so that only one request asks the provider.
 func (c *Client) discoverProvider(ctx context.Context) (*provider, error) {
 	if db.InTransaction(ctx) {
@@ -114,7 +115,7 @@ func (c *Client) discoverProvider(ctx context.Context) (*provider, error) {
 	if time.Now().Before(c.retryAt) {
 		return c.discovered, c.lastFailure
 	}
-	p, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), c.config.Settings.Issuer)
+	found, err := c.readDiscovery(ctx)
 	if err != nil {
 		c.retryAt = time.Now().Add(discoveryPause)
 		if c.lastFailure = nil; c.discovered == nil { // with an older document, it is no failure
@@ -122,15 +123,25 @@ func (c *Client) discoverProvider(ctx context.Context) (*provider, error) {
 		}
 		return c.discovered, c.lastFailure
 	}
+	c.discovered, c.discoveredUntil = found, time.Now().Add(discoveryLifetime)
+	return found, nil
+}
+
+// readDiscovery asks the provider for its discovery document.
+func (c *Client) readDiscovery(ctx context.Context) (*provider, error) {
+	p, err := oidc.NewProvider(oidc.ClientContext(ctx, c.http), c.config.Settings.Issuer)
+	if err != nil {
+		return nil, err
+	}
 	var more struct {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 		Iss     bool     `json:"authorization_response_iss_parameter_supported"`
 	}
 	if err := p.Claims(&more); err != nil {
-		return nil, fmt.Errorf("the identity provider: %w", err)
+		return nil, err
 	}
 	if p.Endpoint().AuthURL == "" || p.Endpoint().TokenURL == "" {
-		return nil, errors.New("the identity provider: its discovery document names no endpoints")
+		return nil, errors.New("its discovery document names no endpoints")
 	}
 	out := &provider{Provider: p, style: oauth2.AuthStyleInHeader, namesIss: more.Iss}
 	// The library would find out by trying both ways to send the secret. A code works
@@ -139,7 +150,6 @@ func (c *Client) discoverProvider(ctx context.Context) (*provider, error) {
 		len(more.Methods) > 0 && !slices.Contains(more.Methods, "client_secret_basic") {
 		out.style = oauth2.AuthStyleInParams
 	}
-	c.discovered, c.discoveredUntil = out, time.Now().Add(discoveryLifetime)
 	return out, nil
 }
 

@@ -138,24 +138,47 @@ func (c *client) abortUpload(ctx context.Context, key, upload string) error {
 	return err
 }
 
-type pendingUpload struct {
-	Key      string
-	UploadID string `xml:"UploadId"`
-}
+// maxPages bounds how many pages of a list are read, so that a broken store cannot keep it busy for ever.
+const maxPages = 1000
 
-// listUploads finds the multipart uploads that have not ended of keys that begin with key.
-func (c *client) listUploads(ctx context.Context, key string) ([]pendingUpload, error) {
-	var out struct {
-		Upload []pendingUpload
+// errTooManyPages says that a list has not ended after maxPages.
+var errTooManyPages = errors.New("s3: the store's list does not end")
+
+// listUploads finds the multipart uploads of a key that have not ended.
+func (c *client) listUploads(ctx context.Context, key string) (ids []string, err error) {
+	query := url.Values{"uploads": {""}, "prefix": {key}}
+	for range maxPages {
+		var out struct {
+			Upload []struct {
+				Key      string
+				UploadID string `xml:"UploadId"`
+			}
+			IsTruncated        bool
+			NextKeyMarker      string
+			NextUploadIDMarker string `xml:"NextUploadIdMarker"`
+		}
+		if _, err := c.callAndDecode(ctx, http.MethodGet, "", query, nil, &out); err != nil {
+			return nil, err
+		}
+		for _, u := range out.Upload {
+			if u.Key == key { // the prefix also finds longer keys
+				ids = append(ids, u.UploadID)
+			}
+		}
+		// Keys are sorted, so the longer ones come later.
+		if !out.IsTruncated || out.NextKeyMarker != key {
+			return ids, nil
+		}
+		query.Set("key-marker", out.NextKeyMarker)
+		query.Set("upload-id-marker", out.NextUploadIDMarker)
 	}
-	_, err := c.callAndDecode(ctx, http.MethodGet, "", url.Values{"uploads": {""}, "prefix": {key}}, nil, &out)
-	return out.Upload, err
+	return nil, errTooManyPages
 }
 
 // listKeys finds the keys that begin with a prefix.
 func (c *client) listKeys(ctx context.Context, prefix string) (keys []string, err error) {
 	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
-	for range 1000 { // pages of 1,000 keys, so that a broken store cannot keep it busy for ever
+	for range maxPages { // of 1,000 keys
 		var out struct {
 			Contents []struct {
 				Key string
@@ -170,11 +193,11 @@ func (c *client) listKeys(ctx context.Context, prefix string) (keys []string, er
 			keys = append(keys, o.Key)
 		}
 		if !out.IsTruncated || out.NextContinuationToken == "" {
-			break
+			return keys, nil
 		}
 		query.Set("continuation-token", out.NextContinuationToken)
 	}
-	return keys, nil
+	return nil, errTooManyPages
 }
 
 // apiError is a refusal of the store.

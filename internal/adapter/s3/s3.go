@@ -126,8 +126,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	for _, u := range uploads {
-		if err := s.api.abortUpload(ctx, u.Key, u.UploadID); err != nil && !hasErrorCode(err, "NoSuchUpload") {
+	for _, upload := range uploads {
+		if err := s.api.abortUpload(ctx, key, upload); err != nil && !hasErrorCode(err, "NoSuchUpload") {
 			return err
 		}
 	}

@@ -2,9 +2,11 @@ package s3_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -117,5 +119,56 @@ func TestRetries(t *testing.T) {
 				t.Errorf("asked %d times, stored %q: %v", asked, stored, err)
 			}
 		})
+	}
+}
+
+// openFake opens a store whose server answers as handler does.
+func openFake(t *testing.T, handler http.HandlerFunc) *s3.Store {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	store, err := s3.Open(t.Context(), s3.Config{
+		Bucket: "b", Endpoint: server.URL, Region: "us-east-1", AccessKey: "test", SecretKey: "testsecret",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// Deleting a blob ends all uploads of its key, on every page of the list, and none of a longer key.
+func TestDeleteEndsUploadsOfItsKey(t *testing.T) {
+	var ended []string
+	store := openFake(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		page := `<IsTruncated>true</IsTruncated><NextKeyMarker>ab</NextKeyMarker>` +
+			`<NextUploadIdMarker>1</NextUploadIdMarker><Upload><Key>ab</Key><UploadId>1</UploadId></Upload>`
+		if q.Get("key-marker") == "ab" && q.Get("upload-id-marker") == "1" {
+			page = `<Upload><Key>ab</Key><UploadId>2</UploadId></Upload>` +
+				`<Upload><Key>abc</Key><UploadId>3</UploadId></Upload>`
+		}
+		switch {
+		case r.Method == http.MethodGet:
+			fmt.Fprintf(w, "<ListMultipartUploadsResult>%s</ListMultipartUploadsResult>", page)
+		case q.Has("uploadId"):
+			ended = append(ended, r.URL.Path+" "+q.Get("uploadId"))
+		}
+	})
+	if err := store.Delete(t.Context(), "ab"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"/b/ab 1", "/b/ab 2"}; !slices.Equal(ended, want) {
+		t.Errorf("ended %v, want %v", ended, want)
+	}
+}
+
+// A list that does not end is an error: a part of it would pass for the whole.
+func TestListThatDoesNotEnd(t *testing.T) {
+	store := openFake(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "<ListBucketResult><IsTruncated>true</IsTruncated>"+
+			"<NextContinuationToken>x</NextContinuationToken></ListBucketResult>")
+	})
+	if keys, err := store.List(t.Context(), ""); err == nil {
+		t.Errorf("a list without an end has %d keys", len(keys))
 	}
 }

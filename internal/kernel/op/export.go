@@ -101,6 +101,7 @@ func exportRows(ctx context.Context, x *csvExport, file string, head bool) (*Con
 	if err != nil {
 		return nil, err
 	}
+	context.AfterFunc(ctx, end) // in case that the request ends and nobody has called Write
 	return &Content{Name: file, Type: "text/csv; charset=utf-8", Write: func(ctx context.Context, w io.Writer) error {
 		defer end()
 		out := csv.NewWriter(w)

@@ -425,10 +425,10 @@ func (o *Op) PermitCaller(c *Caller, d Door) error {
 		return nil
 	}
 	if !o.AllowedBy(c.Permissions) {
-		verb := "write"
-		// With Reads, a caller who may act on the resource can still lack the permission to read it.
-		if o.Action == ActionRead || c.Permissions.Allow(o.Resource, o.Action) {
-			verb = "read"
+		verb := "read" // with Reads, even a caller who may act on the resource can lack it
+		if o.Action != ActionRead && !c.Permissions.Allow(o.Resource, o.Action) ||
+			o.MayCreate && !c.Permissions.Allow(o.Resource, ActionCreate) {
+			verb = "write"
 		}
 		if o.Resource == Account {
 			return fault.Forbidden.Say("Only an owner or admin can do this, and an API key with the permission * " +

@@ -13,6 +13,7 @@ import (
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/message/incoming"
 
 	"github.com/go-json-experiment/json"
 )
@@ -159,7 +160,7 @@ func (m *mailContent) leakReason(ctx context.Context, c *op.Call, invoiceMail bo
 	case len(unknown) > 0:
 		names := strings.Join(unknown, ", ")
 		if len(names) > 200 {
-			names = names[:200] + "…"
+			names = incoming.TruncateBytes(names, 200) + "…"
 		}
 		return "it writes to " + names + ", to whom this organization never wrote.", nil
 	case len(m.InvoiceIDs) > 0 && len(others) > 0:

@@ -3,7 +3,6 @@ package message
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -58,15 +57,4 @@ func parseRecipients(raw jsontext.Value) (out []string, tree *fault.Tree) {
 // which would let it add headers of its own to a mail.
 func breaksHeader(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
-}
-
-// truncateBytes cuts a text to at most n bytes, never inside a character.
-func truncateBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

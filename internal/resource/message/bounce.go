@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/message/incoming"
 )
 
 // recordBounce records that a message came back (RFC 3464). Anybody can write a
@@ -62,7 +63,7 @@ func (a *arrival) markBounced(ctx context.Context, tx *db.Tx, v *Message, now cl
 	if !arrived {
 		v.Status = Bounced
 	}
-	why := truncateBytes(formatReasons(rows), maxReasonBytes)
+	why := incoming.TruncateBytes(formatReasons(rows), maxReasonBytes)
 	v.ErrorMessage, v.UpdatedAt = &why, now
 	if err := messages.Save(ctx, tx, v); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/message/incoming"
 	"frontdesk/internal/resource/template"
 )
 
@@ -365,7 +366,7 @@ func (v *Message) deriveStatus(rows []recipient, count map[Status]int, whole str
 		why = whole
 	}
 	if v.ErrorMessage = nil; why != "" {
-		why = truncateBytes(why, maxReasonBytes)
+		why = incoming.TruncateBytes(why, maxReasonBytes)
 		v.ErrorMessage = &why
 	}
 }

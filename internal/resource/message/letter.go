@@ -14,6 +14,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/message/incoming"
 	"frontdesk/internal/resource/template"
 
 	"github.com/emersion/go-msgauth/dkim"
@@ -155,7 +156,7 @@ func encodeHeaderWords(s string) string {
 	}
 	var words []string
 	for s != "" {
-		part := truncateBytes(s, encodedWordBytes)
+		part := incoming.TruncateBytes(s, encodedWordBytes)
 		words = append(words, "=?UTF-8?b?"+base64.StdEncoding.EncodeToString([]byte(part))+"?=")
 		s = s[len(part):]
 	}

@@ -31,6 +31,7 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/mailhost"
+	"frontdesk/internal/resource/message/incoming"
 	"frontdesk/internal/resource/message/origin"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/template"
@@ -444,7 +445,7 @@ func (v *Message) buildSearchText() string {
 		}
 	}
 	if v.Text != nil {
-		begin := truncateBytes(*v.Text, searchedBytes)
+		begin := incoming.TruncateBytes(*v.Text, searchedBytes)
 		parts = append(parts, &begin)
 	}
 	return db.SearchText(parts...)

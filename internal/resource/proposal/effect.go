@@ -44,6 +44,8 @@ type Effect struct {
 	Triggers     []EffectTrigger `json:"triggers" max:"500" doc:"the automations and webhooks that would hear of it"`
 	Rehearsed    bool            `json:"rehearsed" doc:"false for what cannot be rehearsed"`
 	Withheld     bool            `json:"withheld" doc:"its maker is shown no more until a person has approved it"`
+
+	deletes bool // something is gone afterwards, also where Kind says that this is published; not stored
 }
 
 // EffectTrigger is an automation or a webhook that hears of an effect.
@@ -82,13 +84,18 @@ func effectKind(e event.Event, data map[string]any) string {
 	if e.Type == "message.created" && (data["status"] == "queued" || data["status"] == "scheduled") {
 		return KindSend
 	}
-	switch e.Type[strings.LastIndexByte(e.Type, '.')+1:] {
-	case "created":
+	switch {
+	case strings.HasSuffix(e.Type, ".created"):
 		return KindCreate
-	case "deleted", "erased":
+	case isDeletion(e.Type):
 		return KindDelete
 	}
 	return KindUpdate
+}
+
+// isDeletion reports whether a type of event tells that something is gone.
+func isDeletion(eventType string) bool {
+	return strings.HasSuffix(eventType, ".deleted") || strings.HasSuffix(eventType, ".erased")
 }
 
 // isOutward reports whether an effect reaches outside the service.
@@ -111,7 +118,7 @@ func effectOfEvent(e event.Event, names *newRowNames, full bool) (*Effect, error
 		return nil, err
 	}
 	out := &Effect{ResourceType: event.ResourceType(e.Type), Rehearsed: true, Before: marshalShortened(before),
-		Recipients: []string{}, Triggers: []EffectTrigger{}}
+		Recipients: []string{}, Triggers: []EffectTrigger{}, deletes: isDeletion(e.Type)}
 	out.Kind = effectKind(e, data)
 	if !names.isNewRow(e.ResourceID) {
 		out.ResourceID = &e.ResourceID
@@ -369,7 +376,7 @@ func sumTotals(effects []Effect) (t ProposalTotals) {
 			t.Currency = e.Currency
 		}
 		t.Mails += len(e.Recipients)
-		if e.Kind == KindDelete || e.Kind == KindPublish && strings.HasPrefix(e.Summary, "Withdraw") {
+		if e.deletes {
 			t.Deletions++
 		}
 	}

@@ -256,8 +256,10 @@ func (s *Service) rehearseImport(ctx context.Context, c *op.Call, v *Import, r *
 			lines = append(lines, l)
 		}
 	}
+	refused := refusedLines{}
 	fail := func(i Issue) {
 		v.addFailure(i)
+		refused[i.Line] = true
 		note(Line{Line: i.Line, Action: "fail"})
 	}
 	err := eachChunk(v, r, fail, func(rows []row) error {
@@ -270,7 +272,7 @@ func (s *Service) rehearseImport(ctx context.Context, c *op.Call, v *Import, r *
 		}
 		for i := range p.rows {
 			err := p.rowIssue(i)
-			if again := v.repeatIssue(&rows[i]); err == nil && again != nil {
+			if again := refused.repeatIssue(&rows[i]); err == nil && again != nil {
 				fail(*again)
 				continue
 			}

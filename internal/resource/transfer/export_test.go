@@ -1,13 +1,18 @@
 package transfer_test
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
 )
 
 // table reads an export into its headings and rows.
@@ -69,4 +74,36 @@ func TestExport(t *testing.T) {
 		a.SendREST(t, a.Key, "GET", "/v1/exports/contacts.csv?createdAfter=soon", "").Refused(t, 400, "INVALID_INPUT")
 		a.SendREST(t, a.Key, "GET", "/v1/exports/secrets.csv", "").Refused(t, 404, "NOT_FOUND")
 	})
+}
+
+// A request that asks for an export and does not read it keeps nobody from exporting once it has ended.
+func TestExportNotRead(t *testing.T) {
+	a := apptest.Start(t, db.SQLite)
+	all, err := op.ParseGrants([]string{"*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller := &op.Caller{Kind: op.UserActor, ID: a.OwnerID, Organization: a.Org, Permissions: all, Role: "owner"}
+	ask := func(ctx context.Context) error {
+		_, err := a.Runner.Do(ctx, a.Catalog.Named("contacts.export"), op.Request{Caller: caller, Door: op.ConsoleDoor,
+			Stream: &op.Stream{Reader: strings.NewReader("")}})
+		return err
+	}
+	ctx, end := context.WithCancel(t.Context())
+	for range 2 {
+		if err := ask(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ask(t.Context()); !fault.IsKind(err, fault.RateLimited) {
+		t.Fatalf("two exports are under way, and a third gives %v", err)
+	}
+	end()
+	for range 200 {
+		if err = ask(t.Context()); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error(err)
 }

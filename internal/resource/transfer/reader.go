@@ -2,13 +2,11 @@ package transfer
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"slices"
 	"strings"
 
 	"frontdesk/internal/kernel/db"
@@ -214,14 +212,15 @@ func (r *recordReader) findEarlierLines(line int, k *rowKeys) (earlier []earlier
 	return earlier
 }
 
+// refusedLines are the lines of rows that were refused. The errors of an import do not
+// say that: only the first of them are kept.
+type refusedLines map[int]bool
+
 // repeatIssue returns the issue of a record that has the same key as an earlier one,
 // or nil. An earlier line that was itself refused does not count.
-func (v *Import) repeatIssue(r *row) *Issue {
+func (refused refusedLines) repeatIssue(r *row) *Issue {
 	for _, e := range r.Earlier {
-		_, refused := slices.BinarySearchFunc(v.Errors, e.Line, func(i Issue, line int) int {
-			return cmp.Compare(i.Line, line)
-		})
-		if !refused {
+		if !refused[e.Line] {
 			return &Issue{Line: r.Line, Field: &e.Field,
 				Message: fmt.Sprintf("Line %d has the same %s; only that one is imported", e.Line, e.Field)}
 		}

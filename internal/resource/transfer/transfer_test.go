@@ -269,3 +269,26 @@ func TestImportRights(t *testing.T) {
 		}
 	})
 }
+
+// A line repeats an earlier one only if that was imported. That is known of every line, and not only of those whose
+// errors are kept, whether the file is read for a rehearsal or imported.
+func TestRepeatsOfRefusedLines(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		start(t, a)
+		var file strings.Builder
+		file.WriteString("External ID,Name,Email\n")
+		const n = 1300 // more than the errors that are kept, and more than one chunk
+		for i := range n {
+			fmt.Fprintf(&file, "k%d,Acme,wrong\n", i)
+		}
+		file.WriteString("k0,First,\n" + "k1299,Last,\n" + "k1299,Again,\n")
+		const want = "total 1303 created 2 updated 0 unchanged 0 failed 1301"
+		counts(t, upload(t, a, a.Key, "c.csv", file.String(), "objectType", "customers", "dryRun", "true").OK(t, 200), want)
+		counts(t, finish(t, a, upload(t, a, a.Key, "c.csv", file.String(), "objectType", "customers")), want)
+		last := a.SendREST(t, a.Key, "GET", "/v1/customers?externalId=k1299", "").OK(t, 200)
+		last.Same("0.name", "Last")
+		if n := chunks(t, a); n != 0 {
+			t.Errorf("%d chunks are left", n)
+		}
+	})
+}

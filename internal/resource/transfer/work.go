@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"frontdesk/internal/kernel/db"
@@ -96,7 +97,7 @@ func (s *Service) loadNextChunk(ctx context.Context, w workArgs) (v *Import, nex
 		one, err := db.QueryOne[chunk](ctx, tx, `
 			SELECT seq, rows
 			FROM import_chunks
-			WHERE organization_id = $1 AND import_id = $2
+			WHERE organization_id = $1 AND import_id = $2 AND refused_lines IS NULL
 			ORDER BY seq
 			LIMIT 1`, w.Organization, w.Import)
 		if errors.Is(err, db.ErrNoRow) {
@@ -169,6 +170,8 @@ type preparedChunk struct {
 	rows  []op.BatchRow
 	found []*matchedRecord
 	keys  []rowKeys
+
+	refused refusedLines // of the chunks before it, and of this one so far
 
 	guarded bool // each row is written inside a savepoint of its own
 }
@@ -333,9 +336,12 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		}
 		n, err := db.Exec(ctx, tx, `
 			DELETE FROM import_chunks
-			WHERE organization_id = $1 AND import_id = $2 AND seq = $3`, c.Org, v.ID, next.Seq)
+			WHERE organization_id = $1 AND import_id = $2 AND seq = $3 AND refused_lines IS NULL`, c.Org, v.ID, next.Seq)
 		if err != nil || n == 0 {
 			return err // somebody has done it
+		}
+		if p.refused, err = next.loadRefusedLines(ctx, tx, v); err != nil {
+			return err
 		}
 		found, err := p.findMatches(ctx, tx, c.Org, v.ObjectType)
 		if err != nil {
@@ -354,8 +360,51 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 				return err
 			}
 		}
+		if err := next.storeRefusedLines(ctx, tx, v, p.refused); err != nil {
+			return err
+		}
 		return imports.Save(ctx, tx, state)
 	})
+}
+
+// loadRefusedLines loads the refused lines of the chunks before this one, if one of its rows repeats an earlier line.
+func (k *chunk) loadRefusedLines(ctx context.Context, tx *db.Tx, v *Import) (refusedLines, error) {
+	refused := refusedLines{}
+	if !slices.ContainsFunc(k.Rows, func(r row) bool { return len(r.Earlier) > 0 }) {
+		return refused, nil
+	}
+	chunks, err := db.QueryAll[[]int](ctx, tx, `
+		SELECT refused_lines
+		FROM import_chunks
+		WHERE organization_id = $1 AND import_id = $2 AND refused_lines IS NOT NULL`, v.OrganizationID, v.ID)
+	for _, lines := range chunks {
+		for _, line := range lines {
+			refused[line] = true
+		}
+	}
+	return refused, err
+}
+
+// storeRefusedLines keeps the refused lines of the chunk for those after it. They need a chunk of their own, because
+// the rows themselves are gone.
+func (k *chunk) storeRefusedLines(ctx context.Context, tx *db.Tx, v *Import, refused refusedLines) error {
+	var lines []int
+	for _, r := range k.Rows {
+		if refused[r.Line] {
+			lines = append(lines, r.Line)
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	text, err := json.Marshal(lines)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, tx, `
+		INSERT INTO import_chunks (organization_id, import_id, rows, size_bytes, refused_lines)
+		VALUES ($1, $2, '[]', $3, $4)`, v.OrganizationID, v.ID, len(text), db.JSON(text))
+	return err
 }
 
 // rowIssue is what is wrong with a row before it is written.
@@ -370,8 +419,8 @@ func (p *preparedChunk) rowIssue(i int) error {
 func (p *preparedChunk) writeRow(ctx context.Context, c *op.Call, v *Import, i int, r *row) error {
 	emitted := c.EmittedCount()
 	known := p.rowIssue(i)
-	if again := v.repeatIssue(r); known == nil && again != nil {
-		v.addFailure(*again)
+	if again := p.refused.repeatIssue(r); known == nil && again != nil {
+		p.addFailure(v, *again)
 		return nil
 	}
 	err := known
@@ -388,7 +437,7 @@ func (p *preparedChunk) writeRow(ctx context.Context, c *op.Call, v *Import, i i
 	case err != nil && known == nil && !p.guarded:
 		return errRowRefused
 	case err != nil:
-		v.addFailure(issueOfError(r.Line, err))
+		p.addFailure(v, issueOfError(r.Line, err))
 		return nil
 	case p.found[i] == nil:
 		v.Counts.Created++
@@ -399,4 +448,10 @@ func (p *preparedChunk) writeRow(ctx context.Context, c *op.Call, v *Import, i i
 	}
 	v.Counts.Processed++
 	return nil
+}
+
+// addFailure counts a row that was refused.
+func (p *preparedChunk) addFailure(v *Import, i Issue) {
+	v.addFailure(i)
+	p.refused[i.Line] = true
 }

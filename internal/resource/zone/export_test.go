@@ -12,3 +12,11 @@ func RenewEvery(t *testing.T, d time.Duration) {
 	leaseRenewInterval = d
 	t.Cleanup(func() { leaseRenewInterval = was })
 }
+
+// WaitAtMost shortens how long a writer waits for its turn.
+func WaitAtMost(t *testing.T, d time.Duration) {
+	t.Helper()
+	was := maxTurnWait
+	maxTurnWait = d
+	t.Cleanup(func() { maxTurnWait = was })
+}

@@ -23,13 +23,14 @@ import (
 // runs out. Then the next writer, a retry with the same key, or a job looks at
 // the provider's zone and finishes the write.
 
-// leaseRenewInterval is how often a writer extends its lease. It is a variable because tests
-// shorten it.
-var leaseRenewInterval = 4 * time.Second
+// These are variables because tests shorten them.
+var (
+	leaseRenewInterval = 4 * time.Second  // how often a writer extends its lease
+	maxTurnWait        = 20 * time.Second // how long a writer waits for its turn
+)
 
 const (
 	leaseDuration    = 15 * time.Second      // how long an intent belongs to its writer without being extended
-	maxTurnWait      = 20 * time.Second      // how long a writer waits for its turn
 	turnPollInterval = 25 * time.Millisecond // how often it looks whether its turn has come
 )
 
@@ -397,8 +398,8 @@ func (z *Zones) runSettleJob(ctx context.Context, _ job.Job, a settleArgs) (job.
 }
 
 // AwaitWrites waits until nobody writes to these zones any more. The caller has made sure that
-// no new write can begin. After maxTurnWait it returns without an error, even if a write is
-// still open.
+// no new write can begin. If one is still open after maxTurnWait, it refuses: the caller must
+// not touch the zones under it, and tries again later.
 func (z *Zones) AwaitWrites(ctx context.Context, zones []Ref) error {
 	for end := time.Now().Add(maxTurnWait); time.Now().Before(end); { //nolint:forbidigo // a duration, not a time
 		writing := 0
@@ -415,7 +416,7 @@ func (z *Zones) AwaitWrites(ctx context.Context, zones []Ref) error {
 		case <-time.After(turnPollInterval):
 		}
 	}
-	return nil
+	return Busy.New()
 }
 
 // countOpenWrites counts the intents whose lease has not run out.

@@ -103,6 +103,23 @@ func TestRecordLease(t *testing.T) {
 	})
 }
 
+// Nobody empties a zone under a writer, however slow it is.
+func TestAwaitSlowWrite(t *testing.T) {
+	zone.WaitAtMost(t, 100*time.Millisecond)
+	eachZone(t, func(z *zoned) {
+		ref := []zone.Ref{{Org: z.Org, Domain: id.ID(z.domain), Name: "example.com"}}
+		z.dns.slow = func(ctx context.Context) {
+			if err := z.Domains.Zones.AwaitWrites(ctx, ref); !fault.IsKind(err, zone.Busy) {
+				t.Errorf("a write is under way, and waiting for its end gives %v", err)
+			}
+		}
+		z.post(z.path, record("A", "one", "192.0.2.1")).OK(z.t, 201)
+		if err := z.Domains.Zones.AwaitWrites(t.Context(), ref); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Replacing and removing have no key: the next writer, or a job, finishes what
 // was left open.
 func TestRecordLeftOpen(t *testing.T) {

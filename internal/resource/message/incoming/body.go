@@ -70,10 +70,7 @@ func (b *body) appendText(to *strings.Builder, between string, content []byte) {
 	room := max(maxHTML-to.Len(), 0)
 	if len(content) > room {
 		b.cut = true
-		content = content[:room]
-		for len(content) > 0 && !utf8.RuneStart(content[len(content)-1]) {
-			content = content[:len(content)-1]
-		}
+		content = TruncateBytes(content, room)
 	}
 	to.Write(content)
 }

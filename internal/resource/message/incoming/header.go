@@ -220,3 +220,14 @@ func truncateRunes(s string, n int) string {
 	}
 	return s
 }
+
+// TruncateBytes cuts a text to at most n bytes, never inside a character.
+func TruncateBytes[T string | []byte](s T, n int) T {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

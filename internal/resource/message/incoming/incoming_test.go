@@ -241,3 +241,15 @@ func TestAutomatic(t *testing.T) {
 		}
 	}
 }
+
+// A text that is too long ends with a whole character, wherever the limit of bytes falls.
+func TestCutsBetweenCharacters(t *testing.T) {
+	for _, begin := range []string{"", "x", "xy", "xyz"} {
+		text := base64.StdEncoding.EncodeToString([]byte(begin + strings.Repeat("😀", 500_001)))
+		l := read(t, crlf(`From: ada@example.com`, `MIME-Version: 1.0`, `Content-Type: text/plain; charset=utf-8`,
+			`Content-Transfer-Encoding: base64`, ``, text))
+		if strings.Contains(l.Text, "\uFFFD") || l.Unread == "" || utf8.RuneCountInString(l.Text) < 499_000 {
+			t.Errorf("after %q, the text has %d bytes and ends with %q", begin, len(l.Text), l.Text[len(l.Text)-8:])
+		}
+	}
+}
