@@ -30,6 +30,7 @@ var layers = [][]string{
 	{"migrations", "docs", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config",
 		"internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
+	{"internal/kernel/db/backup"},
 	{"internal/kernel/job", "internal/kernel/limit", "internal/kernel/outbound"},
 	{"internal/kernel/event"},
 	{"internal/kernel/op"},
@@ -173,6 +174,7 @@ func TestWrongArrow(t *testing.T) {
 	}{
 		{"internal/kernel/db", "internal/kernel/fault", false},
 		{"internal/kernel/op", "internal/kernel/job", false},
+		{"internal/kernel/db/backup", "internal/kernel/db", false},
 		{"internal/kernel/event", "internal/kernel/db", false},
 		{"internal/resource/contact", "internal/kernel/op", false},
 		{"internal/resource/customer", "internal/resource/contact", false},
@@ -196,6 +198,7 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/kernel/fault", "internal/kernel/db", true},
 		{"internal/kernel/clock", "internal/kernel/fault", true}, // neighbours
 		{"internal/kernel/db", "internal/kernel/job", true},
+		{"internal/kernel/db", "internal/kernel/db/backup", true},
 		{"internal/kernel/job", "internal/kernel/event", true},
 		{"internal/kernel/event", "internal/kernel/op", true},
 		{"internal/kernel/op", "internal/account", true},
@@ -233,6 +236,9 @@ func TestWrongArrow(t *testing.T) {
 	}
 	if wrongArrow("internal/resource/contact", "github.com/jackc/pgx/v5", false) == "" {
 		t.Error("a resource may know PostgreSQL's driver")
+	}
+	if wrongArrow("internal/kernel/db/backup", "github.com/jackc/pgx/v5", false) == "" {
+		t.Error("a backup may know PostgreSQL's driver")
 	}
 	if why := wrongArrow("internal/kernel/db/dbtest", "github.com/jackc/pgx/v5", false); why != "" {
 		t.Errorf("dbtest %s", why)

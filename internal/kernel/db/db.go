@@ -14,7 +14,8 @@
 // commit (writer.go, sqlite.go). On PostgreSQL every write is a READ COMMITTED
 // transaction that locks its root row first (Lock) and runs again when the server
 // asks for it (postgres.go, pgsession.go, outcome.go). migrate.go and schema.go
-// have the schema; snapshot.go, backup.go and restore.go copy whole databases.
+// have the schema; snapshot.go reads whole tables and load.go fills them, for package
+// backup.
 //
 // The package never sees a resource, and nothing outside it sees an engine.
 package db

@@ -253,7 +253,7 @@ type lifeGraph struct {
 func (d *DB) readLifeGraph() *lifeGraph {
 	w := &d.lifeGraph
 	w.once.Do(func() {
-		all, _, err := readRelations(d.opts.Migrations, math.MaxInt64)
+		all, _, err := ReadRelations(d.opts.Migrations, math.MaxInt64)
 		if err != nil {
 			panic(fmt.Sprintf("db: cannot read the migrations again: %v", err))
 		}
