@@ -291,7 +291,7 @@ var (
 // docs/codes.md lists every code that an answer may have.
 func TestCodes(t *testing.T) {
 	listed := read(t, "docs/codes.md")
-	define := regexp.MustCompile(`Define\("([A-Z_]+)"`)
+	define := regexp.MustCompile(`DefineKind\("([A-Z_]+)"`)
 	found := 0
 	err := filepath.WalkDir("internal", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || forTests(strings.TrimSuffix(name, ".go")) ||

@@ -204,12 +204,12 @@ func ours(flow bool) func(context.Context, string) (*queue, error) {
 			job.HandleFlow(q, "bench.nothing", func(context.Context, job.Job, noArgs) (job.Outcome, error) {
 				c.count()
 				return nil, nil
-			}, job.Forget())
+			}, job.ForgetWhenDone())
 		} else {
 			job.HandleTx(q, "bench.nothing", func(_ context.Context, tx *db.Tx, _ job.Job, _ noArgs) error {
 				tx.OnCommit(c.count)
 				return nil
-			}, job.Forget())
+			}, job.ForgetWhenDone())
 		}
 		return &queue{name: name,
 			insert: func(ctx context.Context, n int) error {

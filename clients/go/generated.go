@@ -835,7 +835,7 @@ type Invoice struct {
 	Terms               *string                    `json:"terms"`
 	Data                map[string]json.RawMessage `json:"data"` // anything the caller wants to keep with the invoice
 	LineItems           []LineItem                 `json:"lineItems"`
-	Customer            *Customer                  `json:"customer"` // with include=customer; null if deleted
+	Customer            *Customer                  `json:"customer"` // include=customer; null if deleted
 }
 
 // Issue is an answer, or part of one.
@@ -1386,8 +1386,8 @@ type SearchResult struct {
 	Domain                 string `json:"domain"`
 	Available              *bool  `json:"available"` // it can be registered; a premium name cannot
 	Premium                *bool  `json:"premium"`
-	RegistrationPriceCents *int64 `json:"registrationPriceCents"` // first year; null if unavailable
-	RenewalPriceCents      *int64 `json:"renewalPriceCents"`      // per year, all in; null if unavailable
+	RegistrationPriceCents *int64 `json:"registrationPriceCents"` // first year, or null
+	RenewalPriceCents      *int64 `json:"renewalPriceCents"`      // a year, all in, or null
 }
 
 // SeenValue is an answer, or part of one.

@@ -120,7 +120,8 @@ func (c *quickstartCommand) settingsText(s *config.Settings, domain string, out 
 	if err != nil {
 		return "", err
 	}
-	relay, err := q.askUntilValid("Relay for outgoing mail, like smtp://user:password@host:587 (empty: mail stays here)",
+	relay, err := q.askUntilValid("Relay for outgoing mail, like smtp://user:password@host:587 (empty: mail stays "+
+		"here)",
 		c.Relay, checkRelay)
 	if err != nil {
 		return "", err

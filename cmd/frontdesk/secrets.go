@@ -59,16 +59,17 @@ func (c *contactErase) Run(s *config.Settings, out *streams) error {
 		return err
 	}
 	if erased.Rows.Customers > 0 {
-		out.printProgress(fmt.Sprintf("%d customers referred to this contact. They are separate records with their own names: "+
-			"they stay, and no longer refer to it.", erased.Rows.Customers))
+		out.printProgress(fmt.Sprintf("%d customers referred to this contact. They are separate records with their "+
+			"own names: they stay, and no longer refer to it.", erased.Rows.Customers))
 	}
 	if erased.Rows.Tasks > 0 {
-		out.printProgress(fmt.Sprintf("%d tasks referred to this contact. They stay, without title, description and comments.",
+		out.printProgress(fmt.Sprintf("%d tasks referred to this contact. They stay, without title, description and "+
+			"comments.",
 			erased.Rows.Tasks))
 	}
 	if erased.Rows.Messages > 0 {
-		out.printProgress(fmt.Sprintf("%d messages were to or from this contact. They stay, without their text and its "+
-			"addresses; those not yet sent are canceled.", erased.Rows.Messages))
+		out.printProgress(fmt.Sprintf("%d messages were to or from this contact. They stay, without their text and "+
+			"its addresses; those not yet sent are canceled.", erased.Rows.Messages))
 	}
 	out.printProgress("Earlier backups still contain the person.")
 	return nil
@@ -102,8 +103,8 @@ func (c *secretsRotate) Run(s *config.Settings, out *streams) error {
 			" is unchanged: every older key in it is still in use, or there is none.")
 	}
 	if len(done.Kept) > 0 {
-		out.printProgress("Older keys stay in the file for now. Copy it to every server's data folder now, then run: frontdesk " +
-			"admin secrets rotate --retire")
+		out.printProgress("Older keys stay in the file for now. Copy it to every server's data folder now, then " +
+			"run: frontdesk admin secrets rotate --retire")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Agent struct {
 }
 
 // AgentReading are the columns that hold what an agent has read of text written by
-// people outside the organization. Reading converts them to an op.Reading.
+// people outside the organization. Reading converts them to an op.ExternalReading.
 type AgentReading struct {
 	OutsideReadAt  *clock.Time `json:"-" db:"outside_read_at"`
 	GuardThreadID  *id.ID      `json:"-" db:"guard_thread_id"`

@@ -77,7 +77,7 @@ func FindBusinessActors(ctx context.Context, c *op.Call, business id.ID) (u Busi
 	return u, err
 }
 
-// LoadBusinessEvenDeleted reads a business, even a deleted one, or returns db.ErrNone.
+// LoadBusinessEvenDeleted reads a business, even a deleted one, or returns db.ErrNoRow.
 func LoadBusinessEvenDeleted(ctx context.Context, tx *db.Tx, org, business id.ID) (*Business, error) {
 	b, err := db.QueryOne[Business](ctx, tx, "SELECT "+Businesses.Columns()+
 		" FROM businesses WHERE organization_id = $1 AND id = $2",
@@ -86,7 +86,7 @@ func LoadBusinessEvenDeleted(ctx context.Context, tx *db.Tx, org, business id.ID
 }
 
 // OldestBusiness finds the oldest live business of an organization, or returns
-// db.ErrNone.
+// db.ErrNoRow.
 func OldestBusiness(ctx context.Context, tx *db.Tx, org id.ID) (id.ID, error) {
 	return db.QueryOne[id.ID](ctx, tx, `
 		SELECT id FROM businesses
@@ -94,7 +94,7 @@ func OldestBusiness(ctx context.Context, tx *db.Tx, org id.ID) (id.ID, error) {
 		ORDER BY created_at, seq LIMIT 1`, org)
 }
 
-// OrganizationOfBusiness finds the organization of a live business, or returns db.ErrNone.
+// OrganizationOfBusiness finds the organization of a live business, or returns db.ErrNoRow.
 func OrganizationOfBusiness(ctx context.Context, tx *db.Tx, business id.ID) (id.ID, error) {
 	return db.QueryOne[id.ID](ctx, tx, "SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL",
 		business)

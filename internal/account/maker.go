@@ -135,15 +135,15 @@ func (a *Accounts) loadAgentMaker(ctx context.Context, org, maker id.ID) (*Login
 const (
 	joinFirstBusiness = `businesses b ON b.id = (SELECT f.id FROM businesses f WHERE f.organization_id = $1 AND ` +
 		`f.deleted_at IS NULL ORDER BY f.seq LIMIT 1)`
-	memberMakerQuery = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, m.role AS ` +
-		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
+	memberMakerQuery = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, u.status AS status, ` +
+		`m.role AS role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
 		`NULL AS guard, NULL AS limits, ` + emptyReadingColumns + agreementColumns + `, ` + RightsColumns + `
 		FROM organizations o
 		JOIN ` + joinFirstBusiness + ` JOIN memberships m ON m.organization_id = o.id AND m.deleted_at IS NULL
 		JOIN users u ON u.id = m.user_id
 		WHERE o.id = $1 AND o.deleted_at IS NULL AND m.user_id = $2`
-	operatorMakerQuery = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, 'owner' AS ` +
-		`role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
+	operatorMakerQuery = `SELECT b.id AS business_id, o.plan AS plan, o.status AS org_status, 'active' AS status, ` +
+		`'owner' AS role, NULL AS permissions, '' AS ask_mode, FALSE AS paused, ` +
 		`NULL AS guard, NULL AS limits, ` + emptyReadingColumns + agreementColumns + unlimitedRights + `
 		FROM organizations o
 		JOIN ` + joinFirstBusiness + ` WHERE o.id = $1 AND o.deleted_at IS NULL AND CAST($2 AS TEXT) = ''`

@@ -129,7 +129,7 @@ func (a *Accounts) getOrganization(ctx context.Context, c *op.Call, _ struct{}) 
 	return org, db.AsNotFound(err, "organization")
 }
 
-// LoadOrganization reads an organization, or returns db.ErrNone.
+// LoadOrganization reads an organization, or returns db.ErrNoRow.
 func LoadOrganization(ctx context.Context, tx *db.Tx, org id.ID) (*Organization, error) {
 	v, err := db.QueryOne[Organization](ctx, tx, "SELECT "+organizationColumns+" FROM organizations WHERE id = $1", org)
 	return &v, err

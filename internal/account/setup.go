@@ -50,8 +50,8 @@ func (a *Accounts) CheckSetupLink(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error { return checkSetupLink(ctx, tx, token) })
 }
 
-var errSetupLinkGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as its database is " +
-	"empty, the server prints a new one when it starts, and so does frontdesk admin setup-link.")
+var errSetupLinkGone = fault.NotFound.Say("This link was used, or a newer one replaced it. As long as its database " +
+	"is empty, the server prints a new one when it starts, and so does frontdesk admin setup-link.")
 
 func checkSetupLink(ctx context.Context, tx *db.Tx, token string) error {
 	hash := secret.HashToken(token)

@@ -129,7 +129,8 @@ func MergeReading(ctx context.Context, tx *db.Tx, org, agent id.ID,
 	r := merge(g.Reading())
 	_, err = db.Exec(ctx, tx, `
 		UPDATE agents SET outside_read_at = $3, guard_thread_id = $4, guard_contact_id = $5, guard_others = $6
-		WHERE organization_id = $1 AND id = $2`, org, agent, r.At, op.IDOrNil(r.Thread), op.IDOrNil(r.Contact), r.Others)
+		WHERE organization_id = $1 AND id = $2`, org, agent, r.At, op.IDOrNil(r.Thread), op.IDOrNil(r.Contact),
+		r.Others)
 	return err
 }
 

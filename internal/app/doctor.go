@@ -532,7 +532,8 @@ func (d *doctor) checkDiskSpace() {
 		d.addFinding("disk space", statusFail, "Make room.", "%s are free in %s.", formatMegabytes(free), dir)
 	case free < reservedBytes(&d.settings, total):
 		d.addFinding("disk space", statusFail, "Make room, or lower --storage-reserve.",
-			"Mail from outside is refused: only %s of %s are free in %s, and %d %% are kept.", formatMegabytes(free), formatMegabytes(total),
+			"Mail from outside is refused: only %s of %s are free in %s, and %d %% are kept.", formatMegabytes(free),
+			formatMegabytes(total),
 			dir, d.settings.StorageReserve)
 	case free < low:
 		d.addFinding("disk space", statusWarn, "Make room.", "Only %s are free in %s.", formatMegabytes(free), dir)

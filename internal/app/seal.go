@@ -28,8 +28,8 @@ type seal struct {
 	afterStep func(string) // a test stops a rotation here
 }
 
-const wrongKeyFormat = "the sealing key in %s does not belong to this database; copy the file from the server that made it, " +
-	"or from where you keep it"
+const wrongKeyFormat = "the sealing key in %s does not belong to this database; copy the file from the server that " +
+	"made it, or from where you keep it"
 
 // proof is a known word, sealed with a key of the database. Whoever can open it has the
 // key.

@@ -23,6 +23,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -141,6 +142,11 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	return s
 }
 
+// patientHold is how long a rehearsal may hold the writer in a test: a machine that is busy
+// with other tests needs longer than others would like to wait. A test of the limit itself sets
+// it back (app.Extra.DB).
+const patientHold = 20 * time.Second
+
 // Start runs a service until the test ends.
 func Start(t testing.TB, e db.Engine, extra ...app.Extra) *App {
 	t.Helper()
@@ -156,6 +162,7 @@ func StartWith(t testing.TB, s config.Settings, extra ...app.Extra) *App {
 	if s.MCPURL == "http://127.0.0.1:0" {
 		s.MCPURL = "http://" + agents.Listener.Addr().String()
 	}
+	extra = slices.Insert(extra, 0, app.Extra{DB: func(o *db.Options) { o.MaxHold = patientHold }})
 	inner, err := app.Open(context.Background(), s,
 		slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})), extra...)
 	if err != nil {

@@ -228,7 +228,8 @@ func (d *describer) describeOperation(o *op.Op, names map[string]bool) {
 	out := &Operation{
 		Name: o.Name, Verb: verb, Noun: d.findOrAddNoun(noun), Summary: o.Summary, Description: o.Description,
 		Method: o.Method, Path: o.Path, Form: o.IsForm(), List: o.AnswersList(), Bytes: o.AnswersBytes(),
-		TakesKey: o.TakesIdempotencyKey(), KeyRequired: o.KeyRequired, Matches: o.TakesIfMatch(), ReadOnly: o.ReadOnly(),
+		TakesKey: o.TakesIdempotencyKey(), KeyRequired: o.KeyRequired, Matches: o.TakesIfMatch(),
+		ReadOnly:   o.ReadOnly(),
 		MayPropose: !o.ReadOnly() && !o.TakesStream() && o.Doors&op.AgentDoor != 0, Example: o.Example,
 	}
 	out.Noun.Operations = append(out.Noun.Operations, out)

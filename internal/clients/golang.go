@@ -18,8 +18,10 @@ func goLanguage() language {
 		example:  goExampleCall,
 		finish:   formatGoSource,
 		funcs: template.FuncMap{
-			"go": goExportedName, "class": goResourceType, "code": goCodeConstant, "type": goTypeName, "field": goStructField, "args": goParameters,
-			"answer": goResultTypes, "path": goPathExpression, "request": goRequestLiteral, "quote": strconv.Quote, "comment": goMethodComment,
+			"go": goExportedName, "class": goResourceType, "code": goCodeConstant, "type": goTypeName,
+			"field": goStructField, "args": goParameters,
+			"answer": goResultTypes, "path": goPathExpression, "request": goRequestLiteral, "quote": strconv.Quote,
+			"comment":    goMethodComment,
 			"formFields": goFormStatements,
 		},
 	}

@@ -17,8 +17,10 @@ func pythonLanguage() language {
 		fence:    "python",
 		example:  pyExampleCall,
 		funcs: template.FuncMap{
-			"snake": pythonName, "class": pascalCase, "type": pyTypeHint, "field": pyClassField, "args": pyParameters, "answer": pyReturnType,
-			"body": pyInputDict, "doc": pyDocstring, "free": pyFreeFormKeys, "path": pyPathExpression, "value": pyRuntimeType, "quote": pyQuoted,
+			"snake": pythonName, "class": pascalCase, "type": pyTypeHint, "field": pyClassField, "args": pyParameters,
+			"answer": pyReturnType,
+			"body":   pyInputDict, "doc": pyDocstring, "free": pyFreeFormKeys, "path": pyPathExpression,
+			"value": pyRuntimeType, "quote": pyQuoted,
 		},
 	}
 }

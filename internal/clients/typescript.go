@@ -16,7 +16,8 @@ func typescriptLanguage() language {
 		fence:    "ts",
 		example:  tsExampleCall,
 		funcs: template.FuncMap{
-			"camel": camelCase, "class": pascalCase, "type": tsTypeName, "field": tsInterfaceMember, "args": tsParameters, "call": tsCallExpression,
+			"camel": camelCase, "class": pascalCase, "type": tsTypeName, "field": tsInterfaceMember,
+			"args": tsParameters, "call": tsCallExpression,
 			"answer": tsReturnType, "quote": tsQuoted,
 		},
 	}

@@ -97,7 +97,7 @@ func (c *command) do(step object) (object, error) {
 	case "stream":
 		return c.run(strings.ReplaceAll(step["text"].(string), " ", ""),
 			append([]string{"files", "upload", "--file", "-",
-			"--name", step["name"].(string)}, settings(step["via"])...)...)
+				"--name", step["name"].(string)}, settings(step["via"])...)...)
 	case "hammer":
 		for i := range step["n"].(int) {
 			answer, err := c.run("", append([]string{"contacts", "create", "--first-name",

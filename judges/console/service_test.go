@@ -76,9 +76,9 @@ func serveAs(t *testing.T, host string, more ...string) *service {
 	s.Where = append([]string{"--data", t.TempDir(), "--base-url", s.URL}, database(t)...)
 	cmd := exec.CommandContext(context.Background(), bin,
 		append([]string{"serve", "--listen", api, "--mcp-listen", agents,
-		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
-		"--storage-reserve", "0"}, // the disk of a judge may be nearly full
-		append(s.Where, more...)...)...)
+			"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
+			"--storage-reserve", "0"}, // the disk of a judge may be nearly full
+			append(s.Where, more...)...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -1049,7 +1049,7 @@ class Invoice(Model):
     terms: str | None
     data: Dict[str, Any]  # anything the caller wants to keep with the invoice
     line_items: List[LineItem]
-    customer: Customer | None = None  # with include=customer; null if deleted
+    customer: Customer | None = None  # include=customer; null if deleted
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1595,8 +1595,8 @@ class SearchResult(Model):
     domain: str
     available: bool | None = None  # it can be registered; a premium name cannot
     premium: bool | None = None
-    registration_price_cents: int | None = None  # first year; null if unavailable
-    renewal_price_cents: int | None = None  # per year, all in; null if unavailable
+    registration_price_cents: int | None = None  # first year, or null
+    renewal_price_cents: int | None = None  # a year, all in, or null
 
 
 @dataclass(slots=True, kw_only=True)

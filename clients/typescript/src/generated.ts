@@ -1153,7 +1153,7 @@ export interface Invoice {
   /** Anything the caller wants to keep with the invoice. */
   data: Record<string, unknown>
   lineItems: LineItem[]
-  /** With include=customer; null if deleted. */
+  /** Include=customer; null if deleted. */
   customer?: Customer | null
 }
 
@@ -1802,9 +1802,9 @@ export interface SearchResult {
   /** It can be registered; a premium name cannot. */
   available?: boolean
   premium?: boolean
-  /** First year; null if unavailable. */
+  /** First year, or null. */
   registrationPriceCents?: number | null
-  /** Per year, all in; null if unavailable. */
+  /** A year, all in, or null. */
   renewalPriceCents?: number | null
 }
 

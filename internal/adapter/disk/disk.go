@@ -4,7 +4,7 @@
 // A blob is a file whose path is its key. Put writes it under a temporary name beside
 // its place and renames it, so that nobody sees half a blob; what a dead process left
 // under such a name is removed by Delete. Nothing here runs inside a database
-// transaction (db.Outside). Start reading at Folder.Put.
+// transaction (db.RequireNoTransaction). Start reading at Folder.Put.
 package disk
 
 import (

@@ -69,7 +69,7 @@ type remoteDomain struct {
 // through it: only its zone is there.
 const stateHosted = "hosted"
 
-// loadDomain reads a domain of the account in any state, or returns domain.ErrNothing.
+// loadDomain reads a domain of the account in any state, or returns domain.ErrUnknownToProvider.
 func (c *Client) loadDomain(ctx context.Context, name string) (*remoteDomain, error) {
 	var d remoteDomain
 	err := c.callAPI(ctx, http.MethodGet, "/domains/"+url.PathEscape(name), nil, &d)
@@ -84,7 +84,7 @@ func (c *Client) loadDomain(ctx context.Context, name string) (*remoteDomain, er
 }
 
 // loadRegistered reads a domain that is registered through the account, or returns
-// domain.ErrNothing if it is not in the account at all.
+// domain.ErrUnknownToProvider if it is not in the account at all.
 func (c *Client) loadRegistered(ctx context.Context, name string) (*remoteDomain, error) {
 	d, err := c.loadDomain(ctx, name)
 	if err != nil {

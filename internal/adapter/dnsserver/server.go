@@ -80,7 +80,8 @@ func (s *Server) Listen(addr string) (*Listening, error) {
 		{Listener: listen.New(tcp, listen.Bounds{Total: maxConnections, PerPeer: maxPerPeer,
 			SilentAfter: silentTimeout}), Handler: s,
 			ReadTimeout: ioTimeout, WriteTimeout: ioTimeout, MaxTCPQueries: maxPerConnection,
-			IdleTimeout: func() time.Duration { return idleTimeout }, NotifyStartedFunc: started, MsgAcceptFunc: acceptMessage},
+			IdleTimeout: func() time.Duration { return idleTimeout }, NotifyStartedFunc: started,
+			MsgAcceptFunc: acceptMessage},
 	}
 	for _, server := range l.servers {
 		go func() {

@@ -6,7 +6,7 @@
 // A small blob is one request. A larger one is a multipart upload, of which one part
 // is in memory at a time; the parts of an upload that failed are removed, because
 // the store charges for them. Nothing here runs inside a database transaction
-// (db.Outside). Start reading at Store.Put.
+// (db.RequireNoTransaction). Start reading at Store.Put.
 package s3
 
 import (

@@ -159,7 +159,9 @@ var providerAttacks = []struct {
 		return h.signIn(b)
 	}},
 	{"confirmation without signing in again", 401, "did not ask you to sign in again", func(h *house, b *browser) page {
-		h.provider.ChangeClaims = func(claims map[string]any) { claims["auth_time"] = time.Now().Add(-time.Hour).Unix() }
+		h.provider.ChangeClaims = func(claims map[string]any) {
+			claims["auth_time"] = time.Now().Add(-time.Hour).Unix()
+		}
 		p := b.get("/sign-in/provider?fresh=yes")
 		return b.get(h.provider.SignInAt(h.t, p.Header.Get("Location")))
 	}},

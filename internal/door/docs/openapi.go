@@ -12,8 +12,8 @@ import (
 
 type object = map[string]any
 
-const introduction = "Frontdesk is a backend for business communication: contacts, customers, tasks, messages, invoices, " +
-	"files, automations and domains.\n\n" +
+const introduction = "Frontdesk is a backend for business communication: contacts, customers, tasks, messages, " +
+	"invoices, files, automations and domains.\n\n" +
 	"Every request carries an API key as `Authorization: Bearer <API_KEY>`. Answers are `{ data, meta? }`, " +
 	"refusals `{ error: { code, message, details? } }`; branch on the code. The request id is in `X-Request-ID`.\n\n" +
 	"A POST takes an `Idempotency-Key`: the same request with the same key happens once, and its answer is " +

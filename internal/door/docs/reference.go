@@ -133,7 +133,8 @@ func (d *Door) describeOperation(o *op.Op) operation {
 		panic("docs: " + o.Name + ": " + err.Error()) // the declaration was checked at start
 	}
 	v := operation{Name: o.Name, Short: o.Name[strings.LastIndexByte(o.Name, '.')+1:], Method: o.Method, Path: o.Path,
-		Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesIdempotencyKey(), KeyRequired: o.KeyRequired}
+		Summary: o.Summary, Description: o.Description, Events: o.Events, Key: o.TakesIdempotencyKey(),
+		KeyRequired: o.KeyRequired}
 	if !o.Public && o.Resource != op.Unrestricted {
 		v.Permission = o.Resource + ":write"
 		if o.Action == op.ActionRead {

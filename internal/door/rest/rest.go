@@ -237,7 +237,7 @@ func (d *Door) identifyAndRoute(w http.ResponseWriter, r *http.Request, values [
 }
 
 // spendRequests takes requests from an organization's allowance and shows what is left in the
-// headers. A batch takes one for each of its rows (op.Request.Spend).
+// headers. A batch takes one for each of its rows (op.Request.UseAllowance).
 func (d *Door) spendRequests(ctx context.Context, h http.Header, c *op.Caller, times int) error {
 	v := d.limiter.SpendMany(ctx, c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
 	setLimitHeaders(v, h)

@@ -99,7 +99,8 @@ func (a *amongFilter) indexCondition(e Engine, table string) string {
 		if n.Table != "" {
 			column = n.Column
 		}
-		queries[i] = "SELECT " + column + " FROM " + n.tableOrOwn(table) + " WHERE organization_id = $1 AND " + a.conditions[i]
+		queries[i] = "SELECT " + column + " FROM " + n.tableOrOwn(table) + " WHERE organization_id = $1 AND " +
+			a.conditions[i]
 	}
 	text := strings.Join(queries, " UNION ")
 	if e == Postgres {

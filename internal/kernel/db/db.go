@@ -43,8 +43,9 @@ type Options struct {
 	ConnectionWait time.Duration // how long a transaction waits for a free connection; 10 seconds when zero
 	Migrations     []fs.FS       // folders of NNNN_name.sql, merged in order of their numbers
 	Log            *slog.Logger
-	OnFatal        func(error) // called when the file cannot be trusted after a failed sync; else it logs and exits
-	ExtraPragma    []string    // SQLite only, for tests: "max_page_count(100)"
+	OnFatal        func(error)   // called when the file cannot be trusted after a failed sync; else it logs and exits
+	MaxHold        time.Duration // SQLite only: how long a request may rehearse while others wait; 250 ms when zero
+	ExtraPragma    []string      // SQLite only, for tests: "max_page_count(100)"
 }
 
 // Engine names the database that holds the data.

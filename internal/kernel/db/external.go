@@ -52,7 +52,8 @@ func (t *Table[T]) declareExternal(at map[string]int) {
 	}
 	t.externalField = i
 	if t.life.ExternalText == nil {
-		panic("db: table " + t.name + " does not say which columns people outside the house can fill (Life.Strangers)")
+		panic("db: table " + t.name +
+			" does not say which columns people outside the organization can fill (Life.ExternalText)")
 	}
 	columns := func(names []string) (out []int) {
 		for _, name := range names {

@@ -129,7 +129,8 @@ func StoredBytes(organization string) string {
 	for _, table := range DeclaredTables() {
 		if l := declaredLives[table]; l.StorageColumn != "" {
 			sums = append(sums,
-				"(SELECT coalesce(sum("+l.StorageColumn+"), 0) FROM "+table+" WHERE organization_id = "+organization+")")
+				"(SELECT coalesce(sum("+l.StorageColumn+"), 0) FROM "+table+" WHERE organization_id = "+
+					""+organization+")")
 		}
 	}
 	return "CAST(" + strings.Join(sums, " + ") + " AS bigint)"

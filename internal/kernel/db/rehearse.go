@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -115,11 +116,12 @@ var errRehearsed = errors.New("db: this was a rehearsal")
 // sees any of it, no OnCommit runs, and the search index stays as it was. On
 // SQLite it takes its turn among the writes and is undone to its own savepoint,
 // so that those who share the commit notice nothing. There it ends with
-// ErrHeldTooLong once the rehearsals of ctx have kept all others waiting for maxHold.
+// ErrHeldTooLong once the rehearsals of ctx have kept all others waiting for Options.MaxHold.
 func (d *DB) Rehearse(ctx context.Context, fn Func) error {
 	if holdBudgetOf(ctx) == nil {
 		ctx = WithSharedHold(ctx)
 	}
+	holdBudgetOf(ctx).open(cmp.Or(d.opts.MaxHold, defaultMaxHold))
 	err := d.Write(WithoutOutcome(ctx), func(ctx context.Context, tx *Tx) error {
 		tx.StartTrace()
 		if err := fn(ctx, tx); err != nil {
@@ -133,21 +135,31 @@ func (d *DB) Rehearse(ctx context.Context, fn Func) error {
 	return err
 }
 
-// maxHold is how long the rehearsals of one request may hold SQLite's writer together.
-// What is undone again must not keep everybody else from writing.
-const maxHold = 250 * time.Millisecond
+// defaultMaxHold is how long the rehearsals of one request may hold SQLite's writer together,
+// unless Options say otherwise. What is undone again must not keep everybody else from writing.
+const defaultMaxHold = 250 * time.Millisecond
 
 // ErrHeldTooLong says that a rehearsal was ended because all other writes waited for it.
 var ErrHeldTooLong = errors.New("db: a rehearsal held up all other writes for too long")
 
 type holdKey struct{}
 
-// holdBudget is what is left of maxHold.
-type holdBudget struct{ left time.Duration }
+// holdBudget is the time that the rehearsals of one request have left to hold the writer.
+// The first of them opens it.
+type holdBudget struct {
+	left   time.Duration
+	opened bool
+}
 
-// WithSharedHold has all rehearsals of ctx share one maxHold.
+func (h *holdBudget) open(limit time.Duration) {
+	if !h.opened {
+		h.left, h.opened = limit, true
+	}
+}
+
+// WithSharedHold has all rehearsals of ctx share one budget.
 func WithSharedHold(ctx context.Context) context.Context {
-	return context.WithValue(ctx, holdKey{}, &holdBudget{maxHold})
+	return context.WithValue(ctx, holdKey{}, &holdBudget{})
 }
 
 // holdBudgetOf is what the rehearsals of ctx have left, or nil for a real write.

@@ -178,7 +178,7 @@ func (t *Table[T]) Get(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) 
 }
 
 // Lock locks one live row for the rest of the transaction and returns it, or a
-// 404. The row as it was is remembered for Tx.Before, and its guard runs.
+// 404. The row as it was is remembered for Tx.RowBefore, and its guard runs.
 func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error) {
 	text := t.getSQL
 	if tx.Engine() == Postgres {
@@ -193,7 +193,7 @@ func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error)
 }
 
 // Find returns the first live row that matches, or a 404. It locks nothing, but
-// remembers the row for Tx.Before, as Lock does.
+// remembers the row for Tx.RowBefore, as Lock does.
 func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
 	v, err := QueryOne[T](ctx, tx,
 		"SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
@@ -218,7 +218,7 @@ func (t *Table[T]) SoftDelete(ctx context.Context, tx *Tx, org, row id.ID, now c
 	if err != nil {
 		return nil, t.asNotFound(err)
 	}
-	// What Tx.Before returns is the row while it was live.
+	// What Tx.RowBefore returns is the row while it was live.
 	was := v
 	t.mapping.fieldValue(reflect.ValueOf(&was).Elem(), t.fieldForColumn("deleted_at")).SetZero()
 	t.rememberRow(tx, &was)

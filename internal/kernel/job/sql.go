@@ -49,8 +49,9 @@ type row struct {
 
 // statements are the texts that depend on the engine or on the declared kinds.
 type statements struct {
-	claim, claimExcept                  string // the next due job; and without some organizations
-	findFresh, claimOne                 string // due jobs of organizations that were not served lately; and one of these
+	claim, claimExcept string // the next due job; and without some organizations
+	// due jobs of organizations that were not served lately; and one of these
+	findFresh, claimOne                 string
 	peek                                string // when the next job is due
 	lease, keep, renew                  string // take a lease; extend one; extend many
 	lost, lostAll                       string // end leases that ran out; and all leases

@@ -183,7 +183,8 @@ func (c *Conn) Read(p []byte) (int, error) {
 func (c *Conn) Write(p []byte) (int, error) {
 	c.waiting.Add(1)
 	defer c.waiting.Add(-1)
-	c.lastProgress.Store(time.Now().UnixNano()) // also before: once the peer has it, the connection must not count as silent
+	// also before: once the peer has it, the connection must not count as silent
+	c.lastProgress.Store(time.Now().UnixNano())
 	n, err := c.Conn.Write(p)
 	c.lastProgress.Store(time.Now().UnixNano())
 	return n, err

@@ -77,8 +77,9 @@ func BrowseLog[T any](ctx context.Context, c *Call, table, columns string, w Cur
 
 // pageSource is where readListPage gets its rows from.
 type pageSource[T any] struct {
-	readRows     func(db.Page) ([]T, error)
-	acceptsPlace func(db.Page) bool                   // whether the value in the cursor has the type of the sorted column
+	readRows func(db.Page) ([]T, error)
+	// whether the value in the cursor has the type of the sorted column
+	acceptsPlace func(db.Page) bool
 	placeOf      func(*T, db.Page) (db.Cursor, error) // where a row is in the order of the list
 }
 

@@ -251,7 +251,8 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *requestKey) (a
 			SET operation = $3, fingerprint = $4, status = NULL, body = NULL, sealed = FALSE, created_at = $5,
 				attempt_id = $6, fence = $7, lease_until = $8, step = $9
 			WHERE organization_id = $1 AND key = $2`,
-			k.org, k.value, o.Name, k.fingerprint[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime), mine.progress)
+			k.org, k.value, o.Name, k.fingerprint[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime),
+			mine.progress)
 		return err
 	})
 	return a, done, err

@@ -38,7 +38,8 @@ type requestKey struct {
 	org         id.ID
 	value       string
 	fingerprint [32]byte // see Op.fingerprint
-	bound       bool     // a row of the operation's own has the key, which goes before any stored answer (Spec.BindsKey)
+	// a row of the operation's own has the key, which goes before any stored answer (Spec.BindsKey)
+	bound bool
 }
 
 // errAlreadyStored says that another request stored an answer under the key in the meantime.
@@ -185,7 +186,7 @@ func (row *storedRow) isExpired(lifetime time.Duration, now, leases clock.Time) 
 const ExpiredCondition = "(status IS NOT NULL OR step IS NULL)"
 
 // findKeyRow finds the key's row, and the database's time if the row is a claim. When a row of the operation's own has
-// the key, it sets bound and returns db.ErrNone.
+// the key, it sets bound and returns db.ErrNoRow.
 func (k *requestKey) findKeyRow(ctx context.Context, tx *db.Tx, o *Op) (row storedRow, now clock.Time, err error) {
 	if o.BindsKey != nil {
 		if k.bound, err = o.BindsKey(ctx, tx, k.org, k.value); err != nil || k.bound {

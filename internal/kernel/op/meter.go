@@ -59,7 +59,7 @@ type AnnouncedEvent struct {
 }
 
 // AnnounceEvent announces an event before the Flow calls the outside world. It opens a transaction for that; a Flow
-// that writes beforehand anyway puts an AnnouncedEvent into the trace of that transaction instead (db.Tx.Tell).
+// that writes beforehand anyway puts an AnnouncedEvent into the trace of that transaction instead (db.Tx.AddToTrace).
 func (c *Call) AnnounceEvent(ctx context.Context, kind string, resource id.ID) error {
 	if !c.isMetered() || c.inSeries {
 		return nil

@@ -31,7 +31,7 @@ func NestedUnder[T any](rows *db.Table[T], parent db.Ref) Nested[T] {
 	return Nested[T]{Rows: rows, parent: parent}
 }
 
-// parentMissing turns db.ErrNone into a 404 that names the parent.
+// parentMissing turns db.ErrNoRow into a 404 that names the parent.
 func (n Nested[T]) parentMissing(err error) error {
 	return db.AsNotFound(err, db.LifeOfTable(n.parent.Table).Noun)
 }

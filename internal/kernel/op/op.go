@@ -45,21 +45,26 @@ type Spec struct {
 	Events   []string      // the types of events it emits
 	Example  string        // one input as a JSON object, path and query fields included; it is checked at start
 
-	KeyRequired     bool           // an Idempotency-Key must be sent
-	BindsKey        KeyFinder      // the operation keeps its key itself; nil: the answer is kept under the key for 24 hours
-	Secret          bool           // the answer shows a secret once, so a stored answer is encrypted
-	Reads           bool           // the caller needs the permission to read the resource as well
-	Gate            *AgreementGate // an agreement that the caller's business must have accepted; nil for none
-	Public          bool           // needs no caller: the operation sets Call.Org to the organization that its token names
-	Spends          bool           // it takes money, or lets money be taken later: the caller needs MaySpend
-	SpendsIfTrue    string         // the name of a bool in the body: it spends when that field is true
-	Decides         bool           // it decides what agents proposed: the caller needs MayApprove
-	Outward         bool           // it charges, sends or publishes, which cannot be taken back
-	MayCreate       bool           // a PUT that creates what does not exist yet, and then answers 201: see Call.MarkCreated
-	AnyOfResources  []string       // the caller needs one of these resources; the operation itself checks for the right one
-	MayFinishNow    bool           // it answers 202 and works on later, or finishes at once and answers 200
-	Rehearses       bool           // a Flow that calls nobody outside while Call.Rehearsing, and so can be rehearsed
-	FieldExceptions []string       // fields that only .create or only .update takes, or that the answer lacks, on purpose
+	KeyRequired bool // an Idempotency-Key must be sent
+	// the operation keeps its key itself; nil: the answer is kept under the key for 24 hours
+	BindsKey KeyFinder
+	Secret   bool           // the answer shows a secret once, so a stored answer is encrypted
+	Reads    bool           // the caller needs the permission to read the resource as well
+	Gate     *AgreementGate // an agreement that the caller's business must have accepted; nil for none
+	// needs no caller: the operation sets Call.Org to the organization that its token names
+	Public       bool
+	Spends       bool   // it takes money, or lets money be taken later: the caller needs MaySpend
+	SpendsIfTrue string // the name of a bool in the body: it spends when that field is true
+	Decides      bool   // it decides what agents proposed: the caller needs MayApprove
+	Outward      bool   // it charges, sends or publishes, which cannot be taken back
+	// a PUT that creates what does not exist yet, and then answers 201: see Call.MarkCreated
+	MayCreate bool
+	// the caller needs one of these resources; the operation itself checks for the right one
+	AnyOfResources []string
+	MayFinishNow   bool // it answers 202 and works on later, or finishes at once and answers 200
+	Rehearses      bool // a Flow that calls nobody outside while Call.Rehearsing, and so can be rehearsed
+	// fields that only .create or only .update takes, or that the answer lacks, on purpose
+	FieldExceptions []string
 
 	MediaType string // the media type of what a Bytes operation answers with; by default any
 }

@@ -52,7 +52,7 @@ const noSuchRecord = "There is no such record in this organization"
 // LockReferences.
 func NoSuchReference(field string) error { return fault.Field(field, noSuchRecord) }
 
-// requireLiveRow returns nil for a row of the organization that is not deleted, else db.ErrNone. It locks nothing.
+// requireLiveRow returns nil for a row of the organization that is not deleted, else db.ErrNoRow. It locks nothing.
 func requireLiveRow(ctx context.Context, c *Call, table string, row id.ID) error {
 	_, err := db.QueryOne[int](ctx, c.Tx,
 		"SELECT 1 FROM "+table+" WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL", c.Org, row)

@@ -206,7 +206,8 @@ func (r *Runner) fetchQuote(ctx context.Context, s *Series, i int) (any, error) 
 func (r *Runner) newStepCall(s *Series, i int, as *Caller) *Call {
 	step := &s.Steps[i]
 	return &Call{Caller: as, Org: as.Organization, Now: r.Clock.Now(), Door: s.Door,
-		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, useAllowance: s.UseAllowance, status: step.Op.Status}
+		RequestID: s.RequestID, Key: step.Key, op: step.Op, runner: r, useAllowance: s.UseAllowance,
+		status: step.Op.Status}
 }
 
 // runSteps runs the steps one after the other, each with a trace of its own.

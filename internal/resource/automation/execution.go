@@ -99,7 +99,8 @@ var executions = op.NewNested[Execution]("automation_executions", db.Life{
 	Erase: db.BlankColumns(`
 		steps = '[]', input = '{}', saved = NULL, plan = NULL, error_message = NULL,
 		status = CASE WHEN status IN ('queued', 'running') THEN 'canceled' ELSE status END`).
-		OnlyWhere(`steps <> '[]' OR input <> '{}' OR saved IS NOT NULL OR plan IS NOT NULL OR error_message IS NOT NULL`).
+		OnlyWhere(`steps <> '[]' OR input <> '{}' OR saved IS NOT NULL OR plan IS NOT NULL OR ` +
+			`error_message IS NOT NULL`).
 		AlsoFind(findExecutionsOfPerson),
 	Unexported: []string{"run", "key_epoch", "admitted_at"},
 })

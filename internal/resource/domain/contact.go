@@ -307,7 +307,8 @@ func (t *contactChange) concernsRegistrar() bool {
 func sameRegistrant(a, b Registrant) bool {
 	texts := func(r Registrant) [12]string {
 		return [12]string{
-			r.FirstName, r.LastName, stringOrEmpty(r.OrganizationName), stringOrEmpty(r.JobTitle), r.Address1, stringOrEmpty(r.Address2),
+			r.FirstName, r.LastName, stringOrEmpty(r.OrganizationName), stringOrEmpty(r.JobTitle), r.Address1,
+			stringOrEmpty(r.Address2),
 			r.City, r.StateProvince, r.PostalCode, r.Country, r.Email, r.Phone,
 		}
 	}

@@ -67,7 +67,8 @@ func (d *Domains) notifyExpiring(ctx context.Context, tx *db.Tx, _ job.Job, _ st
 		AND (NOT d.auto_renew OR d.renewal_failed_at IS NOT NULL)
 		AND (d.expiry_told IS NULL OR d.expiry_told >
 			CASE WHEN d.expires_at <= $3 THEN 1 WHEN d.expires_at <= $2 THEN 7 ELSE 30 END)
-		ORDER BY d.expires_at LIMIT $4`, ahead(firstNoticeDays), ahead(secondNoticeDays), ahead(lastNoticeDays), sweepBatch)
+		ORDER BY d.expires_at LIMIT $4`, ahead(firstNoticeDays), ahead(secondNoticeDays), ahead(lastNoticeDays),
+		sweepBatch)
 	if err != nil {
 		return err
 	}

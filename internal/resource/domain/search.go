@@ -85,8 +85,8 @@ type SearchResult struct {
 	Available op.Optional[bool] `json:"available,omitzero" doc:"it can be registered; a premium name cannot"`
 	Premium   op.Optional[bool] `json:"premium,omitzero"`
 
-	RegistrationPriceCents op.Nullable[int64] `json:"registrationPriceCents,omitzero" doc:"first year; null if unavailable"`
-	RenewalPriceCents      op.Nullable[int64] `json:"renewalPriceCents,omitzero" doc:"per year, all in; null if unavailable"`
+	RegistrationPriceCents op.Nullable[int64] `json:"registrationPriceCents,omitzero" doc:"first year, or null"`
+	RenewalPriceCents      op.Nullable[int64] `json:"renewalPriceCents,omitzero" doc:"a year, all in, or null"`
 }
 
 type searchInput struct {

@@ -98,7 +98,8 @@ func TestEventWalk(t *testing.T) {
 			cursor := "first"
 			for i := 0; cursor != ""; {
 				page := call(t, "events.list", fmt.Sprintf(
-					`{"limit": 10, "sortOrder": %q, "type": "contact.created", "cursor": %q}`, order, cursor)).ParseJSON(t)
+					`{"limit": 10, "sortOrder": %q, "type": "contact.created", "cursor": %q}`, order,
+					cursor)).ParseJSON(t)
 				for n := range page.At("data").Len() {
 					whole.Same(fmt.Sprintf("%d.id", i), page.Text(fmt.Sprintf("data.%d.id", n)))
 					i++

@@ -143,7 +143,8 @@ func (s *Store) downloadByLink(ctx context.Context, c *op.Call, in linkToken, st
 	} else {
 		err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 			link, err := find(ctx, tx,
-				"UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 WHERE"+openLinkCondition+
+				"UPDATE file_access_links SET download_count = download_count + 1, updated_at = $2 "+
+					"WHERE"+openLinkCondition+
 					" RETURNING "+
 					accessLinks.Rows.Columns())
 			if err != nil {

@@ -74,7 +74,7 @@ type Invoice struct {
 	Data      db.JSON     `json:"data" kinds:"object" doc:"anything the caller wants to keep with the invoice"`
 	LineItems []LineItem  `json:"lineItems" db:"-"`
 
-	Customer op.Nullable[customer.Customer] `json:"customer,omitzero" db:"-" doc:"with include=customer; null if deleted"`
+	Customer op.Nullable[customer.Customer] `json:"customer,omitzero" db:"-" doc:"include=customer; null if deleted"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`

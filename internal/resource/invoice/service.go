@@ -57,6 +57,7 @@ func New(c Config) *Service {
 // Operations lists everything that can be done with invoices.
 func (s *Service) Operations() []*op.Op {
 	return slices.Concat(
-		op.WithExport(invoiceOperations()), moveOperations(), s.sendOperations(), paymentOperations(), refundOperations(),
+		op.WithExport(invoiceOperations()), moveOperations(), s.sendOperations(), paymentOperations(),
+		refundOperations(),
 		creditNoteOperations(), s.pdfOperations(), reminderOperations(), s.publicOperations())
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 )
@@ -161,9 +162,12 @@ func TestAttackEvaluatingSteps(t *testing.T) {
 	})
 }
 
+// strictHold limits rehearsals as a service does that is not tested.
+var strictHold = app.Extra{DB: func(o *db.Options) { o.MaxHold = 0 }}
+
 // A rehearsal that takes long is cut off, and nothing of it stays.
 func TestAttackSlowRehearsal(t *testing.T) {
-	a := apptest.Start(t, db.SQLite)
+	a := apptest.Start(t, db.SQLite, strictHold)
 	err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 		for _, slow := range []string{
 			"CREATE TABLE digits (n INTEGER)",

@@ -19,7 +19,7 @@ const maxWait = 400 * time.Millisecond
 // printed, which also has the noise of the machine. Noise only ever makes it longer, so
 // the best of some tries counts.
 func TestAttackNeighbourWaits(t *testing.T) {
-	a := apptest.Start(t, db.SQLite)
+	a := apptest.Start(t, db.SQLite, strictHold)
 	if err := a.Jobs.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -173,7 +173,8 @@ func effectOfCharge(c op.Charge) *Effect {
 
 func unrehearsedEffect(i int, o *op.Op) Effect {
 	return Effect{Step: i, Kind: KindCallOut, ResourceType: o.Resource,
-		Summary: "This step cannot be rehearsed: " + o.Summary, Before: marshalShortened(nil), After: marshalShortened(nil),
+		Summary: "This step cannot be rehearsed: " + o.Summary, Before: marshalShortened(nil),
+		After:      marshalShortened(nil),
 		Recipients: []string{}, Triggers: []EffectTrigger{}}
 }
 

@@ -154,7 +154,8 @@ var proposals = db.NewTable[Proposal]("proposals", db.Life{
 	},
 	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
 	Unexported: []string{"fingerprint", "call_key", "undo", "rendered", "made", "withheld_from"},
-	Erase: db.BlankColumns(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL, secrets = NULL,
+	Erase: db.BlankColumns(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL,
+		secrets = NULL,
 		because_text = NULL, rejection = NULL, difference = '[]', rendered = '[]'`).AlsoFind(findProposalsOfPerson),
 })
 

@@ -13,7 +13,8 @@ import (
 // importEventsSQL is the SQL condition for the events of an import, with the arguments of
 // undoWork.eventsCondition: those of its rows, and those of automations that these
 // started. So a task that an automation created for a row is taken back too.
-var importEventsSQL = "created_at >= $3 AND (request_id = $2 OR request_id IN (" + automation.StartedBySQL(event.SelectIDsOfRequest) + "))"
+var importEventsSQL = "created_at >= $3 AND (request_id = $2 OR request_id IN (" +
+	automation.StartedBySQL(event.SelectIDsOfRequest) + "))"
 
 // causedUntil is when the last of these events was written: an automation goes on
 // after the import has ended.

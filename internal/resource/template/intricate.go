@@ -16,7 +16,8 @@ const (
 	maxPadding     = 2000       // cells that tables are padded with
 )
 
-const intricateMarkdown = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many marks, or too " +
+const intricateMarkdown = "Too intricate for Markdown: it has a paragraph of more than 10,000 bytes with many " +
+	"marks, or too " +
 	"many nested quotes or lists, link definitions or uses of them, links in one paragraph or missing cells of " +
 	"tables. Use fewer, or the bodyFormat html"
 

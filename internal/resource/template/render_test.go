@@ -115,7 +115,8 @@ func TestRenderedHTML(t *testing.T) {
 
 func TestSubjectIsOneLine(t *testing.T) {
 	out, err := template.Content{Subject: "A {{ v }} b", Body: "x",
-		BodyFormat: "html"}.Render(placeholder.LookupIn(map[string]any{"v": "x\r\n\tBcc: eve@example.com\x00\u2028y\x7f"}))
+		BodyFormat: "html"}.Render(placeholder.LookupIn(map[string]any{"v": "x\r\n\tBcc: " +
+		"eve@example.com\x00\u2028y\x7f"}))
 	if err != nil || out.Subject != "A x Bcc: eve@example.com y b" {
 		t.Errorf("%q, %v", out.Subject, err)
 	}

@@ -19,7 +19,8 @@ const (
 	lengthPattern       = numberPattern + `(?:px|em|rem|ex|ch|pt|pc|in|cm|mm|vh|vw|%)?`
 	signedLengthPattern = `[-+]?` + lengthPattern
 	colorPattern        = `(?:#[0-9a-f]{3,8}|(?:rgb|hsl)a?\([0-9., %]{1,40}\)|[a-z]{3,20})`
-	borderPattern       = `(?:` + lengthPattern + `|thin|medium|thick|none|hidden|dotted|dashed|solid|double|groove|ridge|inset|outset|` +
+	borderPattern       = `(?:` + lengthPattern +
+		`|thin|medium|thick|none|hidden|dotted|dashed|solid|double|groove|ridge|inset|outset|` +
 		colorPattern + `)`
 	fontNamePattern = `(?:[\p{L}_-][\p{L}\p{N} _-]*|"[\p{L}\p{N} ._-]+"|'[\p{L}\p{N} ._-]+')`
 	globalKeywords  = `inherit|initial|unset`

@@ -149,7 +149,8 @@ func TestReadingTime(t *testing.T) {
 
 // A name that is folded is still known as quoted-printable.
 func TestFoldedName(t *testing.T) {
-	r, err := newRecordReader(strings.NewReader("BEGIN:VCARD\nN;ENCODING=QUOTED-\n PRINTABLE:M=C3=BCller;J=C3=BC=\nrgen\n"+
+	r, err := newRecordReader(strings.NewReader("BEGIN:VCARD\nN;ENCODING=QUOTED-\n "+
+		"PRINTABLE:M=C3=BCller;J=C3=BC=\nrgen\n"+
 		"END:VCARD\n"), "contacts", nil)
 	if err != nil {
 		t.Fatal(err)

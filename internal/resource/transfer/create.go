@@ -85,7 +85,8 @@ func (s *Service) createImport(ctx context.Context, c *op.Call, in importCreate,
 	}
 	c.Now = s.Clock.Now() // the import begins now, not when its first byte arrived
 	v := &Import{Record: c.NewRecord(), ObjectType: in.ObjectType, FileName: saved.Name, Status: Receiving,
-		Errors: []Issue{}, IgnoredColumns: r.ignored, ActorKind: string(c.Caller.Kind), ActorID: c.Caller.ActorIDOrNil()}
+		Errors: []Issue{}, IgnoredColumns: r.ignored, ActorKind: string(c.Caller.Kind),
+		ActorID: c.Caller.ActorIDOrNil()}
 	if in.DryRun {
 		return v, s.rehearseImport(ctx, c, v, r, &in)
 	}

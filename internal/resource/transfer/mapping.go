@@ -37,8 +37,9 @@ const (
 
 var nouns = map[string]noun{
 	"contacts": {"contacts.batch", fieldKinds[contact.Fields](map[string]string{
-		"name": kindFullName, "emails": "email", "phoneNumbers": "phoneNumber", "line1": kindAddress, "line2": kindAddress,
-		"city": kindAddress, "state": kindAddress, "postalCode": kindAddress, "country": kindAddress,
+		"name": kindFullName, "emails": "email", "phoneNumbers": "phoneNumber", "line1": kindAddress,
+		"line2": kindAddress,
+		"city":  kindAddress, "state": kindAddress, "postalCode": kindAddress, "country": kindAddress,
 	})},
 	"customers": {"customers.batch", fieldKinds[customer.Fields](map[string]string{"externalId": kindPlain,
 		"businessId": kindPlain})},

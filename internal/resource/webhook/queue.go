@@ -23,7 +23,8 @@ type queue struct {
 	turnOf  func(*Webhook) (turn *int64, at **clock.Time)
 }
 
-const waitingSQL = " FROM webhook_deliveries WHERE organization_id = $1 AND webhook_id = $2 AND epoch = $3 AND status = "
+const waitingSQL = " FROM webhook_deliveries WHERE organization_id = $1 AND webhook_id = $2 AND epoch = $3 AND " +
+	"status = "
 
 var (
 	firstAttempts = queue{kind: "webhook.send", column: "send", nextSQL: waitingSQL +

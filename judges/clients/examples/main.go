@@ -22,7 +22,7 @@ var languages = []language{
 		func(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ") + "\n" }},
 	{"python", "examples.py",
 		"# %s\nfrom datetime import date, datetime\n\nfrom frontdesk import Frontdesk, Upload\n\n" +
-		"_ = (date, datetime, Upload)\n", "",
+			"_ = (date, datetime, Upload)\n", "",
 		func(s string) string {
 			return "\n\ndef example_N(client: Frontdesk) -> None:\n    " + strings.ReplaceAll(s, "\n", "\n    ") + "\n"
 		}},

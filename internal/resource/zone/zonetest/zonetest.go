@@ -19,7 +19,8 @@ import (
 // Exercise is the suite of DNS providers. Each part works on a zone of its own.
 func Exercise(t *testing.T, provider zone.Provider) {
 	for name, part := range map[string]func(*testing.T, *testZone){
-		"zones": exerciseZones, "every type": exerciseTypes, "sets": exerciseSets, "aliases": exerciseAliases, "replace": exerciseReplace,
+		"zones": exerciseZones, "every type": exerciseTypes, "sets": exerciseSets, "aliases": exerciseAliases,
+		"replace": exerciseReplace,
 		"missing": exerciseMissing,
 		"races":   exerciseRaces,
 	} {
