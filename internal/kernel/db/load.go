@@ -377,7 +377,7 @@ func (l postgresLoader) loadTable(ctx context.Context, r *Relation, last int64, 
 	text := fmt.Sprintf(`
 		SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0)
 		FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,
-		r.Name, r.numberColumn(), r.numberColumn(), r.Name)
+		r.Name, r.NumberColumn(), r.NumberColumn(), r.Name)
 	if _, err := l.tx.Exec(ctx, text, last); err != nil {
 		return fmt.Errorf("%s: %w", r.Name, err)
 	}

@@ -45,8 +45,8 @@ func (r *Relation) ColumnIndex(column string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == column })
 }
 
-// numberColumn is the column that numbers the rows: the one of type SEQ, usually seq.
-func (r *Relation) numberColumn() string {
+// NumberColumn is the column that numbers the rows: the one of type SEQ, usually seq.
+func (r *Relation) NumberColumn() string {
 	for _, c := range r.Columns {
 		if c.Type == TypeSeq {
 			return c.Name

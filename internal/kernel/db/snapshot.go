@@ -141,12 +141,12 @@ func (s *Snapshot) EachRow(ctx context.Context, r *Relation, where string, args 
 	if where != "" {
 		text += " WHERE " + where
 	}
-	return s.source.readRows(ctx, text+` ORDER BY "`+r.numberColumn()+`"`, r.Columns, args, fn)
+	return s.source.readRows(ctx, text+` ORDER BY "`+r.NumberColumn()+`"`, r.Columns, args, fn)
 }
 
 // LastRow visits the newest row of a table that meets a condition, if there is one.
 func (s *Snapshot) LastRow(ctx context.Context, r *Relation, where string, fn func([]Cell) error) error {
-	key := r.numberColumn()
+	key := r.NumberColumn()
 	return s.EachRow(ctx, r, key+" = (SELECT max("+key+") FROM "+r.Name+" WHERE "+where+")", nil, fn)
 }
 
@@ -385,7 +385,7 @@ func (s *postgresSnapshot) readRows(ctx context.Context, text string, columns []
 // lastNumber asks the sequence, which remembers the numbers of removed rows too.
 func (s *postgresSnapshot) lastNumber(ctx context.Context, r *Relation) (n int64, err error) {
 	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
-		r.Name, r.numberColumn()).Scan(&n)
+		r.Name, r.NumberColumn()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("db: %s: %w", r.Name, err)
 	}

@@ -134,7 +134,8 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 		if sum.Rows != 5 || sum.Tables != 3 || sum.Schema != 1 {
 			t.Errorf("%+v", sum)
 		}
-		if _, err := backup.Write(t.Context(), d, path, nil); err == nil || !strings.Contains(err.Error(), "already exists") {
+		if _, err := backup.Write(t.Context(), d, path, nil); err == nil ||
+			!strings.Contains(err.Error(), "already exists") {
 			t.Errorf("a second backup over the first: %v", err)
 		}
 		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
