@@ -107,3 +107,15 @@ func (l *Limiter[K]) evictKeys(now time.Time) {
 
 // CeilSeconds is a duration in seconds, rounded up, so that waiting that long is always enough.
 func CeilSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// WaitInWords rounds a wait to words for people. A refusal's RetryAfter has the exact
+// time.
+func WaitInWords(d time.Duration) string {
+	if d > 15*time.Minute {
+		return "half an hour"
+	}
+	if d > 90*time.Second {
+		return "a few minutes"
+	}
+	return "a minute"
+}
