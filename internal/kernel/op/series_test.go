@@ -43,8 +43,8 @@ func TestSeriesMarksWhatFollowsOutsidersText(t *testing.T) {
 		}
 		var rows []row
 		if err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			rows, err = db.QueryAll[row](ctx, tx, "SELECT title, external FROM tasks WHERE organization_id = $1 ORDER BY seq",
-				a.Org)
+			rows, err = db.QueryAll[row](ctx, tx,
+				"SELECT title, external FROM tasks WHERE organization_id = $1 ORDER BY seq", a.Org)
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -51,13 +52,13 @@ var threads = db.NewTable[Thread]("threads", db.Life{
 		db.RefTo("contact_id", "contacts"),
 		db.RefTo("customer_id", "customers"),
 	},
-	Erase: db.BlankColumns(`
+	Erase: life.BlankColumns(`
 		subject = 'Thread with an erased contact',
 		search = ' thread with an erased contact'`).FoundBy("contact_id").AlsoFind(findThreadsOfPerson),
 })
 
 // findThreadsOfPerson finds the threads of a person's messages.
-func findThreadsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findThreadsOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	ids, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT DISTINCT thread_id FROM messages
 		WHERE organization_id = $1 AND id = ANY($2)`, e.Organization, e.RowIDs("messages"))

@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -58,7 +59,7 @@ var optIns = db.NewTable[EmailOptIn]("email_opt_ins", db.Life{
 		db.RefTo("contact_id", "contacts"),
 		db.RefTo("link_id", "", db.Keeps),
 	},
-	Erase:      db.WholeRow.AlsoFind(findOptInsOfPerson), // an address without a row gets no marketing mail
+	Erase:      life.WholeRow.AlsoFind(findOptInsOfPerson), // an address without a row gets no marketing mail
 	Unexported: []string{"link_id"},
 })
 

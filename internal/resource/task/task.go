@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -53,7 +54,7 @@ var tasks = db.NewTable[Task]("tasks", db.Life{
 	},
 	// The task is the organization's work and stays, with its status, dates and
 	// assignees.
-	Erase: db.BlankColumns(`
+	Erase: life.BlankColumns(`
 		title = 'Task about an erased contact',
 		description = NULL,
 		search = ' task about an erased contact'`).FoundBy("contact_id"),
