@@ -49,7 +49,8 @@ func TestSeriesMarksWhatFollowsOutsidersText(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(rows), "[{first false} {after our own false} {after an outsider true}]"; got != want {
+		want := "[{first false} {after our own false} {after an outsider true}]"
+		if got := fmt.Sprint(rows); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	})
