@@ -229,13 +229,17 @@ func (in *agentPermissions) Prepare(context.Context, *op.Call) error {
 
 func (a *Accounts) setAgentPermissions(ctx context.Context, c *op.Call, in agentPermissions) (*Agent, error) {
 	return a.changeAgent(ctx, c, in.ID, "agent.updated", func(g *Agent) (bool, error) {
-		changed := false
-		for cell, level := range in.Permissions {
-			changed = changed || g.Permissions[cell] != level
-			g.Permissions[cell] = level
-		}
-		return changed, nil
+		return g.setPermissionLevels(in.Permissions), nil
 	})
+}
+
+// setPermissionLevels sets the levels of these cells, and reports whether one changed.
+func (g *Agent) setPermissionLevels(levels map[string]string) (changed bool) {
+	for cell, level := range levels {
+		changed = changed || g.Permissions[cell] != level
+		g.Permissions[cell] = level
+	}
+	return changed
 }
 
 func (a *Accounts) setAgentStatus(status Status, event string) func(context.Context, *op.Call, byID) (*Agent, error) {
@@ -282,6 +286,9 @@ func (a *Accounts) moveAgent(ctx context.Context, c *op.Call, in agentMove) (*Ag
 		"SELECT organization_id FROM businesses WHERE id = $1 AND deleted_at IS NULL", in.BusinessID)
 	if err == nil && to != c.Org && c.Door != op.AdminDoor {
 		err = db.ErrNoRow
+	}
+	if err == nil { // so that it is not deleted meanwhile
+		err = db.LockShared(ctx, c.Tx, "businesses", to, in.BusinessID)
 	}
 	if err != nil {
 		return nil, db.AsNotFound(err, "business")

@@ -166,11 +166,7 @@ func (a *Accounts) configureAgent(ctx context.Context, c *op.Call, in agentConfi
 		if in.Limits != nil {
 			changed = op.Apply(&g.Limits, in.Limits) || changed
 		}
-		for cell, level := range in.Permissions {
-			changed = changed || g.Permissions[cell] != level
-			g.Permissions[cell] = level
-		}
-		return changed, nil
+		return g.setPermissionLevels(in.Permissions) || changed, nil
 	})
 }
 

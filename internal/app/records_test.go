@@ -1,12 +1,17 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/door/admin"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 )
 
 // What records refuse, through every door.
@@ -168,6 +173,33 @@ func TestBusinessInUse(t *testing.T) {
 		remove().Refused(t, 409, "BUSINESS_IN_USE").Same("details.agentIds.0", string(agent))
 		a.AsOperator(t, "agents.delete", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		remove().OK(t, 204)
+	})
+}
+
+// An agent never moves to a business that is being deleted.
+func TestAgentMovesWhileBusinessIsDeleted(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		agent := a.NewAgent(t, a.Tenant, "read")
+		v := a.SendREST(t, a.Key, "POST", "/v1/businesses", `{"name": "Second"}`).OK(t, 201).ID("id")
+		moved := make(chan error, 1)
+		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+			if _, err := account.Businesses.SoftDelete(ctx, tx, a.Org, v, a.Clock.Now()); err != nil {
+				return err
+			}
+			go func() {
+				_, err := a.Admin.Do(context.Background(), admin.Request{Operation: "agents.move", Noun: "agent",
+					Ref: string(agent), Input: []byte(fmt.Sprintf(`{"id": %q, "businessId": %q}`, agent, v))})
+				moved <- err
+			}()
+			time.Sleep(300 * time.Millisecond) // it reads the business, or waits for it
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-moved; !fault.IsKind(err, fault.NotFound) {
+			t.Errorf("moving to a business that was being deleted: %v", err)
+		}
 	})
 }
 

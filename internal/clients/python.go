@@ -208,7 +208,10 @@ func pyFreeFormKeys(api *API) string {
 
 // pyDocstring is the docstring of a method.
 func pyDocstring(o *Operation) string {
-	text := strings.ReplaceAll(operationProse(o), `\`, `\\`)
+	text := strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(operationProse(o))
+	if before, ok := strings.CutSuffix(text, `"`); ok { // it would join those that end the docstring
+		text = before + `\"`
+	}
 	if len(text) < 100 {
 		return `"""` + text + `"""`
 	}

@@ -23,7 +23,9 @@ func typescriptLanguage() language {
 	}
 }
 
-func tsQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `\'`) + "'" }
+func tsQuoted(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(s) + "'"
+}
 
 // tsTypeName is the type of a value as it is received, or as it may be sent.
 func tsTypeName(s *Shape, input bool) string {
@@ -190,7 +192,7 @@ func tsExampleCall(o *Operation) string {
 func tsLiteral(v any) string {
 	switch v := v.(type) {
 	case string:
-		return tsQuoted(strings.ReplaceAll(v, "\n", `\n`))
+		return tsQuoted(v)
 	case []any:
 		var out []string
 		for _, e := range v {

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -180,10 +181,8 @@ func saveFile(path string, from io.Reader) (err error) {
 		return err
 	}
 	defer os.Remove(to.Name())
-	if _, err = io.Copy(to, from); err == nil {
-		err = to.Close()
-	}
-	if err != nil {
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
 	return os.Rename(to.Name(), path)
@@ -296,5 +295,3 @@ func (c *command) verifyWebhook() error {
 	_, err = c.Out.Write(append(body, '\n'))
 	return err
 }
-
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(r) }

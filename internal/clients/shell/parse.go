@@ -2,6 +2,7 @@ package shell
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -291,7 +292,7 @@ func isTextShape(s *clients.Shape) bool {
 // readInput reads a file, or standard input for -.
 func (c *command) readInput(path string) ([]byte, error) {
 	if path == "-" {
-		return readAll(c.In)
+		return io.ReadAll(c.In)
 	}
 	return os.ReadFile(path)
 }

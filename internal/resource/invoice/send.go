@@ -175,7 +175,7 @@ func (s *Service) composeMail(ctx context.Context, read func(context.Context, db
 	case v.BillToEmail != nil:
 		l.to = *v.BillToEmail
 	default:
-		return nil, NoRecipient.New()
+		return nil, NoRecipient.Say("The invoice has no billToEmail. Send it with `to`, an email address.")
 	}
 	l.link = s.publicLink(v)
 	if l.mail, err = renderWithMessage(content, v.templateValues(l.from, l.link), in.Message); err != nil {

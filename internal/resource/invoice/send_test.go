@@ -96,7 +96,8 @@ func TestInvoiceSend(t *testing.T) {
 		nobody := call(t, "customers.create", `{"name": "Nobody"}`).OK(t, 201).Text("id")
 		quiet := newInvoice(t, call, nobody, 5)
 		call(t, "invoices.issue", ref(quiet)).OK(t, 200)
-		call(t, "invoices.send", ref(quiet)).Refused(t, 422, "INVOICE_RECIPIENT_MISSING")
+		call(t, "invoices.send", ref(quiet)).Refused(t, 422, "INVOICE_RECIPIENT_MISSING").
+			Same("message", "The invoice has no billToEmail. Send it with `to`, an email address.")
 		call(t, "invoices.void", ref(quiet)).OK(t, 200)
 		call(t, "invoices.send", ref(quiet, `"to": "a@example.com"`)).Refused(t, 409, "INVOICE_TRANSITION_INVALID")
 

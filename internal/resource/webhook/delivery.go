@@ -57,7 +57,7 @@ var deliveries = op.NewNested[Delivery]("webhook_deliveries", db.Life{
 	Permanent:    true,
 	Expire:       db.Expiry{After: func(r config.Retention) time.Duration { return r.Deliveries }},
 	// An endpoint's answer may repeat what it received.
-	Erase:      life.BlankColumns("response_body = NULL").OnlyWhere("response_body IS NOT NULL").
+	Erase: life.BlankColumns("response_body = NULL").OnlyWhere("response_body IS NOT NULL").
 		AlsoFind(findDeliveries),
 	Unexported: []string{"epoch", "event_seq", "failures"},
 })

@@ -11,6 +11,7 @@
 package life
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -468,7 +469,8 @@ func (e *Erasure) Run(ctx context.Context, tx *db.Tx, now clock.Time) (map[strin
 	}
 	done := map[string]int64{}
 	// References to removed rows, in rows that stay, become null.
-	for r, ids := range e.clears {
+	for _, r := range e.referrersToClear() {
+		ids := e.clears[r]
 		n, err := db.Exec(ctx, tx, "UPDATE "+r.Table+" SET "+r.Ref.Column+
 			" = NULL, updated_at = $3 WHERE organization_id = $1 AND "+
 			r.Ref.Column+" = ANY($2)", e.Organization, slices.Collect(maps.Keys(ids)), now)
@@ -489,6 +491,14 @@ func (e *Erasure) Run(ctx context.Context, tx *db.Tx, now clock.Time) (map[strin
 		e.Person)
 	maps.DeleteFunc(done, func(_ string, n int64) bool { return n == 0 })
 	return done, err
+}
+
+// referrersToClear lists the references to clear in a fixed order, so that two erasures which lock some of the same
+// rows cannot block each other.
+func (e *Erasure) referrersToClear() []db.Referrer {
+	return slices.SortedFunc(maps.Keys(e.clears), func(a, b db.Referrer) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Ref.Column, b.Ref.Column))
+	})
 }
 
 // eraseRowsIn erases the rows that were found in a table, and returns how many.
