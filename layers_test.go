@@ -30,11 +30,12 @@ var layers = [][]string{
 	{"migrations", "docs", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config",
 		"internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},
 	{"internal/kernel/db"},
+	{"internal/kernel/db/backup", "internal/kernel/db/life"},
 	{"internal/kernel/job", "internal/kernel/limit", "internal/kernel/outbound"},
 	{"internal/kernel/event"},
 	{"internal/kernel/op"},
 	{"internal/account"},
-	{"internal/account/grant"},
+	{"internal/account/card", "internal/account/grant"},
 	{"internal/resource/property"},
 	{
 		"internal/resource/business", "internal/resource/file",
@@ -173,6 +174,8 @@ func TestWrongArrow(t *testing.T) {
 	}{
 		{"internal/kernel/db", "internal/kernel/fault", false},
 		{"internal/kernel/op", "internal/kernel/job", false},
+		{"internal/kernel/db/backup", "internal/kernel/db", false},
+		{"internal/kernel/job", "internal/kernel/db/life", false},
 		{"internal/kernel/event", "internal/kernel/db", false},
 		{"internal/resource/contact", "internal/kernel/op", false},
 		{"internal/resource/customer", "internal/resource/contact", false},
@@ -181,6 +184,7 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/resource/domain", "internal/resource/zone", false},
 		{"internal/door/rest", "internal/account", false},
 		{"internal/account/grant", "internal/account", false},
+		{"internal/account/card", "internal/account", false},
 		{"internal/door/oauth", "internal/account/grant", false},
 		{"internal/door/console", "internal/resource/webhook", false},
 		{"internal/door/console", "internal/resource/automation", false},
@@ -196,11 +200,16 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/kernel/fault", "internal/kernel/db", true},
 		{"internal/kernel/clock", "internal/kernel/fault", true}, // neighbours
 		{"internal/kernel/db", "internal/kernel/job", true},
+		{"internal/kernel/db", "internal/kernel/db/backup", true},
+		{"internal/kernel/db", "internal/kernel/db/life", true},
+		{"internal/kernel/db/life", "internal/kernel/db/backup", true},
 		{"internal/kernel/job", "internal/kernel/event", true},
 		{"internal/kernel/event", "internal/kernel/op", true},
 		{"internal/kernel/op", "internal/account", true},
 		{"internal/account", "internal/resource/contact", true},
 		{"internal/account", "internal/account/grant", true},
+		{"internal/account", "internal/account/card", true},
+		{"internal/account/grant", "internal/account/card", true},
 		{"internal/resource/contact", "internal/resource/customer", true},
 		{"internal/resource/contact", "internal/door/rest", true},
 		{"internal/resource/zone", "internal/resource/domain", true},
@@ -233,6 +242,9 @@ func TestWrongArrow(t *testing.T) {
 	}
 	if wrongArrow("internal/resource/contact", "github.com/jackc/pgx/v5", false) == "" {
 		t.Error("a resource may know PostgreSQL's driver")
+	}
+	if wrongArrow("internal/kernel/db/backup", "github.com/jackc/pgx/v5", false) == "" {
+		t.Error("a backup may know PostgreSQL's driver")
 	}
 	if why := wrongArrow("internal/kernel/db/dbtest", "github.com/jackc/pgx/v5", false); why != "" {
 		t.Errorf("dbtest %s", why)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/backup"
 	"frontdesk/internal/kernel/db/dbtest"
 	"frontdesk/migrations"
 )
@@ -174,7 +175,7 @@ func TestUpgrade(t *testing.T) {
 	}()
 	for _, version := range []string{firstRelease, before} {
 		old := until{migrations.FS, version}
-		backup := asOf(t, demo, old)
+		path := asOf(t, demo, old)
 		dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 			base := []string{"--data", t.TempDir()}
 			o := dbtest.Options(t, e, old)
@@ -184,11 +185,11 @@ func TestUpgrade(t *testing.T) {
 				base = append(base, "--database-url", o.URL)
 			}
 			o.Migrations = []fs.FS{migrations.FS}
-			if _, err := db.Restore(t.Context(), o, backup, nil, nil); err != nil {
+			if _, err := backup.Restore(t.Context(), o, path, nil, nil); err != nil {
 				t.Fatal(err)
 			}
-			backup := filepath.Join(t.TempDir(), "before") // PostgreSQL writes JSON its own way
-			if _, err := db.Backup(t.Context(), o, backup, nil); err != nil {
+			path := filepath.Join(t.TempDir(), "before") // PostgreSQL writes JSON its own way
+			if _, err := backup.WriteUnopened(t.Context(), o, path, nil); err != nil {
 				t.Fatal(err)
 			}
 			killed := 0
@@ -213,10 +214,10 @@ func TestUpgrade(t *testing.T) {
 			}
 			t.Logf("from %s, killed %d times", version, killed)
 			after := filepath.Join(t.TempDir(), "after")
-			if _, err := db.Backup(t.Context(), o, after, nil); err != nil {
+			if _, err := backup.WriteUnopened(t.Context(), o, after, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.CompareBackups(backup, asOf(t, after, old)); err != nil {
+			if err := backup.Compare(path, asOf(t, after, old)); err != nil {
 				t.Errorf("after the upgrade from %s: %v", version, err)
 			}
 			sound, err := db.Examine(t.Context(), o)
@@ -225,14 +226,14 @@ func TestUpgrade(t *testing.T) {
 			}
 
 			back := db.Options{Path: filepath.Join(t.TempDir(), "back.db"), Migrations: []fs.FS{old}}
-			if _, err := db.Restore(t.Context(), back, backup, nil, nil); err != nil {
+			if _, err := backup.Restore(t.Context(), back, path, nil, nil); err != nil {
 				t.Fatalf("the way back: %v", err)
 			}
 			again := filepath.Join(t.TempDir(), "again")
-			if _, err := db.Backup(t.Context(), back, again, nil); err != nil {
+			if _, err := backup.WriteUnopened(t.Context(), back, again, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.CompareBackups(backup, again); err != nil {
+			if err := backup.Compare(path, again); err != nil {
 				t.Errorf("the way back: %v", err)
 			}
 		})

@@ -1,12 +1,13 @@
 // Package account holds identities: organizations, users and their roles,
-// sessions, API keys, agents, agreements and saved cards. Nearly everything it
+// sessions, API keys, agents and agreements. Nearly everything it
 // does is an operation of the console and admin doors; only me.get and members.*
 // are open to programs as well. Start reading at Accounts in this file.
 //
 // The rest of the program asks it who a caller is: LoginByKey (callers.go) for an
 // API key, SessionByToken (session.go) for a browser, MakerAsCaller (maker.go) for
 // something that acts by itself. Agents that connect with OAuth are found by the
-// subpackage grant. All of them return an op.Caller with the permissions of this
+// subpackage grant; saved cards are in the subpackage card. All of them return an op.Caller with the permissions of
+// this
 // moment.
 //
 // Signing in begins in signin.go (password), provider_signin.go (identity
@@ -27,19 +28,17 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 
 	"github.com/go-webauthn/webauthn/webauthn"
 )
 
-// Config is what accounts need. DB, Clock, Jobs, Connections, Seal and Notify are
+// Config is what accounts need. DB, Clock, Connections, Seal and Notify are
 // required.
 type Config struct {
 	DB    *db.DB
 	Clock *clock.Clock
-	Jobs  *job.Queue
 	// Connections ends what package grant gave to clients: their access as an agent,
 	// on behalf of a user.
 	Connections Connections
@@ -47,9 +46,6 @@ type Config struct {
 	// one needs acceptance again.
 	BusinessAgreement string
 	DomainAgreement   string
-	// Cards is the real payment provider, which saves the cards. When it is nil,
-	// sandbox cards are charged.
-	Cards CardProvider
 	// Seal seals the secrets of one-time codes.
 	Seal op.Sealer
 	// Notify mails a notice to a user, as a message of the organization that is sent
@@ -63,10 +59,12 @@ type Config struct {
 	// AgentAllowance tells how many tool calls an organization has left; nil
 	// where there are no agents.
 	AgentAllowance func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error)
+	// CountCards counts the saved cards of an organization; nil where there are none.
+	CountCards func(ctx context.Context, tx *db.Tx, org id.ID) (int, error)
 }
 
 // Accounts is the package's state: the database, the cached callers, and the
-// limits on wrong passwords, wrong codes, card setups and provider visits.
+// limits on wrong passwords, wrong codes and provider visits.
 type Accounts struct {
 	db            *db.DB
 	clock         *clock.Clock
@@ -75,9 +73,7 @@ type Accounts struct {
 	keysUsed      lastUsed
 	passwordTries attempts
 	codeTries     attempts
-	setupLimiter  limit.Limiter[id.ID]
 	visitLimiter  limit.Limiter[string]
-	jobs          *job.Queue
 
 	strangerQueue *hashQueue // for password hashes that an unknown browser causes
 	connections   Connections
@@ -102,11 +98,10 @@ type Connections interface {
 
 // New returns the accounts of a database. It panics when a required field is missing.
 func New(c Config) *Accounts {
-	config.RequireFields(c, "DB", "Clock", "Jobs", "Connections", "Seal", "Notify")
+	config.RequireFields(c, "DB", "Clock", "Connections", "Seal", "Notify")
 	a := &Accounts{
 		db:            c.DB,
 		clock:         c.Clock,
-		jobs:          c.Jobs,
 		connections:   c.Connections,
 		config:        c,
 		strangerQueue: newHashQueue(),
@@ -136,8 +131,8 @@ const (
 	Disabled Status = "disabled"
 )
 
-// accountDoors offer the operations that manage the account.
-const accountDoors = op.ConsoleDoor | op.AdminDoor
+// Doors offer the operations that manage the account.
+const Doors = op.ConsoleDoor | op.AdminDoor
 
 // Operations lists the operations on accounts.
 func (a *Accounts) Operations() []*op.Op {
@@ -146,7 +141,7 @@ func (a *Accounts) Operations() []*op.Op {
 		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
 		a.colleagueOperations(),
 		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
-		a.keyOperations(), a.agentOperations(), a.agentControlOperations(), a.cardOperations(), a.cardSetupOperations(),
+		a.keyOperations(), a.agentOperations(), a.agentControlOperations(),
 		a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(), a.factorOperations(),
 		a.passkeyOperations(), a.sessionListOperations(), a.providerOperations(),
 	} {

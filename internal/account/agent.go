@@ -102,7 +102,7 @@ func (a *Accounts) agentOperations() []*op.Op {
 			Name:     "agents." + name,
 			Summary:  summary,
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"agent." + event},
 			Example:  example,
 		}
@@ -123,23 +123,23 @@ func (a *Accounts) agentOperations() []*op.Op {
 		`{}`)
 	offered.Events, offered.Resource = nil, op.Unrestricted
 	return []*op.Op{
-		writeByManager(create, a.createAgent),
+		WriteByManager(create, a.createAgent),
 		op.Read(list, a.listAgents),
 		op.Read(get, a.getAgent),
 		op.Read(offered, a.listOfferedAgents),
-		writeByManager(spec("rename", "Give an agent another name.", "updated",
+		WriteByManager(spec("rename", "Give an agent another name.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "name": "Assistant"}`), a.renameAgent),
-		writeByManager(spec("set_permissions", "Set what an agent may do.", "updated",
+		WriteByManager(spec("set_permissions", "Set what an agent may do.", "updated",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "permissions": {"contacts.create": "allow"}}`),
 			a.setAgentPermissions),
-		writeByManager(spec("activate", "Activate an agent.", "activated", one),
+		WriteByManager(spec("activate", "Activate an agent.", "activated", one),
 			a.setAgentStatus(Active, "agent.activated")),
-		writeByManager(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
+		WriteByManager(spec("deactivate", "Deactivate an agent; its connections end.", "deactivated", one),
 			a.setAgentStatus(Inactive, "agent.deactivated")),
-		writeByManager(spec("move", "Move an agent to another business.", "moved",
+		WriteByManager(spec("move", "Move an agent to another business.", "moved",
 			`{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "businessId": "7f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`),
 			a.moveAgent),
-		writeByManager(remove, a.deleteAgent),
+		WriteByManager(remove, a.deleteAgent),
 	}
 }
 

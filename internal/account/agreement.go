@@ -32,11 +32,11 @@ var acceptances = db.NewTable[Acceptance]("agreements", db.Life{
 
 func (a *Accounts) agreementOperations() []*op.Op {
 	return []*op.Op{
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "agreements.accept",
 			Summary:  "Accept the current version of an agreement for a business.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"agreement.accepted"},
 			Example: `{"businessId": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "kind": "business", "by": ` +
 				`"ada@example.com"}`,
@@ -46,7 +46,7 @@ func (a *Accounts) agreementOperations() []*op.Op {
 			Name:     "agreements.list",
 			Summary:  "Show which agreements each business has accepted.",
 			Resource: op.Unrestricted,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{"kind": "business"}`,
 		}, a.listAgreements),
 	}

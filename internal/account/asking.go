@@ -84,28 +84,28 @@ var _ = db.Declare("agent_use", db.Life{
 
 func (a *Accounts) agentControlOperations() []*op.Op {
 	return []*op.Op{
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "agents.configure",
 			Summary:  "Set how an agent asks, its limits per day, its guard and its list of tools.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"agent.updated"},
 			Example: `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "askMode": "propose", ` +
 				`"limits": {"spendCents": 5000, "messages": null}}`,
 		}, a.configureAgent),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "agents.pause_all",
 			Summary:  "Pause all agents of the organization.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"organization.agents_paused"},
 			Example:  `{}`,
 		}, a.setAgentsPaused(true)),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "agents.resume_all",
 			Summary:  "Let the agents of the organization act again.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"organization.agents_resumed"},
 			Example:  `{}`,
 		}, a.setAgentsPaused(false)),
@@ -113,7 +113,7 @@ func (a *Accounts) agentControlOperations() []*op.Op {
 			Name:     "agents.paused",
 			Summary:  "Tell whether all agents are paused.",
 			Resource: op.Unrestricted,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{}`,
 		}, a.readPauseState),
 		op.Write(op.Spec{

@@ -36,7 +36,7 @@ func (a *Accounts) colleagueOperations() []*op.Op {
 			Resource:    "tasks",
 			Example:     `{"query": "ada"}`,
 		}, listColleagues),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:    "members.update",
 			Route:   "PATCH /v1/members/{id}",
 			Summary: "Set what a member may do: spend, decide what agents propose, and the permissions.",

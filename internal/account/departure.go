@@ -64,15 +64,15 @@ func (d *Departures) Operations() []*op.Op {
 			Name:     "users.holdings",
 			Summary:  "List the webhooks and automations that act for a member and stop when the member is removed.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  one,
 		}, d.listHoldings),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name: "users.remove",
 			Summary: "Remove a member from the organization. Their API keys, connected clients and invitations end " +
 				"for good. Their webhooks and automations stop, except those that the caller, an owner, takes over.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Status:   204,
 			Events: []string{"user.removed", "api_key.revoked", "invite.revoked", "webhook.updated",
 				"automation.updated"},
@@ -202,22 +202,22 @@ func (a *Accounts) revokeKeysOfUser(ctx context.Context, c *op.Call, user id.ID)
 	return nil
 }
 
-// writeByManager declares an op.Write for those who manage the account. It begins with
-// lockAndRequireManager.
-func writeByManager[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
+// WriteByManager declares an op.Write for those who manage the account. It begins with
+// LockAndRequireManager.
+func WriteByManager[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
 	return op.Write(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		if err := lockAndRequireManager(ctx, c); err != nil {
+		if err := LockAndRequireManager(ctx, c); err != nil {
 			return out, err
 		}
 		return fn(ctx, c, in)
 	})
 }
 
-// lockAndRequireManager locks the organization, which every change of a membership does too, and
+// LockAndRequireManager locks the organization, which every change of a membership does too, and
 // checks again that the caller still is a manager. A user who was removed, disabled or
 // demoted since the request began is refused: otherwise they could still make a key or
 // an invitation that outlives their membership.
-func lockAndRequireManager(ctx context.Context, c *op.Call) error {
+func LockAndRequireManager(ctx context.Context, c *op.Call) error {
 	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
 		return db.AsNotFound(err, "organization")
 	}

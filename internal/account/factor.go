@@ -125,11 +125,11 @@ func (a *Accounts) factorOperations() []*op.Op {
 			Events:   []string{"user.factors_reset"},
 			Example:  `{"email": "ada@example.com"}`,
 		}, a.resetFactors),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "organizations.require_factor",
 			Summary:  "Say whether owners and admins need a second factor.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"organization.updated"},
 			Errors:   []*fault.Kind{OwnFactorFirst},
 			Example:  `{"required": true}`,

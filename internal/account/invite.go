@@ -64,11 +64,11 @@ var invites = db.NewTable[Invite]("invites", db.Life{
 
 func (a *Accounts) inviteOperations() []*op.Op {
 	return []*op.Op{
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "invites.create",
 			Summary:  "Invite somebody to the organization with a link.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"invite.created"},
@@ -79,14 +79,14 @@ func (a *Accounts) inviteOperations() []*op.Op {
 			Name:     "invites.list",
 			Summary:  "List the pending invitations.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{}`,
 		}, a.listInvites),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "invites.revoke",
 			Summary:  "Revoke an invitation; its link stops working.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Status:   204,
 			Events:   []string{"invite.revoked"},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`,

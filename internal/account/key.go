@@ -47,11 +47,11 @@ var keys = db.NewTable[Key]("api_keys", db.Life{
 func (a *Accounts) keyOperations() []*op.Op {
 	const example = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "api_keys.create",
 			Summary:  "Create an API key for a business.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"api_key.created"},
@@ -62,21 +62,21 @@ func (a *Accounts) keyOperations() []*op.Op {
 			Name:     "api_keys.list",
 			Summary:  "List the organization's API keys.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{}`,
 		}, a.listAPIKeys),
 		op.Read(op.Spec{
 			Name:     "api_keys.get",
 			Summary:  "Show an API key, without its secret.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  example,
 		}, a.getAPIKey),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "api_keys.revoke",
 			Summary:  "Revoke an API key; it stops working with the next request.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"api_key.revoked"},
 			Example:  example,
 		}, a.revokeAPIKey),

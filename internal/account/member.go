@@ -21,14 +21,14 @@ func (a *Accounts) memberOperations() []*op.Op {
 			Name:     "users.get",
 			Summary:  "Show a member of the organization.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  one,
 		}, a.getMember),
-		writeByManager(op.Spec{
+		WriteByManager(op.Spec{
 			Name:     "users.set_role",
 			Summary:  "Change a member's role.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Events:   []string{"user.role_changed", "invite.revoked"},
 			Errors:   []*fault.Kind{OwnerLast},
 			Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88", "role": "admin"}`,

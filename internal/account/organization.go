@@ -52,7 +52,7 @@ func (a *Accounts) organizationOperations() []*op.Op {
 			Name:     "organizations.get",
 			Summary:  "Show the organization.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{}`,
 		}, a.getOrganization),
 	}

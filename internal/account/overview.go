@@ -18,7 +18,7 @@ type Usage struct {
 	Members    int `json:"members"`
 	Keys       int `json:"apiKeys" doc:"keys that are not revoked"`
 	Agents     int `json:"agents"`
-	Cards      int `json:"paymentMethods"`
+	Cards      int `json:"paymentMethods" db:"-"`
 
 	StorageBytes int64 `json:"storageBytes" doc:"files and mail, including what is deleted but not yet purged"`
 }
@@ -38,14 +38,14 @@ func (a *Accounts) overviewOperations() []*op.Op {
 			Name:     "organizations.usage",
 			Summary:  "Count what belongs to the account.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{}`,
 		}, a.countUsage),
 		op.Read(op.Spec{
 			Name:     "organizations.activity",
 			Summary:  "List what happened most recently, and who did it.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{"limit": 5}`,
 		}, a.listActivity),
 		op.Read(op.Spec{
@@ -87,8 +87,10 @@ func (a *Accounts) countUsage(ctx context.Context, c *op.Call, _ struct{}) (*Usa
 			(SELECT count(*) FROM memberships WHERE organization_id = $1 AND deleted_at IS NULL),
 			(SELECT count(*) FROM api_keys WHERE organization_id = $1 AND deleted_at IS NULL AND revoked_at IS NULL),
 			(SELECT count(*) FROM agents WHERE organization_id = $1 AND deleted_at IS NULL),
-			(SELECT count(*) FROM payment_methods WHERE organization_id = $1 AND deleted_at IS NULL),
 `+db.StoredBytes("$1"), c.Org)
+	if err == nil && a.config.CountCards != nil {
+		u.Cards, err = a.config.CountCards(ctx, c.Tx, c.Org)
+	}
 	return &u, err
 }
 

@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -125,7 +124,8 @@ func spendAllowances(ctx context.Context, all []allowance, now time.Time) error 
 			return err
 		}
 		if !v.OK {
-			f := fault.RateLimited.Say("Too many wrong passwords or codes. Try again in %s.", waitInWords(v.Retry))
+			f := fault.RateLimited.Say("Too many wrong passwords or codes. Try again in %s.",
+				limit.WaitInWords(v.Retry))
 			f.RetryAfter = v.Retry
 			return f
 		}
@@ -139,23 +139,6 @@ func refundAllowances(ctx context.Context, all []allowance) (err error) {
 		err = errors.Join(err, a.refund(ctx))
 	}
 	return err
-}
-
-// waitInWords rounds a wait to words for people. The fault's RetryAfter has the exact time.
-func waitInWords(d time.Duration) string {
-	switch {
-	case d > 23*time.Hour:
-		return "a day"
-	case d > time.Hour:
-		return fmt.Sprintf("%d hours", (d+time.Hour-1)/time.Hour)
-	case d > 30*time.Minute:
-		return "an hour"
-	case d > 15*time.Minute:
-		return "half an hour"
-	case d > 90*time.Second:
-		return "a few minutes"
-	}
-	return "a minute"
 }
 
 // credentials are what signing in needs to know of a user.

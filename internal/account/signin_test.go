@@ -117,15 +117,3 @@ func TestAttackHashingFlood(t *testing.T) {
 		}
 	}
 }
-
-// A wait is never told to be shorter than it is by more than a little.
-func TestWaitInWords(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		time.Second: "a minute", 2 * time.Minute: "a few minutes", 16 * time.Minute: "half an hour",
-		31 * time.Minute: "an hour", 61 * time.Minute: "2 hours", 5 * time.Hour: "5 hours", 24 * time.Hour: "a day",
-	} {
-		if got := waitInWords(d); got != want {
-			t.Errorf("%s is %s, want %s", d, got, want)
-		}
-	}
-}

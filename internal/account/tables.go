@@ -1,11 +1,6 @@
 package account
 
-import (
-	"time"
-
-	"frontdesk/internal/kernel/config"
-	"frontdesk/internal/kernel/db"
-)
+import "frontdesk/internal/kernel/db"
 
 // The lives of the tables that have no db.Table. Organizations, users and their
 // memberships stay, because everything else refers to them. The short-lived rows
@@ -46,12 +41,4 @@ var (
 	_ = db.Declare("setup_links", db.Life{})
 	_ = db.Declare("password_links", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
 	_ = db.Declare("known_browsers", db.Life{Refs: []db.Ref{db.RefTo("user_id", "users", db.Keeps)}})
-	_ = db.Declare("payment_customers", db.Life{})
-	_ = db.Declare("card_setups", db.Life{
-		Refs: []db.Ref{
-			db.RefTo("user_id", "users", db.Keeps),
-			db.RefTo("payment_method_id", "payment_methods", db.Keeps),
-		},
-		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
-	})
 )

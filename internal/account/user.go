@@ -65,7 +65,7 @@ func (a *Accounts) userOperations() []*op.Op {
 			Name:     "users.list",
 			Summary:  "List the organization's users.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    Doors,
 			Example:  `{}`,
 		}, a.listUsers),
 		op.Write(op.Spec{

@@ -31,6 +31,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/certificate"
 	"frontdesk/internal/adapter/dnsserver"
@@ -73,6 +74,7 @@ type App struct {
 	Clock       *clock.Clock
 	Accounts    *account.Accounts
 	Departures  *account.Departures
+	Cards       *card.Service
 	Grants      *grant.Grants
 	Links       *optin.Links
 	Domains     *domain.Domains
@@ -254,20 +256,20 @@ func (a *App) openAccounts() {
 	a.Accounts = account.New(account.Config{
 		DB:                a.DB,
 		Clock:             a.Clock,
-		Jobs:              a.Jobs,
 		Connections:       a.Grants,
 		BusinessAgreement: s.Agreement.Business,
 		DomainAgreement:   s.Agreement.Domain,
 		BaseURL:           s.BaseURL,
-		Cards:             a.cardProvider(),
 		Seal:              a.seal,
 		Notify:            a.notifyUser,
 		Provider:          a.identityProvider(),
 		AgentAllowance: func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
 			return a.MCP.Allowance(ctx, tx, org, plan)
 		},
+		CountCards: card.Count,
 	})
-	a.Accounts.Handle()
+	a.Cards = card.New(card.Config{DB: a.DB, Jobs: a.Jobs, Provider: a.cardProvider(), BaseURL: s.BaseURL})
+	a.Cards.Handle()
 }
 
 // openLinks opens the unsubscribe links. Without the right sealing key they cannot be

@@ -16,6 +16,7 @@ import (
 	"frontdesk/internal/app"
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/backup"
 	"frontdesk/internal/kernel/db/dbtest"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -97,7 +98,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		acked.Range(func(k, _ any) bool { before[k.(string)] = true; return true })
 		path := filepath.Join(t.TempDir(), "backup")
 		slowest.Store(0)
-		sum, err := a.DB.Backup(t.Context(), path, nil)
+		sum, err := backup.Write(t.Context(), a.DB, path, nil)
 		during := time.Duration(slowest.Load())
 		close(stop)
 		wg.Wait()
@@ -118,7 +119,7 @@ func TestBackupUnderLoad(t *testing.T) {
 				s.DatabaseURL = dbtest.Options(t, to).URL
 			}
 			o := app.DatabaseOptions(s)
-			if _, err := db.Restore(t.Context(), o, path, nil, nil); err != nil {
+			if _, err := backup.Restore(t.Context(), o, path, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			copied := fingerprints(t, o)
@@ -186,7 +187,7 @@ func TestBackupUnderLoad(t *testing.T) {
 func TestRestoredWithoutItsKey(t *testing.T) {
 	a := apptest.Start(t, db.SQLite)
 	path := filepath.Join(t.TempDir(), "backup")
-	if _, err := a.DB.Backup(t.Context(), path, nil); err != nil {
+	if _, err := backup.Write(t.Context(), a.DB, path, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, foreign := range []bool{false, true} {
@@ -200,7 +201,7 @@ func TestRestoredWithoutItsKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := db.Restore(t.Context(), app.DatabaseOptions(s), path, nil, nil); err != nil {
+		if _, err := backup.Restore(t.Context(), app.DatabaseOptions(s), path, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		b, err := app.Open(t.Context(), s, slog.New(slog.DiscardHandler))

@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/archive"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/backup"
 	"frontdesk/internal/kernel/job"
 )
 
@@ -274,10 +275,10 @@ func VerifyBackup(ctx context.Context, path, temp string, say db.ProgressFunc) (
 		return nil, err
 	}
 	again := filepath.Join(folder, "again")
-	if _, err := db.Backup(ctx, DatabaseOptions(s), again, say); err != nil {
+	if _, err := backup.WriteUnopened(ctx, DatabaseOptions(s), again, say); err != nil {
 		return nil, err
 	}
-	return out, db.CompareBackups(path, again)
+	return out, backup.Compare(path, again)
 }
 
 // checkBackups checks that the last backup is where it should be, and new enough.

@@ -20,6 +20,7 @@ import (
 	"frontdesk/internal/archive"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/backup"
 	"frontdesk/internal/kernel/db/dbtest"
 )
 
@@ -186,7 +187,7 @@ func TestVerifyFindsADifference(t *testing.T) {
 	a.SendREST(t, a.Key, http.MethodPost, "/v1/contacts", `{"lastName": "Late"}`).OK(t, 201)
 	later := filepath.Join(t.TempDir(), "later")
 	task[app.BackupResult](t, a, "backup", fmt.Sprintf(`{"path": %q}`, later))
-	if err := db.CompareBackups(path, later); err == nil {
+	if err := backup.Compare(path, later); err == nil {
 		t.Error("two different backups are called the same")
 	}
 	files, err := filepath.Glob(path + ".files/*/*")

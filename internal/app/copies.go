@@ -15,6 +15,7 @@ import (
 
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/backup"
 	"frontdesk/internal/resource/file"
 )
 
@@ -30,7 +31,7 @@ func filesFolderOf(path string) string { return path + ".files" }
 
 // BackupResult is what a backup holds, or what was restored from it.
 type BackupResult struct {
-	*db.Summary
+	*backup.Summary
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
 }
@@ -41,7 +42,7 @@ func Backup(ctx context.Context, s config.Settings, path string, say db.Progress
 	if err := refuseExisting(filesFolderOf(path)); err != nil {
 		return nil, err
 	}
-	sum, err := db.Backup(ctx, DatabaseOptions(s), path, say)
+	sum, err := backup.WriteUnopened(ctx, DatabaseOptions(s), path, say)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (a *App) writeBackup(ctx context.Context, path string, say db.ProgressFunc)
 	if err := refuseExisting(filesFolderOf(path)); err != nil {
 		return nil, err
 	}
-	sum, err := a.DB.Backup(ctx, path, say)
+	sum, err := backup.Write(ctx, a.DB, path, say)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func refuseExisting(path string) error {
 
 // copyFileBytes copies the files that a backup's rows name to the folder beside it. An
 // incomplete backup is removed, because it would look like a complete one.
-func copyFileBytes(ctx context.Context, blobs file.Blobs, sum *db.Summary, path string,
+func copyFileBytes(ctx context.Context, blobs file.Blobs, sum *backup.Summary, path string,
 	say db.ProgressFunc) (out *BackupResult, err error) {
 	began, told := time.Now(), time.Now()
 	out = &BackupResult{Summary: sum}
@@ -121,7 +122,7 @@ type backupFile struct {
 // eachBackupFile reads the rows of files in a backup. A backup of a schema that had no
 // files yet has none. A key becomes a path, so one that leads elsewhere is refused.
 func eachBackupFile(path string, fn func(*backupFile) error) error {
-	return db.EachBackupRow(path, "files", func(row map[string]any) error {
+	return backup.EachRow(path, "files", func(row map[string]any) error {
 		f := &backupFile{deleted: row["deleted_at"] != nil}
 		for name, into := range map[string]*string{"id": &f.id, "blob_key": &f.key, "sha256": &f.sum} {
 			var ok bool
@@ -203,7 +204,7 @@ func (c *checksumReader) Read(p []byte) (int, error) {
 // without their bytes would be worse than bytes without rows.
 func Restore(ctx context.Context, s config.Settings, path string, say db.ProgressFunc) (*BackupResult, error) {
 	out := &BackupResult{}
-	sum, err := db.Restore(ctx, DatabaseOptions(s), path, say, func(ctx context.Context) error {
+	sum, err := backup.Restore(ctx, DatabaseOptions(s), path, say, func(ctx context.Context) error {
 		return out.restoreFileBytes(ctx, &s, path)
 	})
 	if err != nil {

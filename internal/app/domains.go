@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/adapter/dnsimple"
 	"frontdesk/internal/adapter/sandbox"
 	"frontdesk/internal/adapter/stripe"
@@ -67,8 +68,8 @@ func openStripe(s config.Stripe) *stripe.Client {
 
 // cardProvider is the real payment provider, which keeps the cards, or nil for the
 // sandbox.
-func (a *App) cardProvider() account.CardProvider {
-	c, _ := a.newPayments().(account.CardProvider)
+func (a *App) cardProvider() card.Provider {
+	c, _ := a.newPayments().(card.Provider)
 	return c
 }
 

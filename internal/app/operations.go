@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
@@ -30,6 +31,7 @@ import (
 func (a *App) fillCatalog(more []*op.Op) *op.Catalog {
 	return a.Catalog.Add(
 		a.Accounts.Operations(),
+		a.Cards.Operations(),
 		a.Departures.Operations(),
 		business.New(business.Config{Accounts: a.Accounts}).Operations(),
 		contact.Operations(),
@@ -62,6 +64,7 @@ func Describe() *op.Catalog {
 	return (&App{
 		Catalog:     op.NewCatalog(),
 		Accounts:    &account.Accounts{},
+		Cards:       &card.Service{},
 		Departures:  &account.Departures{},
 		Links:       &optin.Links{},
 		Files:       &file.Store{},

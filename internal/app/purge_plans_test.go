@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/migrations"
 )
 
@@ -20,7 +21,7 @@ func TestPurgesWalkNoTable(t *testing.T) {
 		Unused int    `db:"notused"`
 		Detail string `db:"detail"`
 	}
-	for _, purge := range d.PurgeSteps() {
+	for _, purge := range life.PurgeSteps(d.LifeGraph()) {
 		statement := purge.Text
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			steps, err := db.QueryAll[step](ctx, tx, "EXPLAIN QUERY PLAN "+statement, 1, purgeBatch)

@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/resource/automation"
@@ -26,7 +27,7 @@ const overdueEvery = 10 * time.Second
 // declareRetention declares the jobs that remove old rows, and those that act when a
 // time has passed, such as invoices that become overdue.
 func (a *App) declareRetention() {
-	for _, x := range a.DB.ExpiringTables() {
+	for _, x := range life.ExpiringTables(a.DB) {
 		a.declareSweep(x.Table+".expire", time.Hour, x.NewSweep(a.Settings.Retention))
 	}
 	a.declareSweep("webhooks.forget_secrets", time.Hour,
@@ -48,8 +49,9 @@ func (a *App) declareRetention() {
 		return false, ledger.Purge(ctx, tx)
 	})
 	a.declareSweep("search.refold", time.Minute, db.RefoldSearchTexts)
+	purge := life.NewPurge(a.DB)
 	a.declareSweep("deleted.purge", time.Hour, func(ctx context.Context, tx *db.Tx, now clock.Time) (bool, error) {
-		return db.PurgeDeleted(ctx, tx, now.Add(-a.Settings.Retention.Deleted), purgeBatch)
+		return purge.RemoveBatch(ctx, tx, now.Add(-a.Settings.Retention.Deleted), purgeBatch)
 	})
 }
 

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"frontdesk/internal/account"
@@ -245,5 +249,66 @@ func TestConnectionsEnd(t *testing.T) {
 		a.AsOperator(t, "agents.deactivate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		a.AsOperator(t, "agents.activate", "agent", agent, fmt.Sprintf(`{"id": %q}`, agent))
 		ended(tokens, account.AgentDeactivated)
+
+		// The log says who ended each: whoever connected it, by the application; the owner; the operator.
+		type row struct {
+			Kind string `db:"actor_kind"`
+			ID   *id.ID `db:"actor_id"`
+		}
+		var by []row
+		if err := a.DB.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+			by, err = db.QueryAll[row](ctx, tx, `SELECT actor_kind, actor_id FROM events
+				WHERE organization_id = $1 AND type = 'agent.disconnected' ORDER BY seq`, a.Org)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range by {
+			switch {
+			case e.ID == nil:
+				got = append(got, e.Kind)
+			case *e.ID == a.OwnerID:
+				got = append(got, e.Kind+" owner")
+			case *e.ID == agent:
+				got = append(got, e.Kind+" agent")
+			default:
+				got = append(got, e.Kind+" somebody")
+			}
+		}
+		if want := []string{"user owner", "user owner", "system"}; !slices.Equal(got, want) {
+			t.Errorf("ended by %q, want %q", got, want)
+		}
 	})
+}
+
+// A client whose id is the address of its metadata document needs no registration. An address that cannot be one
+// is not fetched.
+func TestClientDocument(t *testing.T) {
+	var site *httptest.Server
+	var fetched atomic.Int64
+	site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fetched.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"client_id": %q, "client_name": "Documented", "redirect_uris": [%q]}`, site.URL+r.URL.Path,
+			apptest.Callback)
+	}))
+	defer site.Close()
+	s := apptest.Settings(t, db.SQLite)
+	s.AllowInsecureClientMetadata = true
+	a := apptest.StartWith(t, s)
+	(&client{t, a, site.URL + "/client.json"}).connect(a.NewAgent(t, a.Tenant, "all"))
+	if n := fetched.Load(); n == 0 {
+		t.Error("the document was not fetched")
+	}
+	before := fetched.Load()
+	for _, address := range []string{"", "/", "/../client.json", "/client.json#x"} {
+		if d, err := a.Grants.Ask(t.Context(), url.Values{"response_type": {"code"},
+			"client_id": {site.URL + address}, "redirect_uri": {apptest.Callback}}); err == nil && d.Refused == nil {
+			t.Errorf("%q is taken for a client", address)
+		}
+	}
+	if n := fetched.Load(); n != before {
+		t.Errorf("%d addresses were fetched that cannot be a client's", n-before)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -24,7 +25,7 @@ import (
 var _ = db.Declare("mailbox_mails", db.Life{
 	Refs:   []db.Ref{db.RefTo("message_id", "messages", db.EndsAtPurge)},
 	Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
-	Erase:  db.WholeRow,
+	Erase:  life.WholeRow,
 })
 
 // Mailbox keeps mail in the database, one row for each key.

@@ -8,17 +8,17 @@ import (
 	"net/url"
 	"strings"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
 
-var _ account.CardProvider = (*Client)(nil)
+var _ card.Provider = (*Client)(nil)
 
 // Card reads a card that a customer saved at Stripe.
-func (c *Client) Card(ctx context.Context, customer, card string) (*account.Card, error) {
+func (c *Client) Card(ctx context.Context, customer, cardID string) (*card.Card, error) {
 	var found paymentMethod
-	err := c.getJSON(ctx, "/v1/payment_methods/"+url.PathEscape(card), nil, &found)
+	err := c.getJSON(ctx, "/v1/payment_methods/"+url.PathEscape(cardID), nil, &found)
 	switch {
 	case isRefusal(err):
 		return nil, fault.Field("card", "Stripe knows no such payment method")
@@ -29,11 +29,11 @@ func (c *Client) Card(ctx context.Context, customer, card string) (*account.Card
 	case found.Customer == "" || found.Customer != customer:
 		return nil, fault.Field("customer", "Is not the customer that the card is saved for")
 	}
-	return toAccountCard(&found, customer), nil
+	return toCard(&found, customer), nil
 }
 
-func toAccountCard(m *paymentMethod, customer string) *account.Card {
-	return &account.Card{
+func toCard(m *paymentMethod, customer string) *card.Card {
+	return &card.Card{
 		Brand:            m.Card.Brand,
 		Last4:            m.Card.Last4,
 		ExpMonth:         m.Card.ExpMonth,
@@ -64,7 +64,7 @@ func (c *Client) CreateCustomer(ctx context.Context, key, name string) (string, 
 
 // OpenCardPage creates a Checkout Session in setup mode, which charges nothing
 // and attaches the card to the customer.
-func (c *Client) OpenCardPage(ctx context.Context, key string, q account.CardPageRequest) (*account.CardPage, error) {
+func (c *Client) OpenCardPage(ctx context.Context, key string, q card.PageRequest) (*card.Page, error) {
 	var made checkoutSession
 	err := c.postForm(ctx, "/v1/checkout/sessions", key, form{
 		"mode":                    "setup",
@@ -78,7 +78,7 @@ func (c *Client) OpenCardPage(ctx context.Context, key string, q account.CardPag
 	var e *apiError
 	switch {
 	case isRefusal(err) && errors.As(err, &e) && e.Code == "resource_missing" && e.Param == "customer":
-		return nil, account.ErrNoCustomer
+		return nil, card.ErrNoCustomer
 	case err != nil:
 		return nil, fmt.Errorf("stripe: checkout: %w", err)
 	}
@@ -87,21 +87,21 @@ func (c *Client) OpenCardPage(ctx context.Context, key string, q account.CardPag
 		return nil, fmt.Errorf("stripe: the page for cards is at %s, not at %s; set --stripe-checkout-url",
 			originOf(made.URL), c.checkout)
 	}
-	return &account.CardPage{ID: made.ID, URL: made.URL}, nil
+	return &card.Page{ID: made.ID, URL: made.URL}, nil
 }
 
 // ReadCardPage reads a Checkout Session and the card that was saved on it.
-func (c *Client) ReadCardPage(ctx context.Context, page string) (*account.CardPageState, error) {
+func (c *Client) ReadCardPage(ctx context.Context, page string) (*card.PageState, error) {
 	var found setupSession
 	err := c.getJSON(ctx, "/v1/checkout/sessions/"+url.PathEscape(page),
 		form{"expand[0]": "setup_intent.payment_method"}, &found)
 	if isRefusal(err) {
-		return &account.CardPageState{}, nil // unknown to Stripe: the caller finds that it is not its own
+		return &card.PageState{}, nil // unknown to Stripe: the caller finds that it is not its own
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stripe: checkout: %w", err)
 	}
-	out := &account.CardPageState{Setup: id.ID(found.ClientReferenceID), Customer: found.Customer}
+	out := &card.PageState{Setup: id.ID(found.ClientReferenceID), Customer: found.Customer}
 	setup := found.SetupIntent
 	if found.Mode != "setup" || found.Status != "complete" || setup == nil || setup.Status != "succeeded" ||
 		setup.PaymentMethod == nil || setup.PaymentMethod.Card == nil {
@@ -110,14 +110,14 @@ func (c *Client) ReadCardPage(ctx context.Context, page string) (*account.CardPa
 	if setup.Customer == "" || setup.Customer != out.Customer {
 		return nil, fmt.Errorf("stripe: the card of %s is saved for another customer", page)
 	}
-	out.Card = toAccountCard(setup.PaymentMethod, out.Customer)
+	out.Card = toCard(setup.PaymentMethod, out.Customer)
 	return out, nil
 }
 
 // DetachCard removes a card from its customer, so that Stripe no longer charges it.
 // A card that is already detached, or unknown, is left alone.
-func (c *Client) DetachCard(ctx context.Context, card string) error {
-	err := c.postForm(ctx, "/v1/payment_methods/"+url.PathEscape(card)+"/detach", "", nil, nil)
+func (c *Client) DetachCard(ctx context.Context, cardID string) error {
+	err := c.postForm(ctx, "/v1/payment_methods/"+url.PathEscape(cardID)+"/detach", "", nil, nil)
 	if err != nil && !isRefusal(err) {
 		return fmt.Errorf("stripe: detach: %w", err)
 	}

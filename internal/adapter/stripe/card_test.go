@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/adapter/stripe/stripetest"
 )
 
-func ask(customer string) account.CardPageRequest {
-	return account.CardPageRequest{Setup: "our-setup", Customer: customer, Done: "https://desk.example/saved?page=",
+func ask(customer string) card.PageRequest {
+	return card.PageRequest{Setup: "our-setup", Customer: customer, Done: "https://desk.example/saved?page=",
 		Canceled: "https://desk.example/"}
 }
 
@@ -45,13 +45,13 @@ func TestCardPage(t *testing.T) {
 	if err != nil || s.Card == nil {
 		t.Fatalf("after: %+v, %v", s, err)
 	}
-	card := *s.Card
-	if card.Brand != "mastercard" || card.Last4 != "4444" || card.ExpMonth != 7 || card.ExpYear != 2031 ||
-		card.ProviderID != "pm_cs_test_1" || *card.ProviderCustomer != who {
-		t.Errorf("%+v", card)
+	saved := *s.Card
+	if saved.Brand != "mastercard" || saved.Last4 != "4444" || saved.ExpMonth != 7 || saved.ExpYear != 2031 ||
+		saved.ProviderID != "pm_cs_test_1" || *saved.ProviderCustomer != who {
+		t.Errorf("%+v", saved)
 	}
 	for range 2 { // the second finds it detached
-		if err := c.DetachCard(t.Context(), card.ProviderID); err != nil || f.IsAttached(card.ProviderID) {
+		if err := c.DetachCard(t.Context(), saved.ProviderID); err != nil || f.IsAttached(saved.ProviderID) {
 			t.Errorf("detach: %v", err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestCardPage(t *testing.T) {
 
 func TestCardPageRefusals(t *testing.T) {
 	f, c := start(t)
-	if _, err := c.OpenCardPage(t.Context(), "k", ask("cus_gone")); !errors.Is(err, account.ErrNoCustomer) {
+	if _, err := c.OpenCardPage(t.Context(), "k", ask("cus_gone")); !errors.Is(err, card.ErrNoCustomer) {
 		t.Errorf("an unknown customer: %v", err)
 	}
 	if s, err := c.ReadCardPage(t.Context(), "cs_gone"); err != nil || s.Setup != "" || s.Card != nil {

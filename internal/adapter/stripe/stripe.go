@@ -1,4 +1,4 @@
-// Package stripe saves cards on Stripe's own pages (card.go, the account.CardProvider)
+// Package stripe saves cards on Stripe's own pages (card.go, the card.Provider)
 // and charges them off session, without their owner present, through PaymentIntents
 // (this file, the domain.Payments). Every charge and refund carries our key
 // twice: as the idempotency key, so that repeating a request does nothing new,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/adapter/stripe/stripetest"
 	"frontdesk/internal/apptest"
@@ -163,7 +163,7 @@ func TestShapes(t *testing.T) {
 		t.Errorf("customer: %q, %v", name, err)
 	}
 	opened, err := c.OpenCardPage(t.Context(), "s-1",
-		account.CardPageRequest{Setup: "s", Customer: "cus_1", Done: "https://desk.example/settings/cards/saved?page=",
+		card.PageRequest{Setup: "s", Customer: "cus_1", Done: "https://desk.example/settings/cards/saved?page=",
 			Canceled: "https://desk.example/"})
 	if err != nil || opened.ID == "" {
 		t.Errorf("a page for a card: %+v, %v", opened, err)

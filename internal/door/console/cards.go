@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/kernel/fault"
 )
 
@@ -16,7 +16,7 @@ var sandboxCards = []option{{"visa", "Visa 4242: every charge succeeds"},
 	{"insufficient", "Visa 9995: insufficient funds"}, {"slow", "Visa 0077: the answer is slow"}}
 
 type cardsData struct {
-	Cards   sheet[account.Card]
+	Cards   sheet[card.Card]
 	Form    *form
 	Choices []option
 	Default bool   // one of them is the default
@@ -27,7 +27,7 @@ type cardsData struct {
 func (v *visit) cardsPage() error { return v.showCards(http.StatusOK, blank("test", "visa")) }
 
 func (v *visit) showCards(status int, f *form) error {
-	cards, err := listPage[account.Card](v, "payment_methods.list", nil)
+	cards, err := listPage[card.Card](v, "payment_methods.list", nil)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (v *visit) addCard() error {
 
 // addCardOutside sends the browser to the payment provider's page.
 func (v *visit) addCardOutside() error {
-	var s account.OpenCardSetup
+	var s card.OpenSetup
 	if err := v.do("payment_methods.start_setup", fields{}, &s); err != nil {
 		v.setRetryAfter(err)
 		v.logProviderFailure(err)
@@ -81,9 +81,9 @@ func (v *visit) addCardOutside() error {
 // savedCard is the page that the provider sends the browser back to. It may be
 // loaded again: the card is saved only once.
 func (v *visit) savedCard() error {
-	var card account.SavedCard
-	err := v.do("payment_methods.finish_setup", fields{"page": v.r.URL.Query().Get("page")}, &card)
-	if err == nil && card.Again {
+	var saved card.Saved
+	err := v.do("payment_methods.finish_setup", fields{"page": v.r.URL.Query().Get("page")}, &saved)
+	if err == nil && saved.Again {
 		return v.done(cardsPath, "samecard")
 	}
 	if err == nil {
@@ -93,13 +93,13 @@ func (v *visit) savedCard() error {
 	f := fault.FromError(err)
 	d := cardReturn{Text: f.Sentence(), Back: cardsPath}
 	switch f.Kind {
-	case account.PaymentProviderDown:
+	case card.ProviderDown:
 		d.Text = "The payment provider does not answer. If you saved the card there, it is not lost: try again in a " +
 			"moment."
 		d.Again = v.r.URL.RequestURI()
-	case account.TooManyCards:
+	case card.LimitReached:
 		d.Again = v.r.URL.RequestURI()
-	case account.CardSetupIncomplete, account.CardSetupUsed, fault.NotFound, fault.Invalid:
+	case card.SetupIncomplete, card.SetupUsed, fault.NotFound, fault.Invalid:
 	default:
 		return err
 	}
@@ -114,7 +114,7 @@ type cardReturn struct{ Text, Again, Back string }
 // logProviderFailure logs what the payment provider said for the operator. The
 // visitor learns only that it does not work.
 func (v *visit) logProviderFailure(err error) {
-	if fault.IsKind(err, account.PaymentProviderDown) {
+	if fault.IsKind(err, card.ProviderDown) {
 		v.Log.WarnContext(v.r.Context(), "the payment provider failed", "trace_id", v.id, "path", v.route(), "err", err)
 	}
 }
@@ -128,7 +128,7 @@ func (v *visit) deleteCardPage() error {
 	if err != nil {
 		return err
 	}
-	cards, err := listFirst[account.Card](v, "payment_methods.list", nil)
+	cards, err := listFirst[card.Card](v, "payment_methods.list", nil)
 	if err != nil {
 		return err
 	}

@@ -533,3 +533,19 @@ func TestRefusalsAreJSON(t *testing.T) {
 		}
 	}
 }
+
+// A server behind a path serves agents below that path, and nowhere else.
+func TestPathOfTheURL(t *testing.T) {
+	s := apptest.Settings(t, db.SQLite)
+	s.MCPURL = "https://agents.example/desk"
+	a := apptest.StartWith(t, s)
+	for path, want := range map[string]int{"/desk/mcp": http.StatusUnauthorized, "/mcp": http.StatusNotFound} {
+		r, err := http.Post(a.AgentURL+path, "application/json", strings.NewReader(ping)) //nolint:noctx // a test
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Body.Close(); err != nil || r.StatusCode != want {
+			t.Errorf("%s answers %d, want %d: %v", path, r.StatusCode, want, err)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (t *Table[T]) rememberRow(tx *Tx, row *T) {
 	if !tx.writable {
 		return
 	}
-	key := id.ID(t.mapping.fieldValue(reflect.ValueOf(row).Elem(), t.fieldForColumn("id")).String())
+	key := id.ID(t.columnText(row, "id"))
 	tx.lastChange = max(tx.lastChange, clock.Time(t.mapping.fieldValue(reflect.ValueOf(row).Elem(),
 		t.fieldForColumn("updated_at")).Int()))
 	if tx.RowBefore(key) == nil {

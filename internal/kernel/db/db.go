@@ -6,15 +6,16 @@
 //
 // Start reading at DB.Write in this file. Then come the files that resources use:
 // table.go, where.go and page.go, and lock.go for what a write locks first. Each
-// table declares what becomes of its rows (life.go); delete.go, undelete.go,
-// purge.go, erase.go and repoint.go follow that declaration and name no table.
+// table declares what becomes of its rows (life.go); delete.go, undelete.go and
+// package life follow that declaration and name no table.
 // words.go, search.go and follow.go are the full-text search.
 //
 // On SQLite one goroutine runs all writes and groups those that wait into one
 // commit (writer.go, sqlite.go). On PostgreSQL every write is a READ COMMITTED
 // transaction that locks its root row first (Lock) and runs again when the server
 // asks for it (postgres.go, pgsession.go, outcome.go). migrate.go and schema.go
-// have the schema; snapshot.go, backup.go and restore.go copy whole databases.
+// have the schema; snapshot.go reads whole tables and load.go fills them, for package
+// backup.
 //
 // The package never sees a resource, and nothing outside it sees an engine.
 package db
@@ -27,6 +28,7 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,9 +63,9 @@ type DB struct {
 	engine         engine
 	opts           Options
 	stats          Stats
-	lifeGraph      lifeGraph
-	diskFull       atomic.Bool // a write has failed on a full disk; CheckReady then tries to write
-	searchRefolded atomic.Bool // no search text of an old version is left; see RefoldSearchTexts
+	lifeGraph      func() *LifeGraph // reads the migrations once
+	diskFull       atomic.Bool       // a write has failed on a full disk; CheckReady then tries to write
+	searchRefolded atomic.Bool       // no search text of an old version is left; see RefoldSearchTexts
 }
 
 // engine is what SQLite and PostgreSQL each provide, in sqlite.go and in
@@ -125,7 +127,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if o.ConnectionWait == 0 {
 		o.ConnectionWait = 10 * time.Second
 	}
-	d := &DB{opts: o}
+	d := &DB{opts: o, lifeGraph: sync.OnceValue(func() *LifeGraph { return readLifeGraph(o.Migrations) })}
 	open := d.openSQLite
 	if o.URL != "" {
 		open = d.openPostgres

@@ -21,8 +21,8 @@ var _ = Declare("cleared_references", Life{
 // deleteDependents deletes the rows that belong to a row that was just deleted,
 // and clears the references to it.
 func deleteDependents(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
-	for _, r := range tx.db.referrers(table) {
-		if r.ref.Fate != Ends || !tx.db.relation(r.table).HasColumn("deleted_at") {
+	for _, r := range tx.LifeGraph().Referrers[table] {
+		if r.Ref.Fate != Ends || !tx.LifeGraph().Tables[r.Table].HasColumn("deleted_at") {
 			continue
 		}
 		if err := deleteChildren(ctx, tx, r, org, row, now); err != nil {
@@ -35,10 +35,10 @@ func deleteDependents(ctx context.Context, tx *Tx, table string, org, row id.ID,
 // deleteChildren deletes the rows of one table that belong to a deleted row, and what
 // belongs to them in turn. All get the same deleted_at, by which Undelete knows
 // what ended together. Rows that nothing refers to need only one statement.
-func deleteChildren(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now clock.Time) error {
-	text := "UPDATE " + r.table + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND " +
-		r.ref.Column + " = $2 AND deleted_at IS NULL"
-	if len(tx.db.referrers(r.table)) == 0 && !isSearchable(tx, r.table) {
+func deleteChildren(ctx context.Context, tx *Tx, r Referrer, org, row id.ID, now clock.Time) error {
+	text := "UPDATE " + r.Table + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND " +
+		r.Ref.Column + " = $2 AND deleted_at IS NULL"
+	if len(tx.LifeGraph().Referrers[r.Table]) == 0 && !isSearchable(tx, r.Table) {
 		_, err := Exec(ctx, tx, text, org, row, now)
 		return err
 	}
@@ -51,10 +51,10 @@ func deleteChildren(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now
 		return err
 	}
 	for _, v := range rows {
-		if isSearchable(tx, r.table) {
-			UpdateSearchIndex(tx, r.table, v.Seq, "")
+		if isSearchable(tx, r.Table) {
+			UpdateSearchIndex(tx, r.Table, v.Seq, "")
 		}
-		if err := deleteDependents(ctx, tx, r.table, org, v.ID, now); err != nil {
+		if err := deleteDependents(ctx, tx, r.Table, org, v.ID, now); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func deleteChildren(ctx context.Context, tx *Tx, r referrer, org, row id.ID, now
 
 // isSearchable reports whether a table's rows can be searched for.
 func isSearchable(tx *Tx, table string) bool {
-	return tx.db.relation(table).HasColumn("search")
+	return tx.LifeGraph().Tables[table].HasColumn("search")
 }
 
 // clearReferences clears the visible references to a deleted row. One statement records
@@ -71,10 +71,10 @@ func isSearchable(tx *Tx, table string) bool {
 // only statement.
 func clearReferences(ctx context.Context, tx *Tx, table string, org, row id.ID, now clock.Time) error {
 	var notes []string
-	for _, r := range tx.db.referrers(table) {
-		if r.ref.Fate == Clears {
-			notes = append(notes, "SELECT organization_id, CAST($3 AS BIGINT), '"+r.table+"', '"+r.ref.Column+"', id, "+
-				r.ref.Column+" FROM "+r.table+" WHERE organization_id = $1 AND "+r.ref.Column+" = $2")
+	for _, r := range tx.LifeGraph().Referrers[table] {
+		if r.Ref.Fate == Clears {
+			notes = append(notes, "SELECT organization_id, CAST($3 AS BIGINT), '"+r.Table+"', '"+r.Ref.Column+"', id, "+
+				r.Ref.Column+" FROM "+r.Table+" WHERE organization_id = $1 AND "+r.Ref.Column+" = $2")
 		}
 	}
 	if len(notes) == 0 {

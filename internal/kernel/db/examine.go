@@ -31,7 +31,7 @@ const oldestPostgres = 150000
 // whole SQLite file only when no other process has it open.
 func Examine(ctx context.Context, o Options) (*Condition, error) {
 	c := &Condition{Engine: SQLite}
-	_, last, err := readRelations(o.Migrations, newestVersion)
+	_, last, err := ReadRelations(o.Migrations, newestVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (c *Condition) examineSQLite(ctx context.Context, o Options) error {
 		return err
 	}
 	c.Bytes = info.Size()
-	lock, err := lockFile(o.Path + ".lock")
+	lock, err := o.LockFile()
 	switch {
 	case errors.Is(err, ErrOwned):
 		c.Owned = true
@@ -151,25 +151,4 @@ func (c *Condition) examinePostgres(ctx context.Context, o Options) error {
 			AND (has_database_privilege(current_database(), 'CREATE')
 			OR (SELECT count(*) FROM pg_extension WHERE extname IN ('pg_trgm', 'btree_gin')) = 2), FALSE)`).
 		Scan(&c.MayNotMigrate)
-}
-
-// ViewSnapshot runs fn on a snapshot of a database. The schema stays as it is, so it also
-// works before a migration.
-func ViewSnapshot(ctx context.Context, o Options, fn func(*Snapshot) error) error {
-	s, err := openSnapshot(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer s.source.releaseView()
-	return fn(s)
-}
-
-// FindTable finds a table by its name, or nil.
-func (s *Snapshot) FindTable(name string) *Relation {
-	for i := range s.Tables {
-		if s.Tables[i].Name == name {
-			return &s.Tables[i]
-		}
-	}
-	return nil
 }

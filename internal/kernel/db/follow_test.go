@@ -81,19 +81,24 @@ func TestIndexFollows(t *testing.T) {
 		case n < 5 || len(live) == 0:
 			v := &paper{ID: id.New(), Org: org, CreatedAt: clock.Time(-number), Number: number, Search: text}
 			write(func(ctx context.Context, tx *db.Tx) error {
-				if err := paperTable.Insert(ctx, tx, v); err != nil {
-					return err
-				}
-				db.UpdateSearchIndex(tx, "papers", v.Seq, text)
-				return nil
+				return paperTable.Insert(ctx, tx, v)
 			})
 			live, number = append(live, v), number+1
 		case n < 7:
 			v := live[random.IntN(len(live))]
 			write(func(ctx context.Context, tx *db.Tx) error {
-				db.UpdateSearchIndex(tx, "papers", v.Seq, text)
-				_, err := db.Exec(ctx, tx, "UPDATE papers SET search = $2 WHERE seq = $1", v.Seq, text)
-				return err
+				row, err := paperTable.Lock(ctx, tx, org, v.ID)
+				if err != nil {
+					return err
+				}
+				if random.IntN(3) == 0 { // another text on the way, perhaps to the one it had
+					row.Search = " " + words[random.IntN(len(words))]
+					if err := paperTable.Save(ctx, tx, row); err != nil {
+						return err
+					}
+				}
+				row.Search = text
+				return paperTable.Save(ctx, tx, row)
 			})
 			v.Search = text
 		case n < 9:
@@ -124,11 +129,7 @@ func TestIndexFollows(t *testing.T) {
 	caughtUp(t, d)
 	v := &paper{ID: id.New(), Org: org, CreatedAt: -1, Number: 1, Search: " amber"}
 	write(func(ctx context.Context, tx *db.Tx) error {
-		if err := paperTable.Insert(ctx, tx, v); err != nil {
-			return err
-		}
-		db.UpdateSearchIndex(tx, "papers", v.Seq, v.Search)
-		return nil
+		return paperTable.Insert(ctx, tx, v)
 	})
 	live = append(live, v)
 	crashed := dbtest.Options(t, db.SQLite, papers)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"frontdesk/internal/kernel/config"
@@ -18,8 +18,9 @@ import (
 // Life says what happens to a table's rows: what they are deleted with, which
 // references they lose, how long they are kept, what an export contains and what
 // is sealed. Deletion, purge, erasure, export and key rotation all follow the
-// lives of the tables; none of them names a table. A test checks that every table
-// of the schema has a life, and every id in a row a Ref.
+// lives of the tables; none of them names a table. Package life has those of them
+// that nothing here needs. A test checks that every table of the schema has a life,
+// and every id in a row a Ref.
 type Life struct {
 	Noun string // what people call a row: "There is no such …."
 
@@ -28,8 +29,8 @@ type Life struct {
 	// Refs are the other rows that it names. An id that names two kinds of row
 	// is listed once for each.
 	Refs []Ref
-	// Yields are for rows that cannot move as they are when two rows that they name
-	// are merged into one: see RepointReferences.
+	// MergeRules are for rows that cannot move as they are when two rows that they name
+	// are merged into one: see life.Merge.
 	MergeRules []MergeRule
 
 	// Permanent is for tables whose rows are never deleted, or whose deleted rows
@@ -41,35 +42,51 @@ type Life struct {
 	// Expire removes rows by their age, whether they are deleted or not.
 	Expire Expiry
 
-	// Somebody says that a row is a person or company that the organization deals
+	// Counterparty says that a row is a person or company that the organization deals
 	// with, or a conversation with them. What is written about one of them is not
 	// meant for another.
 	Counterparty bool
 
-	// Strangers are the columns that people outside the organization can fill, and
+	// ExternalText lists the columns that people outside the organization can fill, and
 	// its own people too: the subject of a mail, the name of its attachment. A row
 	// type with the column external must have them, NoExternalText where there are
 	// none.
 	ExternalText []string
-	// Answered are the columns that only outsiders fill: what another server
+	// ExternalOnly lists the columns that only outsiders fill: what another server
 	// answered.
 	ExternalOnly []string
 
-	// Erase is what erasing a person does to a row that names them.
-	Erase Erase
+	// Erase is what erasing a person does to a row that names them: life.WholeRow,
+	// life.BlankColumns or life.EraseByFunc.
+	Erase EraseRule
 
 	// Sealed lists the columns that hold sealed bytes.
 	Sealed []Sealed
 
-	// Bytes is the column that counts towards the organization's storage.
+	// StorageColumn is the column that counts towards the organization's storage.
 	StorageColumn string
 
 	// Unexported lists the columns that an export leaves out: secrets and internal
 	// state. An export always leaves out bytes and search.
 	Unexported []string
-	// Belongs is the SQL condition under which a row belongs to the organization
+	// BelongsWhere is the SQL condition under which a row belongs to the organization
 	// $1, for a table without organization_id. Without it nothing is exported.
 	BelongsWhere string
+}
+
+// EraseRule is a life.Erase. Its functions take a transaction of this package, which
+// therefore cannot import that type.
+type EraseRule interface{ IsEraseRule() }
+
+// MergeRule is what happens to a row that refers to a merged row but cannot move to the
+// row that stays as it is, because that one has its like: a second primary address,
+// the same address again.
+type MergeRule struct {
+	Where string // which rows, as a condition: $1 is the organization, $3 the row that stays
+
+	// Column, which has the first of these values, gets the second; both are SQL.
+	// Without a column the rows are deleted.
+	Column, RestoreTo, SetTo string
 }
 
 // Ref is a column that names a row of another table.
@@ -139,8 +156,8 @@ func StoredBytes(organization string) string {
 // OrganizationOf finds the organization of a row, deleted or not, by what people call the
 // row and its id. ErrNoRow means that there is no such row, or no such noun.
 func OrganizationOf(ctx context.Context, tx *Tx, noun string, row id.ID) (id.ID, error) {
-	for _, table := range tx.db.tablesReferrersFirst() {
-		if declaredLives[table].Noun == noun && tx.db.relation(table).HasColumn("organization_id") {
+	for _, table := range tx.LifeGraph().Order {
+		if declaredLives[table].Noun == noun && tx.LifeGraph().Tables[table].HasColumn("organization_id") {
 			return QueryOne[id.ID](ctx, tx, "SELECT organization_id FROM "+table+" WHERE id = $1", row)
 		}
 	}
@@ -201,105 +218,86 @@ func SealedColumns() (out []SealedColumn) {
 	return out
 }
 
-// referrer is a table whose rows name rows of another.
-type referrer struct {
-	table string
-	ref   Ref
-}
-
-// referrers lists the references to rows of a table, without those that stay when
-// the row goes (Keeps).
-func (d *DB) referrers(table string) []referrer { return d.readLifeGraph().referrers[table] }
-
-// Referrers lists the references to the rows of a table, of tables whose rows have
-// ids. The Table of such a Ref is the one that refers.
-func (tx *Tx) Referrers(table string) (out []Ref) {
-	for _, r := range tx.db.referrers(table) {
-		if tx.db.relation(r.table).HasColumn("id") {
-			out = append(out, Ref{Column: r.ref.Column, Table: r.table})
-		}
-	}
-	return out
+// Referrer is a reference, and the table whose rows have it.
+type Referrer struct {
+	Table string
+	Ref   Ref
 }
 
 // TableOfEventName is the table whose rows events call name, such as contact, or empty.
 func TableOfEventName(name string) string {
 	for _, table := range DeclaredTables() {
-		if l := declaredLives[table]; l.Noun != "" && l.eventName() == name {
+		if l := declaredLives[table]; l.Noun != "" && l.EventName() == name {
 			return table
 		}
 	}
 	return ""
 }
 
-// tablesReferrersFirst lists the tables so that a table comes after those that refer to it. A
-// purge in this order removes rows before those that they belong to.
-func (d *DB) tablesReferrersFirst() []string { return d.readLifeGraph().order }
-
-// lifeGraph is the graph of this database's tables and their references, made when it
-// is first needed. A test's database may have fewer tables than are declared.
-type lifeGraph struct {
-	once      sync.Once
-	tables    map[string]*Relation
-	referrers map[string][]referrer // by the table that they name, in an order that never changes
-	order     []string
-
-	purgeOnce sync.Once
-	purges    []PurgeStep
+// LifeGraph is the graph of a database's tables and their references.
+type LifeGraph struct {
+	Tables map[string]*Relation // the declared tables, as the schema has them
+	// Referrers lists the references to a table's rows, without those that stay when the
+	// row goes (Keeps), in an order that never changes.
+	Referrers map[string][]Referrer
+	// Order lists the tables so that each comes after those that refer to it. A purge in
+	// this order removes rows before those that they belong to.
+	Order []string
 }
+
+// LifeGraph is the graph of this database, made when it is first needed. A test's
+// database may have fewer tables than are declared.
+func (d *DB) LifeGraph() *LifeGraph { return d.lifeGraph() }
+
+// LifeGraph is the graph of the transaction's database.
+func (tx *Tx) LifeGraph() *LifeGraph { return tx.db.lifeGraph() }
 
 // readLifeGraph reads the graph: the tables that the migrations have, and the lives that
 // are declared for them. It panics if the migrations, which Open has read before,
 // cannot be read.
-func (d *DB) readLifeGraph() *lifeGraph {
-	w := &d.lifeGraph
-	w.once.Do(func() {
-		all, _, err := readRelations(d.opts.Migrations, math.MaxInt64)
-		if err != nil {
-			panic(fmt.Sprintf("db: cannot read the migrations again: %v", err))
+func readLifeGraph(migrations []fs.FS) *LifeGraph {
+	all, _, err := ReadRelations(migrations, math.MaxInt64)
+	if err != nil {
+		panic(fmt.Sprintf("db: cannot read the migrations again: %v", err))
+	}
+	g := &LifeGraph{Tables: map[string]*Relation{}, Referrers: map[string][]Referrer{}}
+	for i := range all {
+		if declaredLives[all[i].Name] != nil {
+			g.Tables[all[i].Name] = &all[i]
 		}
-		w.tables, w.referrers = map[string]*Relation{}, map[string][]referrer{}
-		for i := range all {
-			if declaredLives[all[i].Name] != nil {
-				w.tables[all[i].Name] = &all[i]
+	}
+	names := slices.Sorted(maps.Keys(g.Tables))
+	for _, name := range names {
+		for _, r := range declaredLives[name].AllReferences() {
+			if r.Fate != Keeps {
+				g.Referrers[r.Table] = append(g.Referrers[r.Table], Referrer{name, r})
 			}
 		}
-		names := slices.Sorted(maps.Keys(w.tables))
-		for _, name := range names {
-			for _, r := range declaredLives[name].AllReferences() {
-				if r.Fate != Keeps {
-					w.referrers[r.Table] = append(w.referrers[r.Table], referrer{name, r})
-				}
-			}
+	}
+	seen := map[string]bool{}
+	// A depth-first walk: a table is appended after all that refer to it. seen also
+	// ends circles, as of folders in folders.
+	var visit func(string)
+	visit = func(table string) {
+		if seen[table] {
+			return
 		}
-		seen := map[string]bool{}
-		// A depth-first walk: a table is appended after all that refer to it. seen also
-		// ends circles, as of folders in folders.
-		var visit func(string)
-		visit = func(table string) {
-			if seen[table] {
-				return
-			}
-			seen[table] = true
-			for _, r := range w.referrers[table] {
-				visit(r.table)
-			}
-			w.order = append(w.order, table)
+		seen[table] = true
+		for _, r := range g.Referrers[table] {
+			visit(r.Table)
 		}
-		for _, table := range names {
-			visit(table)
-		}
-	})
-	return w
+		g.Order = append(g.Order, table)
+	}
+	for _, table := range names {
+		visit(table)
+	}
+	return g
 }
-
-// relation is a declared table as the schema has it, or nil.
-func (d *DB) relation(table string) *Relation { return d.readLifeGraph().tables[table] }
 
 // EventName is what events call a row: "email opt-in" is email_opt_in.
 func EventName(noun string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(noun))
 }
 
-// eventName is what events call a row of the table.
-func (l *Life) eventName() string { return EventName(l.Noun) }
+// EventName is what events call a row of the table.
+func (l *Life) EventName() string { return EventName(l.Noun) }

@@ -16,6 +16,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// first is a schema with one table, and second what a later version adds to it.
+var (
+	first = fstest.MapFS{"0001_things.sql": {Data: []byte("-- Things.\n\nCREATE TABLE things (\n  seq SEQ,\n" +
+		"  id ID NOT NULL UNIQUE,\n  ok BOOL NOT NULL\n);\n")}}
+	second = fstest.MapFS{"0002_more.sql": {Data: []byte("-- More.\nALTER TABLE things ADD COLUMN colour TEXT;\n" +
+		"UPDATE things SET colour = 'red' WHERE ok;\n")}}
+)
+
 // A version that does not know the newest migration does not open a database
 // that says nothing about older ones: it would write rows as they were before.
 func TestOlderVersionIsRefused(t *testing.T) {

@@ -103,7 +103,7 @@ func hasOldTexts(ctx context.Context, tx *Tx) (bool, error) {
 		return false, nil
 	}
 	n := 0
-	if tx.db.relation("search_refolds") != nil {
+	if tx.LifeGraph().Tables["search_refolds"] != nil {
 		var err error
 		if n, err = QueryOne[int](ctx, tx, "SELECT count(*) FROM search_refolds"); err != nil {
 			return false, err

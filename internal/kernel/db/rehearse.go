@@ -97,7 +97,7 @@ func (tx *Tx) TraceVersion(row id.ID, at clock.Time) {
 // traceInsert notes a row that is about to be inserted.
 func (t *Table[T]) traceInsert(tx *Tx, row *T) {
 	if tx.trace != nil {
-		tx.TraceInserted(id.ID(t.mapping.fieldValue(reflect.ValueOf(row).Elem(), t.fieldForColumn("id")).String()))
+		tx.TraceInserted(id.ID(t.columnText(row, "id")))
 	}
 }
 

@@ -45,8 +45,8 @@ func (r *Relation) ColumnIndex(column string) int {
 	return slices.IndexFunc(r.Columns, func(c Column) bool { return c.Name == column })
 }
 
-// numberColumn is the column that numbers the rows: the one of type SEQ, usually seq.
-func (r *Relation) numberColumn() string {
+// NumberColumn is the column that numbers the rows: the one of type SEQ, usually seq.
+func (r *Relation) NumberColumn() string {
 	for _, c := range r.Columns {
 		if c.Type == TypeSeq {
 			return c.Name
@@ -71,10 +71,10 @@ var (
 	addedLine  = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) (ID|TIME|INT|BOOL|JSON|BYTES|TEXT)\b`)
 )
 
-// readRelations reads the tables from the migrations up to a version, parents before
+// ReadRelations reads the tables from the migrations up to a version, parents before
 // their children. last is the newest version that there is. The parser knows only
 // the form that repo_test.go insists on: a column per line, and no table dropped.
-func readRelations(folders []fs.FS, version int64) (out []Relation, last int64, err error) {
+func ReadRelations(folders []fs.FS, version int64) (out []Relation, last int64, err error) {
 	all, err := readMigrations(folders)
 	if err != nil {
 		return nil, 0, err

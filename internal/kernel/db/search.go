@@ -25,7 +25,8 @@ type indexChange struct {
 }
 
 // UpdateSearchIndex records that a row's search text changed, or that the row is gone when
-// text is empty. On SQLite the writer applies it with the commit (follow.go).
+// text is empty. Table's Insert, Save and SoftDelete call it; whoever writes the column by a statement of
+// its own calls it too. On SQLite the writer applies it with the commit (follow.go).
 // PostgreSQL indexes the column by itself.
 func UpdateSearchIndex(tx *Tx, table string, seq int64, text string) {
 	if tx.Engine() == SQLite {

@@ -71,7 +71,6 @@ func fillPapers(t *testing.T, d *db.DB, org id.ID, texts []string) {
 			if err := paperTable.Insert(ctx, tx, v); err != nil {
 				return err
 			}
-			db.UpdateSearchIndex(tx, "papers", v.Seq, text)
 		}
 		return nil
 	})

@@ -24,9 +24,9 @@ type Snapshot struct {
 	Tables []Relation
 
 	source interface {
-		// rows passes each row's cells to fn, valid until the next row.
+		// readRows passes each row's cells to fn, valid until the next row.
 		readRows(ctx context.Context, text string, columns []Column, args []any, fn func([]Cell) error) error
-		// last returns the highest number that a row of the table ever had.
+		// lastNumber returns the highest number that a row of the table ever had.
 		lastNumber(ctx context.Context, r *Relation) (int64, error)
 		releaseView()
 	}
@@ -44,6 +44,17 @@ type Cell struct {
 func (d *DB) Snapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	panicInTransaction(ctx, "Snapshot")
 	return ViewSnapshot(ctx, d.opts, fn)
+}
+
+// ViewSnapshot runs fn on a snapshot of a database. The schema stays as it is, so it also
+// works before a migration.
+func ViewSnapshot(ctx context.Context, o Options, fn func(*Snapshot) error) error {
+	s, err := openSnapshot(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.source.releaseView()
+	return fn(s)
 }
 
 // openSnapshot opens a view without migrating the schema: somebody may want a
@@ -73,7 +84,7 @@ func (s *Snapshot) readTables(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	var known int64
-	if s.Tables, known, err = readRelations(o.Migrations, s.Schema); err != nil {
+	if s.Tables, known, err = ReadRelations(o.Migrations, s.Schema); err != nil {
 		return err
 	}
 	if s.Schema > known {
@@ -99,6 +110,22 @@ func (s *Snapshot) schemaVersion(ctx context.Context) (version int64, err error)
 	return number("SELECT CAST(coalesce(max(version_id), 0) AS bigint) FROM goose_db_version")
 }
 
+// FindTable finds a table by its name, or nil.
+func (s *Snapshot) FindTable(name string) *Relation {
+	for i := range s.Tables {
+		if s.Tables[i].Name == name {
+			return &s.Tables[i]
+		}
+	}
+	return nil
+}
+
+// LastNumber is the highest number that a row of the table ever had, or 0 if the
+// engine does not remember it.
+func (s *Snapshot) LastNumber(ctx context.Context, r *Relation) (int64, error) {
+	return s.source.lastNumber(ctx, r)
+}
+
 // EachRow visits the rows of a table in the order of their numbers. where may be
 // empty, or a condition with $1 for the first argument. The cells are valid until
 // fn returns.
@@ -114,12 +141,12 @@ func (s *Snapshot) EachRow(ctx context.Context, r *Relation, where string, args 
 	if where != "" {
 		text += " WHERE " + where
 	}
-	return s.source.readRows(ctx, text+` ORDER BY "`+r.numberColumn()+`"`, r.Columns, args, fn)
+	return s.source.readRows(ctx, text+` ORDER BY "`+r.NumberColumn()+`"`, r.Columns, args, fn)
 }
 
 // LastRow visits the newest row of a table that meets a condition, if there is one.
 func (s *Snapshot) LastRow(ctx context.Context, r *Relation, where string, fn func([]Cell) error) error {
-	key := r.numberColumn()
+	key := r.NumberColumn()
 	return s.EachRow(ctx, r, key+" = (SELECT max("+key+") FROM "+r.Name+" WHERE "+where+")", nil, fn)
 }
 
@@ -358,7 +385,7 @@ func (s *postgresSnapshot) readRows(ctx context.Context, text string, columns []
 // lastNumber asks the sequence, which remembers the numbers of removed rows too.
 func (s *postgresSnapshot) lastNumber(ctx context.Context, r *Relation) (n int64, err error) {
 	err = s.tx.QueryRow(ctx, "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass), 0)",
-		r.Name, r.numberColumn()).Scan(&n)
+		r.Name, r.NumberColumn()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("db: %s: %w", r.Name, err)
 	}

@@ -38,7 +38,7 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("db: %w", err)
 	}
-	lock, err := lockFile(path + ".lock")
+	lock, err := d.opts.LockFile()
 	if err != nil {
 		return nil, err
 	}
@@ -381,4 +381,20 @@ func (c *conn) insertReturningSeq(ctx context.Context, sql string, args []any) (
 		return 0, err
 	}
 	return c.LastInsertRowID(), nil
+}
+
+// firstColumn reads the first column of a statement's rows.
+func (c *conn) firstColumn(text string) (out []string, err error) {
+	st, err := c.prepareCached(text)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Reset()
+	for {
+		more, err := st.Step()
+		if err != nil || !more {
+			return out, err
+		}
+		out = append(out, st.ColumnText(0))
+	}
 }

@@ -1,10 +1,12 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,7 +114,8 @@ func (t *Table[T]) fieldArgs(row *T, fields []int) []any {
 	return out
 }
 
-// Insert adds the row, and fills in its seq where the type has one.
+// Insert adds the row, and fills in its seq where the type has one. Like Save, it keeps the search
+// index of a table that has one.
 func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
@@ -125,6 +128,7 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 		return err
 	}
 	t.setRowSeq(row, seq)
+	t.indexRow(tx, row)
 	return nil
 }
 
@@ -147,6 +151,7 @@ func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) 
 		return false, err
 	}
 	t.setRowSeq(row, seq)
+	t.indexRow(tx, row)
 	return true, nil
 }
 
@@ -164,10 +169,35 @@ func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
 	t.markExternal(tx, row)
 	t.advanceUpdatedAt(tx, row)
 	n, err := tx.execStatement(ctx, t.saveSQL, t.fieldArgs(row, t.saveFields))
-	if err == nil && n == 0 {
-		err = t.asNotFound(ErrNoRow)
+	if err != nil || n == 0 {
+		return cmp.Or(err, t.asNotFound(ErrNoRow))
 	}
-	return err
+	if t.searchable && !t.hasIndexedText(tx, row) {
+		t.indexRow(tx, row)
+	}
+	return nil
+}
+
+// indexRow has the search index follow a row that was just written.
+func (t *Table[T]) indexRow(tx *Tx, row *T) {
+	if t.searchable {
+		UpdateSearchIndex(tx, t.name, t.seqOfRow(row), t.columnText(row, "search"))
+	}
+}
+
+// hasIndexedText reports whether the index has the row's text already: it is as it was when this
+// transaction locked the row, and the transaction has not indexed another one meanwhile.
+func (t *Table[T]) hasIndexedText(tx *Tx, row *T) bool {
+	was, locked := tx.RowBefore(id.ID(t.columnText(row, "id"))).(*T)
+	return locked && t.columnText(was, "search") == t.columnText(row, "search") &&
+		!slices.ContainsFunc(tx.indexChanges, func(c indexChange) bool {
+			return c.Table == t.name && c.Seq == t.seqOfRow(row)
+		})
+}
+
+// columnText is the value of a column of text.
+func (t *Table[T]) columnText(row *T, column string) string {
+	return t.mapping.fieldValue(reflect.ValueOf(row).Elem(), t.fieldForColumn(column)).String()
 }
 
 // Get returns one live row, or a 404. It also answers 404 for a row of another

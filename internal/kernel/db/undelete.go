@@ -25,7 +25,7 @@ func (t *Table[T]) Undelete(ctx context.Context, tx *Tx, org, row id.ID, now clo
 	}
 	if at != nil {
 		if err := undeleteRow(ctx, tx, t.name, org, row, *at, now); err != nil {
-			return nil, false, asNotUnique(err)
+			return nil, false, AsNotUnique(err)
 		}
 	}
 	v, err = t.Get(ctx, tx, org, row)
@@ -60,18 +60,18 @@ func undeleteRow(ctx context.Context, tx *Tx, table string, org, row id.ID, at, 
 		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2", org, row, now); err != nil {
 		return err
 	}
-	for _, r := range tx.db.referrers(table) {
-		if r.ref.Fate != Ends || !tx.db.relation(r.table).HasColumn("deleted_at") {
+	for _, r := range tx.LifeGraph().Referrers[table] {
+		if r.Ref.Fate != Ends || !tx.LifeGraph().Tables[r.Table].HasColumn("deleted_at") {
 			continue
 		}
 		below, err := QueryAll[id.ID](ctx, tx,
-			"SELECT id FROM "+r.table+" WHERE organization_id = $1 AND "+r.ref.Column+
+			"SELECT id FROM "+r.Table+" WHERE organization_id = $1 AND "+r.Ref.Column+
 				" = $2 AND deleted_at = $3", org, row, at)
 		if err != nil {
 			return err
 		}
 		for _, v := range below {
-			if err := undeleteRow(ctx, tx, r.table, org, v, at, now); err != nil {
+			if err := undeleteRow(ctx, tx, r.Table, org, v, at, now); err != nil {
 				return err
 			}
 		}
@@ -103,9 +103,9 @@ func restoreReferences(ctx context.Context, tx *Tx, org, row id.ID, now clock.Ti
 	return err
 }
 
-// asNotUnique joins ErrNotUnique to the violation of a unique index. Other errors stay
+// AsNotUnique joins ErrNotUnique to the violation of a unique index. Other errors stay
 // as they are. 23505 is PostgreSQL's unique_violation.
-func asNotUnique(err error) error {
+func AsNotUnique(err error) error {
 	var pg *pgconn.PgError
 	switch {
 	case errors.As(err, &pg) && pg.Code == "23505":

@@ -180,3 +180,19 @@ func (w *Where) clone() *Where {
 	c.laterFilters, c.among, c.args = slices.Clone(w.laterFilters), slices.Clone(w.among), slices.Clone(w.args)
 	return &c
 }
+
+// ContainsSQL is the condition that a column of text or JSON contains the text $2.
+func (tx *Tx) ContainsSQL(column string) string {
+	if tx.Engine() == Postgres {
+		return "strpos(CAST(" + column + " AS text), $2) > 0"
+	}
+	return "instr(" + column + ", $2) > 0"
+}
+
+// BytesContainSQL is the condition that a column of bytes contains the text $2.
+func (tx *Tx) BytesContainSQL(column string) string {
+	if tx.Engine() == Postgres {
+		return "position(convert_to($2, 'UTF8') IN " + column + ") > 0"
+	}
+	return "instr(" + column + ", CAST($2 AS BLOB)) > 0"
+}

@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/id"
 )
 
@@ -24,7 +25,7 @@ var (
 		},
 		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Events }},
 		// What happened stays on record, without its data.
-		Erase: db.BlankColumns("data = NULL, previous = NULL").
+		Erase: life.BlankColumns("data = NULL, previous = NULL").
 			OnlyWhere("data IS NOT NULL AND type NOT LIKE '%.erased'").AlsoFind(findEventsAbout),
 	})
 	_ = db.Declare("event_listeners", db.Life{Refs: []db.Ref{db.RefTo("listener_id", "", db.Keeps)}})
@@ -33,7 +34,7 @@ var (
 // findEventsAbout finds the events whose data goes when a person is erased: those of rows about the person, of rows
 // that belong to these, and events that mention the person. A row that is gone is known only by its events: if one of
 // them mentions the person, the row counts as being about the person, and so do its other events.
-func findEventsAbout(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findEventsAbout(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	err := e.ScanAny(ctx, tx, "events", "organization_id = $1 AND resource_id = ANY($2)", e.TracedIDs())
 	if err != nil {
 		return err

@@ -182,12 +182,16 @@ func TouchedSince(ctx context.Context, tx *db.Tx, org id.ID, table string, rows 
 	tail := fmt.Sprintf(" +seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine)
 	texts := []string{fmt.Sprintf("SELECT resource_id AS row_id, max(seq) AS seq FROM events "+
 		"WHERE organization_id = $1 AND resource_id = ANY($%d) AND", n) + tail}
-	for _, r := range tx.Referrers(table) {
+	graph := tx.LifeGraph()
+	for _, r := range graph.Referrers[table] {
+		if !graph.Tables[r.Table].HasColumn("id") {
+			continue
+		}
 		// CROSS JOIN makes SQLite begin with the few rows that refer to these, and not with the log.
 		texts = append(texts, fmt.Sprintf("SELECT row_id, max(seq) AS seq FROM (SELECT id AS naming, %s AS row_id "+
 			"FROM %s WHERE organization_id = $1 AND %s = ANY($%d)) n CROSS JOIN events "+
 			"WHERE events.organization_id = $1 AND events.resource_id = n.naming "+
-			"AND actor_kind IN ('user', 'api', 'agent') AND", r.Column, r.Table, r.Column, n)+tail)
+			"AND actor_kind IN ('user', 'api', 'agent') AND", r.Ref.Column, r.Table, r.Ref.Column, n)+tail)
 	}
 	out := map[id.ID]int64{}
 	for _, text := range texts {

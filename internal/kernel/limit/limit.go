@@ -13,6 +13,7 @@
 package limit
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -107,3 +108,21 @@ func (l *Limiter[K]) evictKeys(now time.Time) {
 
 // CeilSeconds is a duration in seconds, rounded up, so that waiting that long is always enough.
 func CeilSeconds(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
+
+// WaitInWords rounds a wait to words for people. A refusal's RetryAfter has the exact
+// time.
+func WaitInWords(d time.Duration) string {
+	switch {
+	case d > 23*time.Hour:
+		return "a day"
+	case d > time.Hour:
+		return fmt.Sprintf("%d hours", (d+time.Hour-1)/time.Hour)
+	case d > 30*time.Minute:
+		return "an hour"
+	case d > 15*time.Minute:
+		return "half an hour"
+	case d > 90*time.Second:
+		return "a few minutes"
+	}
+	return "a minute"
+}

@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 )
 
 var _ = db.Declare("idempotency", db.Life{
@@ -19,7 +20,7 @@ var _ = db.Declare("idempotency", db.Life{
 		Where: ExpiredCondition,
 	},
 	// A claim without an answer stays: a retry needs it to find out what happened outside.
-	Erase: db.WholeRow.OnlyWhere("status IS NOT NULL").AlsoFind(findStoredAnswers),
+	Erase: life.WholeRow.OnlyWhere("status IS NOT NULL").AlsoFind(findStoredAnswers),
 	Sealed: []db.Sealed{{Column: "body", Place: "'idempotency/' || organization_id || '/' || key",
 		Where: "sealed"}},
 	Unexported: []string{"step"},
@@ -30,7 +31,7 @@ var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 // findStoredAnswers finds the stored answers to delete when a person is erased: those that mention the person or a row
 // about them, and those of automations' steps whose execution is erased. A sealed answer cannot be searched, so all
 // sealed answers of operations on the person's own table are deleted.
-func findStoredAnswers(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findStoredAnswers(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	const stored = "organization_id = $1 AND status IS NOT NULL"
 	mentions := tx.BytesContainSQL("body") + " OR sealed AND operation LIKE '" + e.Table + ".%'"
 	if err := e.ScanEach(ctx, tx, "idempotency", stored+" AND ("+mentions+")", e.PersonIDs()); err != nil {
@@ -48,7 +49,7 @@ func findStoredAnswers(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 // findAnswersNamingIDs finds the answers that have one of the erased rows' ids, among those of operations on the same
 // tables. There may be very many ids, so each answer is read once and the ids in it are looked up, and not the other
 // way round.
-func findAnswersNamingIDs(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findAnswersNamingIDs(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	type answer struct {
 		Seq  int64  `db:"seq"`
 		Body []byte `db:"body"`
@@ -81,7 +82,7 @@ func findAnswersNamingIDs(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
 }
 
 // tracedIDs are the ids of all rows that are erased, as text.
-func tracedIDs(e *db.Erasure) []string {
+func tracedIDs(e *life.Erasure) []string {
 	traced := e.TracedIDs()
 	out := make([]string, len(traced))
 	for i, v := range traced {

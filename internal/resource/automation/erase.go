@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 )
 
 var _ = db.Declare("automation_allowances", db.Life{Unexported: []string{"until"}})
 
 // findExecutionsOfPerson finds the executions that an event about a person started, and
 // those whose input or output mentions the person.
-func findExecutionsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findExecutionsOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	err := e.ScanAny(ctx, tx, "automation_executions", "organization_id = $1 AND event_id = ANY($2)",
 		e.RowIDs("events"))
 	if err != nil {

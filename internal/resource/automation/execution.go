@@ -7,6 +7,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
@@ -96,7 +97,7 @@ var executions = op.NewNested[Execution]("automation_executions", db.Life{
 	Permanent:    true,
 	// An execution that has not ended is canceled: it has nothing left to work
 	// with.
-	Erase: db.BlankColumns(`
+	Erase: life.BlankColumns(`
 		steps = '[]', input = '{}', saved = NULL, plan = NULL, error_message = NULL,
 		status = CASE WHEN status IN ('queued', 'running') THEN 'canceled' ELSE status END`).
 		OnlyWhere(`steps <> '[]' OR input <> '{}' OR saved IS NOT NULL OR plan IS NOT NULL OR ` +

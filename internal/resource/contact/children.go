@@ -96,13 +96,9 @@ func (v *Contact) summarizeChildren() {
 	v.Search = db.SearchText(words...)
 }
 
-// saveAndIndex writes the contact back and keeps the search index current.
+// saveAndIndex summarizes the children in the contact, and writes it back.
 func (v *Contact) saveAndIndex(ctx context.Context, c *op.Call) error {
-	before := v.Search
 	v.summarizeChildren()
-	if v.Search != before {
-		db.UpdateSearchIndex(c.Tx, contacts.Name(), v.Seq, v.Search)
-	}
 	return contacts.Save(ctx, c.Tx, v)
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -65,7 +66,7 @@ var contacts = db.NewTable[Contact]("contacts", db.Life{
 	Counterparty: true,
 	ExternalText: db.NoExternalText,
 	Refs:         []db.Ref{db.RefTo("merged_into_id", "contacts", db.Keeps)},
-	Erase:        db.Erase{}.AlsoFind(findMergedContacts),
+	Erase:        life.Erase{}.AlsoFind(findMergedContacts),
 	Unexported:   []string{"children"},
 })
 
@@ -265,7 +266,6 @@ func createContact(ctx context.Context, c *op.Call, in contactCreate) (*Contact,
 			return nil, err
 		}
 	}
-	db.UpdateSearchIndex(c.Tx, contacts.Name(), v.Seq, v.Search)
 	return v, c.Emit("contact.created", v.ID, v)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -40,12 +41,12 @@ type Erased struct {
 type contactErase struct {
 	ID id.ID `json:"id" doc:"the contact"`
 
-	erasure db.Erasure
+	erasure life.Erasure
 }
 
 // Prepare searches the tables that may be long, outside the transaction.
 func (in *contactErase) Prepare(ctx context.Context, c *op.Call) error {
-	in.erasure = db.Erasure{Organization: c.Org, Table: contacts.Name(), Person: in.ID}
+	in.erasure = life.Erasure{Organization: c.Org, Table: contacts.Name(), Person: in.ID}
 	return c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := in.findAddresses(ctx, tx, c.Org); err != nil {
 			return err
@@ -84,7 +85,7 @@ func eraseContact(ctx context.Context, c *op.Call, in contactErase) (*Erased, er
 
 // findMergedContacts adds the contacts that were merged into an erased one: they are the
 // same person.
-func findMergedContacts(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findMergedContacts(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	rows, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT id
 		FROM contacts

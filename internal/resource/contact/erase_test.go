@@ -10,6 +10,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/door/admin"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
@@ -164,7 +165,7 @@ func TestErase(t *testing.T) {
 					err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 						for more := true; more; {
 							var err error
-							if more, err = db.PurgeDeleted(ctx, tx, a.Clock.Now(), 500); err != nil {
+							if more, err = life.NewPurge(a.DB).RemoveBatch(ctx, tx, a.Clock.Now(), 500); err != nil {
 								return err
 							}
 						}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -99,8 +100,10 @@ func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, err
 		return nil, err
 	}
 	out.Fields = v.takeOverFields(other, in.Take)
-	moved, err := db.RepointReferences(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, in.DryRun)
-	if errors.Is(err, db.ErrTooManyRows) {
+	merge := life.Merge{Table: contacts.Name(), Organization: c.Org, From: other.ID, To: v.ID, Now: c.Now,
+		Dry: in.DryRun}
+	moved, err := merge.Repoint(ctx, c.Tx)
+	if errors.Is(err, life.ErrTooManyRows) {
 		return nil, MergeTooLarge.New()
 	}
 	if err != nil {

@@ -54,29 +54,6 @@ func TestPutByEmail(t *testing.T) {
 	})
 }
 
-func TestPutByExternalID(t *testing.T) {
-	apptest.EachDoor(t, func(t *testing.T, a *apptest.App, call apptest.Door) {
-		put := func(external, rest string) apptest.Result {
-			return call(t, "customers.put_by_external_id", fmt.Sprintf(`{"externalId": %q%s}`, external, rest))
-		}
-		put("shop/7 ä", "").Issues(t, "name")
-		v := put("shop/7 ä", `, "name": "Engines", "type": "business", "tags": ["a"]`).OK(t, created(t))
-		v.Same("externalId", "shop/7 ä")
-		v.Same("type", "business")
-		v.Same("status", "prospect")
-		v.Same("businessId", a.Business)
-		again := put("shop/7 ä", `, "status": "active"`).OK(t, 200)
-		again.Same("id", v.Text("id"))
-		again.Same("name", "Engines")
-		again.Same("type", "business")
-		again.Same("tags", "[a]")
-		put("shop/7 ä", `, "name": null`).Issues(t, "name")
-		if got, want := a.Events(t, "customer."), "customer.created customer.updated"; got != want {
-			t.Errorf("events %s, want %s", got, want)
-		}
-	})
-}
-
 // Whoever may only change makes nobody.
 func TestPutNeedsBothRights(t *testing.T) {
 	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {

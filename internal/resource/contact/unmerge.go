@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -174,15 +175,16 @@ func (out *Unmerge) revertFields(v *Contact, was *Merge) {
 // that had been merged into it, and so became a part of the other, become a part
 // of it again.
 func (out *Unmerge) moveRowsBack(ctx context.Context, c *op.Call, other, v *Contact, was *Merge) error {
-	var moved []db.MovedRows
+	var moved []life.MovedRows
 	for _, table := range db.DeclaredTables() {
 		for _, m := range was.Moved {
 			if noun := db.LifeOfTable(table).Noun; noun != "" && db.EventName(noun) == m.Type {
-				moved = append(moved, db.MovedRows{Table: table, IDs: m.IDs, Changed: m.Changed})
+				moved = append(moved, life.MovedRows{Table: table, IDs: m.IDs, Changed: m.Changed})
 			}
 		}
 	}
-	back, stays, err := db.UndoRepoint(ctx, c.Tx, contacts.Name(), c.Org, other.ID, v.ID, c.Now, moved)
+	merge := life.Merge{Table: contacts.Name(), Organization: c.Org, From: other.ID, To: v.ID, Now: c.Now}
+	back, stays, err := merge.Undo(ctx, c.Tx, moved)
 	if err != nil {
 		return err
 	}

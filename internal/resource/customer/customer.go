@@ -189,7 +189,6 @@ func createCustomer(ctx context.Context, c *op.Call, in customerCreate) (*Custom
 	if err := tags.Write(ctx, c, v.ID, nil, v.Tags); err != nil {
 		return nil, err
 	}
-	db.UpdateSearchIndex(c.Tx, customers.Name(), v.Seq, v.Search)
 	return v, c.Emit("customer.created", v.ID, v)
 }
 
@@ -253,9 +252,7 @@ func updateCustomer(ctx context.Context, c *op.Call, in customerUpdate) (*Custom
 		return nil, err
 	}
 	v.UpdatedAt = c.Now
-	if v.Search = v.searchWords(); v.Search != before.Search {
-		db.UpdateSearchIndex(c.Tx, customers.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := tags.Write(ctx, c, v.ID, before.Tags, v.Tags); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -149,21 +149,21 @@ type snapshotReader func(context.Context, db.Func) error
 // chooseCard makes the default card pay for an order, unless it belongs to another payment
 // provider than this server's.
 func (d *Domains) chooseCard(ctx context.Context, read snapshotReader, org id.ID, w *Order) error {
-	var card *account.Card
+	var saved *card.Card
 	err := read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		card, err = account.DefaultCard(ctx, tx, org)
+		saved, err = card.LoadDefault(ctx, tx, org)
 		return err
 	})
 	switch {
 	case err != nil:
 		return err
-	case card == nil:
+	case saved == nil:
 		return PaymentMethodRequired.New()
-	case card.Provider != d.cfg.Payments.Name():
+	case saved.Provider != d.cfg.Payments.Name():
 		return PaymentMethodRequired.Say("The default card is of %s, which this server does not charge. "+
-			"An owner or admin saves another in the console.", card.Provider)
+			"An owner or admin saves another in the console.", saved.Provider)
 	}
-	w.Card, w.Customer = card.ProviderID, stringOrEmpty(card.ProviderCustomer)
+	w.Card, w.Customer = saved.ProviderID, stringOrEmpty(saved.ProviderCustomer)
 	return nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -49,7 +50,7 @@ var files = db.NewTable[File]("files", db.Life{
 		WHERE seq IN (ROWS)
 		ON CONFLICT DO NOTHING`,
 	// deleted_at = 1 is 1970: so long ago that the next purge removes the row, and with it the bytes.
-	Erase:         db.BlankColumns("name = 'erased', search = '', deleted_at = 1"),
+	Erase:         life.BlankColumns("name = 'erased', search = '', deleted_at = 1"),
 	StorageColumn: "size_bytes",
 	Unexported:    []string{"blob_key"},
 })
@@ -150,10 +151,7 @@ func updateFile(ctx context.Context, c *op.Call, in fileUpdate) (*File, error) {
 		}
 	}
 	v.UpdatedAt = c.Now
-	if words := v.searchWords(); words != v.Search {
-		v.Search = words
-		db.UpdateSearchIndex(c.Tx, files.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := files.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/dbtest"
+	"frontdesk/internal/kernel/db/life"
 	store "frontdesk/internal/resource/file"
 )
 
@@ -46,7 +47,7 @@ func TestAttackStorage(t *testing.T) {
 		store.MeasureAlways(t)
 		send(1).Refused(t, 413, "STORAGE_LIMIT_REACHED")
 		err := a.DB.Write(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			_, err := db.PurgeDeleted(ctx, tx, a.Clock.Now(), 10)
+			_, err := life.NewPurge(a.DB).RemoveBatch(ctx, tx, a.Clock.Now(), 10)
 			return err
 		})
 		if err != nil {

@@ -226,7 +226,6 @@ func (v *Saved) Insert(ctx context.Context, tx *db.Tx, now clock.Time, folder *i
 	if err := files.Insert(ctx, tx, f); err != nil {
 		return nil, err
 	}
-	db.UpdateSearchIndex(tx, files.Name(), f.Seq, f.Search)
 	tx.OnCommit(func() { v.store.storage.settleReserved(v.org, v.reservedBytes.Swap(0)) })
 	return f, nil
 }

@@ -18,7 +18,8 @@ func covers(list []string, eventType string) bool {
 	})
 }
 
-// checkedAsMail are events that have no rule, because Check looks at the mail itself: at whom it goes to, and with what.
+// checkedAsMail are events that have no rule, because Check looks at the mail itself: at whom it goes to, and with
+// what.
 var checkedAsMail = []string{"message.created", "message.queued", "message.scheduled", "invoice.sent"}
 
 // harmless are the events that open no way out of the organization, and why.

@@ -404,7 +404,6 @@ func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice,
 		return nil, err
 	}
 	v.fillComputed()
-	db.UpdateSearchIndex(c.Tx, invoices.Name(), v.Seq, v.Search)
 	return v, c.Emit("invoice.created", v.ID, v)
 }
 
@@ -459,14 +458,11 @@ func readInvoice(ctx context.Context, tx *db.Tx, org, ref id.ID,
 	return &one[0], err
 }
 
-// saveAndIndex writes the row back, and updates the search index if its words changed.
+// saveAndIndex computes what follows from the other fields, and writes the row back.
 func (v *Invoice) saveAndIndex(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
 	v.fillComputed()
-	if words := v.searchWords(); words != v.Search {
-		v.Search = words
-		db.UpdateSearchIndex(c.Tx, invoices.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	return invoices.Save(ctx, c.Tx, v)
 }
 

@@ -100,7 +100,6 @@ func (a *arrival) insertMessage(ctx context.Context, tx *db.Tx, saved []*file.Sa
 	if err := messages.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	db.UpdateSearchIndex(tx, messages.Name(), v.Seq, v.Search)
 	for _, s := range saved {
 		f, err := s.Insert(ctx, tx, now, nil)
 		if err != nil {

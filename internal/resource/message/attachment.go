@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -35,7 +36,7 @@ var messageAttachments = op.NewNested[MessageAttachment]("message_attachments", 
 	// The reference survives the file's deletion until the purge, so that sending a draft can name the files that
 	// were deleted (checkFilesExist).
 	Refs:  []db.Ref{db.RefTo("file_id", "files", db.ClearsAtPurge)},
-	Erase: db.BlankColumns("file_name = 'attachment'").FoundBy("message_id"),
+	Erase: life.BlankColumns("file_name = 'attachment'").FoundBy("message_id"),
 })
 
 func (m *Messages) attachmentOperations() []*op.Op {

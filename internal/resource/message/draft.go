@@ -364,9 +364,7 @@ func (m *Messages) updateMessage(ctx context.Context, c *op.Call, in messageUpda
 			return nil, err
 		}
 	}
-	if v.Search = v.buildSearchText(); v.Search != before.Search {
-		db.UpdateSearchIndex(c.Tx, messages.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.buildSearchText()
 	readdressed := !slices.Equal(v.To, before.To) || !slices.Equal(v.CC, before.CC) || !slices.Equal(v.BCC, before.BCC)
 	// Whoever changes the recipients sends the attachments to other people, so they need the right to read files
 	// and invoices even if somebody else attached them.

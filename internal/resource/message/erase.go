@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 
@@ -17,7 +18,7 @@ import (
 var (
 	_ = db.Declare("message_recipients", db.Life{
 		Parent: db.RefTo("message_id", "messages", db.EndsAtPurge),
-		Erase:  db.WholeRow,
+		Erase:  life.WholeRow,
 	})
 	_ = db.Declare("received_mails", db.Life{
 		Refs:   []db.Ref{db.RefTo("message_id", "messages", db.Keeps)},
@@ -36,7 +37,7 @@ const (
 // their addresses, and the files that came with them. The search text of a
 // message contains its addresses, each between spaces. That of older messages
 // lacks Reply-To, so the column is checked as well.
-func findMessagesOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findMessagesOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	linked, err := db.QueryAll[int64](ctx, tx, `
 		SELECT m.seq FROM message_contacts x
 		JOIN messages m ON m.organization_id = x.organization_id AND m.id = x.message_id
@@ -81,7 +82,7 @@ type erasableMessage struct {
 // eraseMessages removes a person from messages. The messages stay, with their
 // dates, thread and other people's addresses, but without content. One that has
 // not been sent is canceled.
-func eraseMessages(ctx context.Context, tx *db.Tx, e *db.Erasure, rows []int64) (n int64, err error) {
+func eraseMessages(ctx context.Context, tx *db.Tx, e *life.Erasure, rows []int64) (n int64, err error) {
 	text := `
 		SELECT seq, deleted_at IS NOT NULL AS deleted, from_address, reply_to, to_addresses, cc_addresses, bcc_addresses
 		FROM messages
@@ -122,7 +123,7 @@ func matchesAnyAddress(address string, folded []string) bool {
 
 // erasePerson rewrites one message: it replaces the person's addresses and drops everything
 // that could quote the person.
-func (v *erasableMessage) erasePerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func (v *erasableMessage) erasePerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	from := replaceAddresses([]string{v.From}, e.Addresses)[0]
 	if v.ReplyTo != nil && matchesAnyAddress(*v.ReplyTo, e.Addresses) {
 		v.ReplyTo = nil

@@ -24,6 +24,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -133,7 +134,7 @@ var messages = db.NewTable[Message]("messages", db.Life{
 		db.RefTo("customer_id", "customers"),
 		db.RefTo("business_id", "businesses", db.Keeps),
 	},
-	Erase:         db.EraseByFunc(eraseMessages).FoundBy("contact_id").AlsoFind(findMessagesOfPerson),
+	Erase:         life.EraseByFunc(eraseMessages).FoundBy("contact_id").AlsoFind(findMessagesOfPerson),
 	StorageColumn: "size_bytes",
 	Unexported:    []string{"attachment_count"},
 })
@@ -395,7 +396,6 @@ func (m *Messages) insertOutgoing(ctx context.Context, tx *db.Tx, cause event.Ev
 	if err := messages.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	db.UpdateSearchIndex(tx, messages.Name(), v.Seq, v.Search)
 	if err := insertAttachments(ctx, tx, v, files); err != nil {
 		return err
 	}

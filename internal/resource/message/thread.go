@@ -8,6 +8,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -51,13 +52,13 @@ var threads = db.NewTable[Thread]("threads", db.Life{
 		db.RefTo("contact_id", "contacts"),
 		db.RefTo("customer_id", "customers"),
 	},
-	Erase: db.BlankColumns(`
+	Erase: life.BlankColumns(`
 		subject = 'Thread with an erased contact',
 		search = ' thread with an erased contact'`).FoundBy("contact_id").AlsoFind(findThreadsOfPerson),
 })
 
 // findThreadsOfPerson finds the threads of a person's messages.
-func findThreadsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findThreadsOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	ids, err := db.QueryAll[id.ID](ctx, tx, `
 		SELECT DISTINCT thread_id FROM messages
 		WHERE organization_id = $1 AND id = ANY($2)`, e.Organization, e.RowIDs("messages"))
@@ -191,17 +192,10 @@ func updateThread(ctx context.Context, c *op.Call, in threadUpdate) (*Thread, er
 		}
 	}
 	t.UpdatedAt = c.Now
-	if err := t.saveAndIndex(ctx, c.Tx, before.Search); err != nil {
+	if err := threads.Save(ctx, c.Tx, t); err != nil {
 		return nil, err
 	}
 	return t, c.Emit(threadUpdatedEvent, t.ID, t)
-}
-
-func (t *Thread) saveAndIndex(ctx context.Context, tx *db.Tx, searchBefore string) error {
-	if t.Search != searchBefore {
-		db.UpdateSearchIndex(tx, threads.Name(), t.Seq, t.Search)
-	}
-	return threads.Save(ctx, tx, t)
 }
 
 // buildSearchText builds the search text of a thread anew: its subject and the addresses
@@ -272,9 +266,9 @@ func (v *Message) lockOrCreateThread(ctx context.Context, tx *db.Tx) (*Thread, e
 		if err == nil {
 			t, err = threads.Lock(ctx, tx, v.OrganizationID, v.ThreadID)
 		}
-	}
-	if err == nil {
-		db.UpdateSearchIndex(tx, threads.Name(), t.Seq, t.Search)
+		if err == nil {
+			db.UpdateSearchIndex(tx, threads.Name(), t.Seq, t.Search) // a deletion took it out of the index
+		}
 	}
 	return t, err
 }
@@ -287,7 +281,6 @@ func (v *Message) addToThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *T
 	if t, err = v.lockOrCreateThread(ctx, tx); err != nil {
 		return nil, false, err
 	}
-	words := t.Search
 	if err := t.updateMessageCount(ctx, tx, 1); err != nil {
 		return nil, false, err
 	}
@@ -306,7 +299,7 @@ func (v *Message) addToThread(ctx context.Context, tx *db.Tx, with *id.ID) (t *T
 		t.Status, t.SnoozedUntil, t.Unread = threadOpen, nil, true
 	}
 	t.Search = appendAddresses(t.Search, v.correspondence().otherParticipants())
-	return t, reopened, t.saveAndIndex(ctx, tx, words)
+	return t, reopened, threads.Save(ctx, tx, t)
 }
 
 // removeFromThread updates a thread that a message was just removed from, by deletion
@@ -333,12 +326,11 @@ func removeFromThread(ctx context.Context, tx *db.Tx, org, thread id.ID, now clo
 	if err := t.updateMessageCount(ctx, tx, -1); err != nil {
 		return err
 	}
-	words := t.Search
 	if t.Search, err = t.buildSearchText(ctx, tx); err != nil {
 		return err
 	}
 	t.UpdatedAt, t.LastMessageAt = now, *latest
-	return t.saveAndIndex(ctx, tx, words)
+	return threads.Save(ctx, tx, t)
 }
 
 // maxCountedMessages is the longest thread whose messages are counted anew at every
@@ -379,7 +371,6 @@ func (v *Message) updateDraftThreads(ctx context.Context, tx *db.Tx, before *Mes
 	if err != nil {
 		return err
 	}
-	words := t.Search
 	if t.MessageCount == 1 && t.Subject == before.Subject {
 		t.Subject = v.Subject
 	}
@@ -390,5 +381,5 @@ func (v *Message) updateDraftThreads(ctx context.Context, tx *db.Tx, before *Mes
 		return err
 	}
 	t.UpdatedAt, t.LastMessageAt = v.UpdatedAt, max(t.LastMessageAt, v.UpdatedAt)
-	return t.saveAndIndex(ctx, tx, words)
+	return threads.Save(ctx, tx, t)
 }

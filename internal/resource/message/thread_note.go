@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -23,7 +24,7 @@ var threadNotes = op.NewNested[ThreadNote]("thread_notes", db.Life{
 	ExternalText: db.NoExternalText,
 	Parent:       db.RefTo("thread_id", "threads"),
 	Refs:         []db.Ref{db.RefTo("created_by", "", db.Keeps)},
-	Erase:        db.WholeRow, // although erasing a person only blanks the thread and keeps its row
+	Erase:        life.WholeRow, // although erasing a person only blanks the thread and keeps its row
 })
 
 func threadNoteOperations() []*op.Op {

@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -58,7 +59,7 @@ var optIns = db.NewTable[EmailOptIn]("email_opt_ins", db.Life{
 		db.RefTo("contact_id", "contacts"),
 		db.RefTo("link_id", "", db.Keeps),
 	},
-	Erase:      db.WholeRow.AlsoFind(findOptInsOfPerson), // an address without a row gets no marketing mail
+	Erase:      life.WholeRow.AlsoFind(findOptInsOfPerson), // an address without a row gets no marketing mail
 	Unexported: []string{"link_id"},
 })
 
@@ -174,7 +175,6 @@ func (l *Links) createOptIn(ctx context.Context, c *op.Call, in optInCreate) (*E
 	if !free {
 		return nil, Exists.New()
 	}
-	db.UpdateSearchIndex(c.Tx, optIns.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_opt_in.created", v.ID, v)
 }
 
@@ -246,16 +246,13 @@ func (l *Links) updateOptIn(ctx context.Context, c *op.Call, in optInUpdate) (*E
 	if v.Status != before.Status {
 		v.setStatus(v.Status, c.Now)
 	}
-	return v, v.saveAndEmit(ctx, c, before.Search)
+	return v, v.saveAndEmit(ctx, c)
 }
 
-// saveAndEmit writes a changed row and emits its event. words is the search text before
-// the change.
-func (v *EmailOptIn) saveAndEmit(ctx context.Context, c *op.Call, words string) error {
+// saveAndEmit writes a changed row and emits its event.
+func (v *EmailOptIn) saveAndEmit(ctx context.Context, c *op.Call) error {
 	v.UpdatedAt = c.Now
-	if v.Search = v.searchWords(); v.Search != words {
-		db.UpdateSearchIndex(c.Tx, optIns.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := optIns.Save(ctx, c.Tx, v); err != nil {
 		return err
 	}

@@ -130,6 +130,6 @@ func (l *Links) unsubscribe(ctx context.Context, c *op.Call, in linkVisit) (*Sub
 			return s, nil
 		}
 		v.setStatus(optedOut, c.Now)
-		return s, v.saveAndEmit(ctx, c, v.Search)
+		return s, v.saveAndEmit(ctx, c)
 	})
 }

@@ -157,7 +157,6 @@ func createDefinition(ctx context.Context, c *op.Call, in definitionCreate) (*Pr
 	if !free {
 		return nil, KeyTaken.Say("Another %s property has the key %s.", v.ObjectType, v.Key)
 	}
-	db.UpdateSearchIndex(c.Tx, definitions.Name(), v.Seq, v.Search)
 	return v, c.Emit("property_definition.created", v.ID, v)
 }
 
@@ -179,14 +178,11 @@ func updateDefinition(ctx context.Context, c *op.Call, in definitionUpdate) (*Pr
 			return nil, err
 		}
 	}
-	before := v.Search
 	if !op.Apply(v, &in) {
 		return v, nil
 	}
 	v.UpdatedAt = c.Now
-	if v.Search = v.searchWords(); v.Search != before {
-		db.UpdateSearchIndex(c.Tx, definitions.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := definitions.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}

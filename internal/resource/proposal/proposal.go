@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -154,13 +155,13 @@ var proposals = db.NewTable[Proposal]("proposals", db.Life{
 	},
 	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
 	Unexported: []string{"fingerprint", "call_key", "undo", "rendered", "made", "withheld_from"},
-	Erase: db.BlankColumns(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL,
+	Erase: life.BlankColumns(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL,
 		secrets = NULL,
 		because_text = NULL, rejection = NULL, difference = '[]', rendered = '[]'`).AlsoFind(findProposalsOfPerson),
 })
 
 // findProposalsOfPerson finds the proposals whose steps or effects mention an erased person.
-func findProposalsOfPerson(ctx context.Context, tx *db.Tx, e *db.Erasure) error {
+func findProposalsOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	return e.ScanEach(ctx, tx, "proposals", "organization_id = $1 AND ("+tx.ContainsSQL("steps")+" OR "+
 		tx.ContainsSQL("effects")+" OR "+tx.ContainsSQL("rendered")+")", e.PersonIDs())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -42,7 +43,7 @@ var activities = op.NewNested[TaskActivity]("task_activity", db.Life{
 	Parent:       db.RefTo("task_id", "tasks", db.EndsAtPurge),
 	Refs:         []db.Ref{db.RefTo("actor_id", "", db.Keeps)},
 	Permanent:    true,
-	Erase: db.BlankColumns("body = NULL, changes = NULL").
+	Erase: life.BlankColumns("body = NULL, changes = NULL").
 		OnlyWhere("kind IN ('comment', 'updated') AND (body IS NOT NULL OR changes IS NOT NULL)").
 		AlsoFind(findActivityOfPerson),
 })

@@ -16,6 +16,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -53,7 +54,7 @@ var tasks = db.NewTable[Task]("tasks", db.Life{
 	},
 	// The task is the organization's work and stays, with its status, dates and
 	// assignees.
-	Erase: db.BlankColumns(`
+	Erase: life.BlankColumns(`
 		title = 'Task about an erased contact',
 		description = NULL,
 		search = ' task about an erased contact'`).FoundBy("contact_id"),
@@ -150,7 +151,6 @@ func createTask(ctx context.Context, c *op.Call, in taskCreate) (*Task, error) {
 	if err := tasks.Insert(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}
-	db.UpdateSearchIndex(c.Tx, tasks.Name(), v.Seq, v.Search)
 	if _, err := recordActivity(ctx, c, v.ID, activity{kind: kindCreated}); err != nil {
 		return nil, err
 	}
@@ -217,9 +217,6 @@ func updateTask(ctx context.Context, c *op.Call, in taskUpdate) (*Task, error) {
 	}
 	v.UpdatedAt = c.Now
 	v.deriveFields(c.Now, before.Status)
-	if v.Search != before.Search {
-		db.UpdateSearchIndex(c.Tx, tasks.Name(), v.Seq, v.Search)
-	}
 	if err := tasks.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}

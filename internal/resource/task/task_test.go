@@ -231,3 +231,28 @@ func TestTaskFilters(t *testing.T) {
 		t.Errorf("of %v are due: %s", all, v)
 	}
 }
+
+// A search finds an older task by its newest words, and no longer by its former ones. The newest hundred are compared
+// one by one; what is older is found by the index.
+func TestTaskSearchFollowsChanges(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		call := a.Door("rest", a.Tenant)
+		old := call(t, "tasks.create", `{"title": "Paint the zebra"}`).OK(t, 201).Text("id")
+		rows := strings.TrimSuffix(strings.Repeat(`{"title": "Sweep"},`, 60), ",")
+		for range 2 {
+			call(t, "tasks.batch", `{"rows": [`+rows+`]}`).OK(t, 200)
+		}
+		finds := func(word string, want int) {
+			t.Helper()
+			if n := call(t, "tasks.list", fmt.Sprintf(`{"query": %q}`, word)).OK(t, 200).Len(); n != want {
+				t.Errorf("%q finds %d, want %d", word, n, want)
+			}
+		}
+		finds("zebra", 1)
+		call(t, "tasks.update", fmt.Sprintf(`{"id": %q, "title": "Feed the walrus"}`, old)).OK(t, 200)
+		finds("walrus", 1)
+		finds("zebra", 0)
+		call(t, "tasks.delete", fmt.Sprintf(`{"id": %q}`, old)).OK(t, 204)
+		finds("walrus", 0)
+	})
+}

@@ -184,7 +184,6 @@ func createTemplate(ctx context.Context, c *op.Call, in templateCreate) (*EmailT
 	if !free {
 		return nil, v.keyTakenFault()
 	}
-	db.UpdateSearchIndex(c.Tx, templates.Name(), v.Seq, v.Search)
 	return v, c.Emit("email_template.created", v.ID, v)
 }
 
@@ -244,9 +243,7 @@ func updateTemplate(ctx context.Context, c *op.Call, in templateUpdate) (*EmailT
 		}
 	}
 	v.UpdatedAt = c.Now
-	if v.Search = v.searchWords(); v.Search != before.Search {
-		db.UpdateSearchIndex(c.Tx, templates.Name(), v.Seq, v.Search)
-	}
+	v.Search = v.searchWords()
 	if err := templates.Save(ctx, c.Tx, v); err != nil {
 		return nil, err
 	}

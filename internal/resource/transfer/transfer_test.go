@@ -283,7 +283,8 @@ func TestRepeatsOfRefusedLines(t *testing.T) {
 		}
 		file.WriteString("k0,First,\n" + "k1299,Last,\n" + "k1299,Again,\n")
 		const want = "total 1303 created 2 updated 0 unchanged 0 failed 1301"
-		counts(t, upload(t, a, a.Key, "c.csv", file.String(), "objectType", "customers", "dryRun", "true").OK(t, 200), want)
+		counts(t, upload(t, a, a.Key, "c.csv", file.String(), "objectType", "customers", "dryRun", "true").OK(t, 200),
+			want)
 		counts(t, finish(t, a, upload(t, a, a.Key, "c.csv", file.String(), "objectType", "customers")), want)
 		last := a.SendREST(t, a.Key, "GET", "/v1/customers?externalId=k1299", "").OK(t, 200)
 		last.Same("0.name", "Last")

@@ -336,7 +336,8 @@ func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *prep
 		}
 		n, err := db.Exec(ctx, tx, `
 			DELETE FROM import_chunks
-			WHERE organization_id = $1 AND import_id = $2 AND seq = $3 AND refused_lines IS NULL`, c.Org, v.ID, next.Seq)
+			WHERE organization_id = $1 AND import_id = $2 AND seq = $3 AND refused_lines IS NULL`,
+			c.Org, v.ID, next.Seq)
 		if err != nil || n == 0 {
 			return err // somebody has done it
 		}

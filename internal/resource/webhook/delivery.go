@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -56,7 +57,8 @@ var deliveries = op.NewNested[Delivery]("webhook_deliveries", db.Life{
 	Permanent:    true,
 	Expire:       db.Expiry{After: func(r config.Retention) time.Duration { return r.Deliveries }},
 	// An endpoint's answer may repeat what it received.
-	Erase:      db.BlankColumns("response_body = NULL").OnlyWhere("response_body IS NOT NULL").AlsoFind(findDeliveries),
+	Erase: life.BlankColumns("response_body = NULL").OnlyWhere("response_body IS NOT NULL").
+		AlsoFind(findDeliveries),
 	Unexported: []string{"epoch", "event_seq", "failures"},
 })
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/card"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -117,7 +117,7 @@ func showBuy(v *desk.Visit, status int, typed url.Values, whole string, wrong ma
 		"Amount":  desk.Plain(q.AmountCents, q.Currency),
 		"Renewal": v.Money(q.RenewalPriceCents, q.Currency), "Card": "", "Error": whole, "Wrong": wrong}
 	if v.May("payment_methods.list") {
-		cards, _, err := desk.List[account.Card](v, "payment_methods.list", desk.Fields{"limit": 20})
+		cards, _, err := desk.List[card.Card](v, "payment_methods.list", desk.Fields{"limit": 20})
 		if err != nil {
 			return err
 		}

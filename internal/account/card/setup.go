@@ -1,4 +1,4 @@
-package account
+package card
 
 import (
 	"context"
@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"time"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -23,15 +26,28 @@ import (
 // this organization opened that page, and the provider agrees.
 
 var (
-	// PaymentProviderDown refuses what needs the payment provider while that fails.
-	PaymentProviderDown = fault.DefineKind("PAYMENT_PROVIDER_UNAVAILABLE", 503,
+	// ProviderDown refuses what needs the payment provider while that fails.
+	ProviderDown = fault.DefineKind("PAYMENT_PROVIDER_UNAVAILABLE", 503,
 		"The payment provider does not answer as it should. Nothing was saved. Try again in a moment.")
-	// CardSetupIncomplete refuses to finish a setup in which no card was saved.
-	CardSetupIncomplete = fault.DefineKind("CARD_SETUP_INCOMPLETE", 409,
+	// SetupIncomplete refuses to finish a setup in which no card was saved.
+	SetupIncomplete = fault.DefineKind("CARD_SETUP_INCOMPLETE", 409,
 		"No card was saved at the payment provider. Start again from the cards page.")
-	// CardSetupUsed refuses to save a card again that has been deleted since.
-	CardSetupUsed = fault.DefineKind("CARD_SETUP_USED", 409,
+	// SetupUsed refuses to save a card again that has been deleted since.
+	SetupUsed = fault.DefineKind("CARD_SETUP_USED", 409,
 		"This card was saved and has been deleted since. Start again to save it once more.")
+)
+
+// payment_customers has the organizations as the providers know them, card_setups the
+// visits to their pages.
+var (
+	_ = db.Declare("payment_customers", db.Life{})
+	_ = db.Declare("card_setups", db.Life{
+		Refs: []db.Ref{
+			db.RefTo("user_id", "users", db.Keeps),
+			db.RefTo("payment_method_id", "payment_methods", db.Keeps),
+		},
+		Expire: db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
+	})
 )
 
 // How often an organization may open the provider's page.
@@ -42,42 +58,42 @@ const (
 
 // ErrNoCustomer means that the provider does not know the customer, or no
 // longer does.
-var ErrNoCustomer = errors.New("account: the payment provider knows no such customer")
+var ErrNoCustomer = errors.New("card: the payment provider knows no such customer")
 
-// CardPage is a page of the provider on which a card can be saved.
-type CardPage struct {
+// Page is a page of the provider on which a card can be saved.
+type Page struct {
 	ID  string // the provider's
 	URL string
 }
 
-// CardPageState is the outcome of such a page.
-type CardPageState struct {
+// PageState is the outcome of such a page.
+type PageState struct {
 	Setup    id.ID // ours, as given when the page was created
 	Customer string
 	Card     *Card // nil until one is saved
 }
 
-// CardSetup is a visit to the provider's page.
-type CardSetup struct {
+// Setup is a visit to the provider's page.
+type Setup struct {
 	ID             id.ID      `json:"id"`
 	CreatedAt      clock.Time `json:"createdAt"`
 	OrganizationID id.ID      `json:"organizationId"`
 	Provider       string     `json:"provider"`
 }
 
-// OpenCardSetup is a setup with the address where it continues.
-type OpenCardSetup struct {
-	CardSetup
+// OpenSetup is a setup with the address where it continues.
+type OpenSetup struct {
+	Setup
 	URL string `json:"url" max:"5000" doc:"the provider's page"`
 }
 
-// SavedCard is a card that came back from the provider's page.
-type SavedCard struct {
+// Saved is a card that came back from the provider's page.
+type Saved struct {
 	Card
 	Again bool `json:"alreadySaved" doc:"the card was saved before; nothing changed"`
 }
 
-func (a *Accounts) cardSetupOperations() []*op.Op {
+func (s *Service) setupOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:     "payment_methods.start_setup",
@@ -88,9 +104,9 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 			Status:   201,
 			Secret:   true,
 			Events:   []string{"payment_method.setup_started"},
-			Errors:   []*fault.Kind{TooManyCards, PaymentProviderDown},
+			Errors:   []*fault.Kind{LimitReached, ProviderDown},
 			Example:  `{}`,
-		}, a.startCardSetup),
+		}, s.startSetup),
 		op.Flow(op.Spec{
 			Name:     "payment_methods.finish_setup",
 			Spends:   true,
@@ -99,19 +115,19 @@ func (a *Accounts) cardSetupOperations() []*op.Op {
 			Doors:    op.ConsoleDoor,
 			Status:   201,
 			Events:   []string{"payment_method.created"},
-			Errors:   []*fault.Kind{TooManyCards, PaymentProviderDown, CardSetupIncomplete, CardSetupUsed},
+			Errors:   []*fault.Kind{LimitReached, ProviderDown, SetupIncomplete, SetupUsed},
 			Example:  `{"page": "cs_test_a1Ae6ClgOkjygKwrf9B3L6ITtUuZW4Xx9FivL6DZYoYFdfAefQxsYpJJd3"}`,
-		}, a.finishCardSetup),
+		}, s.finishSetup),
 	}
 }
 
-// asProviderFault passes a fault on and turns any other error into PaymentProviderDown.
+// asProviderFault passes a fault on and turns any other error into ProviderDown.
 func asProviderFault(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) {
 		return err
 	}
-	return PaymentProviderDown.Because(err)
+	return ProviderDown.Because(err)
 }
 
 // providerCustomer is the organization as the provider knows it.
@@ -120,21 +136,21 @@ type providerCustomer struct {
 	ProviderID *string `db:"provider_id"`
 }
 
-func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (*OpenCardSetup, error) {
-	provider := a.config.Cards
+func (s *Service) startSetup(ctx context.Context, c *op.Call, _ struct{}) (*OpenSetup, error) {
+	provider := s.config.Provider
 	if provider == nil {
 		return nil,
 			fault.BadInput.Say("Cards are saved in the sandbox here, because no payment provider is configured.")
 	}
-	if v := a.setupLimiter.Spend(c.Org, setupsPerWindow, setupWindow, c.Now.Std()); !v.OK {
-		f := fault.RateLimited.Say("Too many card setups were started. Try again in %s.", waitInWords(v.Retry))
+	if v := s.setups.Spend(c.Org, setupsPerWindow, setupWindow, c.Now.Std()); !v.OK {
+		f := fault.RateLimited.Say("Too many card setups were started. Try again in %s.", limit.WaitInWords(v.Retry))
 		f.RetryAfter = v.Retry
 		return nil, f
 	}
-	s := &OpenCardSetup{CardSetup: CardSetup{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org,
+	out := &OpenSetup{Setup: Setup{ID: id.New(), CreatedAt: c.Now, OrganizationID: c.Org,
 		Provider: provider.Name()}}
 	err := c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := lockAndRequireManager(ctx, c); err != nil {
+		if err := account.LockAndRequireManager(ctx, c); err != nil {
 			return err
 		}
 		if err := checkCardLimit(ctx, tx, c.Org); err != nil {
@@ -143,43 +159,42 @@ func (a *Accounts) startCardSetup(ctx context.Context, c *op.Call, _ struct{}) (
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO card_setups (id, organization_id, created_at, user_id, provider)
 			VALUES ($1, $2, $3, $4, $5)`,
-			s.ID, c.Org, c.Now, c.Caller.ActorIDOrNil(), s.Provider)
+			out.ID, c.Org, c.Now, c.Caller.ActorIDOrNil(), out.Provider)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	who, page, err := a.openCardPage(ctx, c, s)
+	who, page, err := s.openPage(ctx, c, out.ID)
 	if err != nil {
 		return nil, err
 	}
-	s.URL = page.URL
-	return op.Finish(ctx, c, func(ctx context.Context) (*OpenCardSetup, error) {
+	out.URL = page.URL
+	return op.Finish(ctx, c, func(ctx context.Context) (*OpenSetup, error) {
 		_, err := db.Exec(ctx, c.Tx, `
 			UPDATE card_setups
 			SET provider_customer = $3, provider_id = $4
-			WHERE organization_id = $1 AND id = $2`, c.Org, s.ID, who, page.ID)
+			WHERE organization_id = $1 AND id = $2`, c.Org, out.ID, who, page.ID)
 		if err != nil {
 			return nil, err
 		}
-		return s, c.Emit("payment_method.setup_started", s.ID, &s.CardSetup)
+		return out, c.Emit("payment_method.setup_started", out.ID, &out.Setup)
 	})
 }
 
-// openCardPage creates the page. When the provider no longer knows the customer,
+// openPage creates the page. When the provider no longer knows the customer,
 // because somebody deleted it there or the account changed, a new one replaces
 // it, once.
-func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetup) (who string, page *CardPage,
-	err error) {
+func (s *Service) openPage(ctx context.Context, c *op.Call, setup id.ID) (who string, page *Page, err error) {
 	for attempt := 1; ; attempt++ {
-		known, err := a.ensureCardCustomer(ctx, c)
+		known, err := s.ensureCustomer(ctx, c)
 		if err != nil {
 			return "", nil, err
 		}
-		page, err := a.config.Cards.OpenCardPage(ctx, fmt.Sprintf("%s-%d", s.ID, attempt),
-			CardPageRequest{Setup: s.ID, Customer: *known.ProviderID,
-				Done:     a.config.BaseURL + "/settings/cards/saved?page=",
-				Canceled: a.config.BaseURL + "/settings/cards?done=nocard"})
+		page, err := s.config.Provider.OpenCardPage(ctx, fmt.Sprintf("%s-%d", setup, attempt),
+			PageRequest{Setup: setup, Customer: *known.ProviderID,
+				Done:     s.config.BaseURL + "/settings/cards/saved?page=",
+				Canceled: s.config.BaseURL + "/settings/cards?done=nocard"})
 		if err == nil {
 			return *known.ProviderID, page, nil
 		}
@@ -199,10 +214,10 @@ func (a *Accounts) openCardPage(ctx context.Context, c *op.Call, s *OpenCardSetu
 	}
 }
 
-// ensureCardCustomer finds or creates the organization's customer. Concurrent calls
+// ensureCustomer finds or creates the organization's customer. Concurrent calls
 // create only one, because the row's id is the provider's idempotency key.
-func (a *Accounts) ensureCardCustomer(ctx context.Context, c *op.Call) (known providerCustomer, err error) {
-	name, provider := "", a.config.Cards
+func (s *Service) ensureCustomer(ctx context.Context, c *op.Call) (known providerCustomer, err error) {
+	name, provider := "", s.config.Provider
 	err = c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO payment_customers (id, organization_id, created_at, updated_at, provider)
@@ -238,18 +253,18 @@ func (a *Accounts) ensureCardCustomer(ctx context.Context, c *op.Call) (known pr
 	})
 }
 
-type cardSetupFinish struct {
+type setupFinish struct {
 	Page string `json:"page" min:"1" doc:"the provider's id of its page"`
 }
 
-// cardSetupRow is a stored setup.
-type cardSetupRow struct {
+// setupRow is a stored setup.
+type setupRow struct {
 	ID       id.ID   `db:"id"`
 	Customer *string `db:"provider_customer"`
 	Card     *id.ID  `db:"payment_method_id"`
 }
 
-const cardSetupQuery = `
+const setupQuery = `
 	SELECT id, provider_customer, payment_method_id
 	FROM card_setups
 	WHERE organization_id = $1 AND provider = $2 AND provider_id = $3`
@@ -260,23 +275,23 @@ func setupNotFound() error {
 	return fault.NotFound.Say("No card setup was started here with this address. Start again from the cards page.")
 }
 
-func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetupFinish) (*SavedCard, error) {
-	provider := a.config.Cards
+func (s *Service) finishSetup(ctx context.Context, c *op.Call, in setupFinish) (*Saved, error) {
+	provider := s.config.Provider
 	if provider == nil {
 		return nil, setupNotFound()
 	}
-	var row cardSetupRow
-	var saved *SavedCard
+	var row setupRow
+	var saved *Saved
 	find := func(ctx context.Context, tx *db.Tx) (err error) {
 		saved = nil
-		row, err = db.QueryOne[cardSetupRow](ctx, tx, cardSetupQuery, c.Org, provider.Name(), in.Page)
+		row, err = db.QueryOne[setupRow](ctx, tx, setupQuery, c.Org, provider.Name(), in.Page)
 		if errors.Is(err, db.ErrNoRow) {
 			return setupNotFound()
 		}
 		if err != nil || row.Card == nil {
 			return err
 		}
-		saved, err = loadSavedCard(ctx, tx, c.Org, *row.Card)
+		saved, err = loadSaved(ctx, tx, c.Org, *row.Card)
 		return err
 	}
 	if err := c.Read(ctx, find); err != nil || saved != nil {
@@ -290,10 +305,10 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 		return nil, setupNotFound()
 	}
 	if page.Card == nil {
-		return nil, CardSetupIncomplete.New()
+		return nil, SetupIncomplete.New()
 	}
-	return op.Finish(ctx, c, func(ctx context.Context) (*SavedCard, error) {
-		if err := lockAndRequireManager(ctx, c); err != nil {
+	return op.Finish(ctx, c, func(ctx context.Context) (*Saved, error) {
+		if err := account.LockAndRequireManager(ctx, c); err != nil {
 			return nil, err
 		}
 		// Look again under the lock: the browser may have come back twice at once.
@@ -305,7 +320,7 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 		}
 		card := *page.Card
 		card.Record, card.IsDefault = c.NewRecord(), true
-		if _, err := a.insertCard(ctx, c, &card); err != nil {
+		if _, err := s.insertCard(ctx, c, &card); err != nil {
 			return nil, err
 		}
 		_, err := db.Exec(ctx, c.Tx, `
@@ -313,18 +328,18 @@ func (a *Accounts) finishCardSetup(ctx context.Context, c *op.Call, in cardSetup
 			SET payment_method_id = $3
 			WHERE organization_id = $1 AND id = $2`,
 			c.Org, row.ID, card.ID)
-		return &SavedCard{Card: card}, err
+		return &Saved{Card: card}, err
 	})
 }
 
-// loadSavedCard reads the card that a setup saved before.
-func loadSavedCard(ctx context.Context, tx *db.Tx, org, card id.ID) (*SavedCard, error) {
+// loadSaved reads the card that a setup saved before.
+func loadSaved(ctx context.Context, tx *db.Tx, org, card id.ID) (*Saved, error) {
 	v, err := cards.Get(ctx, tx, org, card)
 	if fault.IsKind(err, fault.NotFound) {
-		return nil, CardSetupUsed.New()
+		return nil, SetupUsed.New()
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &SavedCard{Card: *v, Again: true}, nil
+	return &Saved{Card: *v, Again: true}, nil
 }

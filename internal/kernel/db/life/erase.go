@@ -1,4 +1,14 @@
-package db
+// Package life carries out what tables declare in their db.Life, as far as a whole
+// organization or service is concerned: Erasure removes a person from every table,
+// Purge and ExpiringTables remove what is old, and Merge lets everything that refers to
+// one row refer to another. All of them walk the tables by their references and name
+// none.
+//
+// What a single row needs is in db: Table.SoftDelete and Table.Undelete follow the same
+// declarations there. A life itself is declared in db too, because db.NewTable takes it
+// and 40 names of life.go are used by the rest of db. The one thing that db cannot
+// know is Erase, whose functions take a transaction.
+package life
 
 import (
 	"cmp"
@@ -9,6 +19,7 @@ import (
 	"strconv"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 )
 
@@ -19,11 +30,11 @@ import (
 type Erase struct {
 	wholeRow  bool   // remove the row
 	setClause string // the SET of an UPDATE
-	eraseRows func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)
+	eraseRows func(ctx context.Context, tx *db.Tx, e *Erasure, rows []int64) (int64, error)
 
 	refColumn string // only rows found by this reference
 	where     string // only rows that meet this condition
-	findMore  func(ctx context.Context, tx *Tx, e *Erasure) error
+	findMore  func(ctx context.Context, tx *db.Tx, e *Erasure) error
 }
 
 // WholeRow removes the row.
@@ -35,7 +46,7 @@ func BlankColumns(set string) Erase { return Erase{setClause: set} }
 
 // EraseByFunc leaves the rows to a function, which gets their seq numbers and returns
 // how many it changed.
-func EraseByFunc(fn func(ctx context.Context, tx *Tx, e *Erasure, rows []int64) (int64, error)) Erase {
+func EraseByFunc(fn func(ctx context.Context, tx *db.Tx, e *Erasure, rows []int64) (int64, error)) Erase {
 	return Erase{eraseRows: fn}
 }
 
@@ -49,8 +60,17 @@ func (e Erase) OnlyWhere(condition string) Erase { e.where = condition; return e
 // AlsoFind adds a function that looks for more rows and adds them to the erasure, as
 // those that only mention an address. It may run several times, until nothing new
 // is found.
-func (e Erase) AlsoFind(fn func(ctx context.Context, tx *Tx, e *Erasure) error) Erase {
+func (e Erase) AlsoFind(fn func(ctx context.Context, tx *db.Tx, e *Erasure) error) Erase {
 	e.findMore = fn
+	return e
+}
+
+// IsEraseRule makes it a db.EraseRule, what a db.Life has room for.
+func (Erase) IsEraseRule() {}
+
+// eraseRuleOf is what a table declares, or the zero Erase.
+func eraseRuleOf(table string) Erase {
+	e, _ := db.LifeOfTable(table).Erase.(Erase)
 	return e
 }
 
@@ -68,14 +88,14 @@ type Erasure struct {
 	Addresses    []string // the person's email addresses, folded
 	Now          clock.Time
 
-	personIDs  []id.ID                     // the ids that stand for the person: what contains one is about them
-	rows       map[string]map[int64]bool   // the rows about the person by their numbers, by table
-	ids        map[string]map[id.ID]bool   // the ids of these rows, by table
-	traced     map[string]map[id.ID]bool   // rows that stay, but whose traces in events go, by what events call them
-	clears     map[referrer]map[id.ID]bool // references to rows that are removed
-	scans      map[string]*tableScan       // by table and name
-	preview    bool                        // Preview runs: remember what was searched for
-	foundCount int                         // counts everything added, to notice a round that adds nothing
+	personIDs  []id.ID                        // the ids that stand for the person: what contains one is about them
+	rows       map[string]map[int64]bool      // the rows about the person by their numbers, by table
+	ids        map[string]map[id.ID]bool      // the ids of these rows, by table
+	traced     map[string]map[id.ID]bool      // rows that stay, but whose traces in events go, by what events call them
+	clears     map[db.Referrer]map[id.ID]bool // references to rows that are removed
+	scans      map[string]*tableScan          // by table and name
+	preview    bool                           // Preview runs: remember what was searched for
+	foundCount int                            // counts everything added, to notice a round that adds nothing
 }
 
 // tableScan is a search that reads a whole table, because no index helps. It remembers
@@ -91,12 +111,12 @@ type tableScan struct {
 func (e *Erasure) startPass() {
 	e.personIDs = []id.ID{e.Person}
 	e.rows, e.ids, e.traced = map[string]map[int64]bool{}, map[string]map[id.ID]bool{}, map[string]map[id.ID]bool{}
-	e.clears = map[referrer]map[id.ID]bool{}
+	e.clears = map[db.Referrer]map[id.ID]bool{}
 	e.foundCount = 0
 	for _, s := range e.scans {
 		s.done = map[string]bool{}
 	}
-	e.noteIDs(e.traced, declaredLives[e.Table].eventName(), e.Person)
+	e.noteIDs(e.traced, db.LifeOfTable(e.Table).EventName(), e.Person)
 	e.noteIDs(e.ids, e.Table, e.Person)
 }
 
@@ -113,11 +133,19 @@ func (e *Erasure) noteIDs(in map[string]map[id.ID]bool, key string, ids ...id.ID
 	}
 }
 
+// textList is ids as plain strings.
+func textList(ids []id.ID) []string {
+	out := make([]string, len(ids))
+	for i, v := range ids {
+		out[i] = string(v)
+	}
+	return out
+}
+
 // PersonIDs are the ids that stand for the person: whatever contains one of them is
 // about the person.
 func (e *Erasure) PersonIDs() []string {
-	names, _ := textList(e.personIDs)
-	return names
+	return textList(e.personIDs)
 }
 
 // AddPersonIDs adds ids that stand for the person.
@@ -140,10 +168,10 @@ func (e *Erasure) RowIDs(table string) []id.ID { return slices.Sorted(maps.Keys(
 // EventKinds lists what events call the rows, not nested in others, that can be about a
 // person.
 func (e *Erasure) EventKinds() (out []string) {
-	for _, table := range DeclaredTables() {
-		l := declaredLives[table]
-		if l.Noun != "" && l.Parent.Table == "" && (l.Erase.isDeclared() || table == e.Table) {
-			out = append(out, l.eventName())
+	for _, table := range db.DeclaredTables() {
+		l := db.LifeOfTable(table)
+		if l.Noun != "" && l.Parent.Table == "" && (eraseRuleOf(table).isDeclared() || table == e.Table) {
+			out = append(out, l.EventName())
 		}
 	}
 	return out
@@ -157,7 +185,7 @@ func (e *Erasure) TracedOfKind(kind string) []id.ID {
 		all = map[id.ID]bool{}
 	}
 	for table, ids := range e.ids {
-		if declaredLives[table].eventName() == kind {
+		if db.LifeOfTable(table).EventName() == kind {
 			maps.Copy(all, ids)
 		}
 	}
@@ -168,7 +196,7 @@ func (e *Erasure) TracedOfKind(kind string) []id.ID {
 // belong to other rows.
 func (e *Erasure) TopLevelTables() (out []string) {
 	for _, table := range slices.Sorted(maps.Keys(e.ids)) {
-		if declaredLives[table].Noun != "" && declaredLives[table].Parent.Table == "" {
+		if db.LifeOfTable(table).Noun != "" && db.LifeOfTable(table).Parent.Table == "" {
 			out = append(out, table)
 		}
 	}
@@ -179,7 +207,7 @@ func (e *Erasure) TopLevelTables() (out []string) {
 func (e *Erasure) TracedIDs() []id.ID {
 	all := map[id.ID]bool{}
 	for table, ids := range e.ids {
-		if declaredLives[table].Noun != "" {
+		if db.LifeOfTable(table).Noun != "" {
 			maps.Copy(all, ids)
 		}
 	}
@@ -191,7 +219,7 @@ func (e *Erasure) TracedIDs() []id.ID {
 
 // AddRows adds rows of a table by their seq numbers, and looks up their ids, by which
 // other rows refer to them.
-func (e *Erasure) AddRows(ctx context.Context, tx *Tx, table string, rows ...int64) error {
+func (e *Erasure) AddRows(ctx context.Context, tx *db.Tx, table string, rows ...int64) error {
 	if e.rows[table] == nil {
 		e.rows[table] = map[int64]bool{}
 	}
@@ -203,18 +231,18 @@ func (e *Erasure) AddRows(ctx context.Context, tx *Tx, table string, rows ...int
 		}
 	}
 	e.foundCount += len(fresh)
-	r := tx.db.relation(table)
-	if len(fresh) == 0 || !r.HasColumn("id") || r.numberColumn() == "id" {
+	r := tx.LifeGraph().Tables[table]
+	if len(fresh) == 0 || !r.HasColumn("id") || r.NumberColumn() == "id" {
 		return nil
 	}
-	ids, err := QueryAll[id.ID](ctx, tx, "SELECT id FROM "+table+" WHERE seq = ANY($1)", fresh)
+	ids, err := db.QueryAll[id.ID](ctx, tx, "SELECT id FROM "+table+" WHERE seq = ANY($1)", fresh)
 	e.noteIDs(e.ids, table, ids...)
 	return err
 }
 
 // AddRowsByID adds rows of a table by their ids.
-func (e *Erasure) AddRowsByID(ctx context.Context, tx *Tx, table string, ids []id.ID) error {
-	rows, err := QueryAll[int64](ctx, tx, "SELECT seq FROM "+table+" WHERE organization_id = $1 AND id = ANY($2)",
+func (e *Erasure) AddRowsByID(ctx context.Context, tx *db.Tx, table string, ids []id.ID) error {
+	rows, err := db.QueryAll[int64](ctx, tx, "SELECT seq FROM "+table+" WHERE organization_id = $1 AND id = ANY($2)",
 		e.Organization, ids)
 	if err != nil {
 		return err
@@ -227,11 +255,11 @@ func (e *Erasure) RowNumbers(table string) []int64 { return slices.Sorted(maps.K
 
 // ScanEach searches a table for each of the values and adds the rows that it finds. In
 // where, $1 is the organization and $2 the value. See ScanWith for what it costs.
-func (e *Erasure) ScanEach(ctx context.Context, tx *Tx, table, where string, values []string) error {
+func (e *Erasure) ScanEach(ctx context.Context, tx *db.Tx, table, where string, values []string) error {
 	return e.ScanWith(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
 		var out []int64
 		for _, v := range values {
-			rows, err := QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, v)
+			rows, err := db.QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, v)
 			if err != nil {
 				return nil, err
 			}
@@ -242,33 +270,17 @@ func (e *Erasure) ScanEach(ctx context.Context, tx *Tx, table, where string, val
 }
 
 // ScanAny searches a table for all ids at once: $2 is their list.
-func (e *Erasure) ScanAny(ctx context.Context, tx *Tx, table, where string, ids []id.ID) error {
-	values, _ := textList(ids)
+func (e *Erasure) ScanAny(ctx context.Context, tx *db.Tx, table, where string, ids []id.ID) error {
+	values := textList(ids)
 	return e.ScanWith(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
-		return QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, values)
+		return db.QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, values)
 	})
-}
-
-// ContainsSQL is the condition that a column of text or JSON contains the text $2.
-func (tx *Tx) ContainsSQL(column string) string {
-	if tx.Engine() == Postgres {
-		return "strpos(CAST(" + column + " AS text), $2) > 0"
-	}
-	return "instr(" + column + ", $2) > 0"
-}
-
-// BytesContainSQL is the condition that a column of bytes contains the text $2.
-func (tx *Tx) BytesContainSQL(column string) string {
-	if tx.Engine() == Postgres {
-		return "position(convert_to($2, 'UTF8') IN " + column + ") > 0"
-	}
-	return "instr(" + column + ", CAST($2 AS BLOB)) > 0"
 }
 
 // scanSQL is the query for the rows of a table behind a number that meet a
 // condition.
-func scanSQL(tx *Tx, table, where string, after int64) string {
-	key, from := tx.db.relation(table).numberColumn(), table
+func scanSQL(tx *db.Tx, table, where string, after int64) string {
+	key, from := tx.LifeGraph().Tables[table].NumberColumn(), table
 	if after > 0 {
 		from += " NOT INDEXED" // only by rowid: SQLite would read the whole organization for a few new rows
 	}
@@ -279,7 +291,7 @@ func scanSQL(tx *Tx, table, where string, after int64) string {
 // number. Each pass searches for a value once. Rows that the preview read are not
 // read again for the values that it searched for. name tells scans of a table
 // apart.
-func (e *Erasure) ScanWith(ctx context.Context, tx *Tx, table, name string, values []string,
+func (e *Erasure) ScanWith(ctx context.Context, tx *db.Tx, table, name string, values []string,
 	search func(after int64, values []string) ([]int64, error)) error {
 	s, err := e.scanState(ctx, tx, table, name)
 	if err != nil {
@@ -319,15 +331,15 @@ func (e *Erasure) ScanWith(ctx context.Context, tx *Tx, table, name string, valu
 
 // scanState is what is known of a scan. In the preview it notes first how far the
 // table reaches: rows that come later are left for the transaction.
-func (e *Erasure) scanState(ctx context.Context, tx *Tx, table, name string) (*tableScan, error) {
+func (e *Erasure) scanState(ctx context.Context, tx *db.Tx, table, name string) (*tableScan, error) {
 	key := table + "\n" + name
 	if s := e.scans[key]; s != nil {
 		return s, nil
 	}
 	s := &tableScan{rows: map[int64]bool{}, previewed: map[string]bool{}, done: map[string]bool{}}
 	if e.preview {
-		last, err := QueryOne[int64](ctx, tx,
-			"SELECT coalesce(max("+tx.db.relation(table).numberColumn()+"), 0) FROM "+table)
+		last, err := db.QueryOne[int64](ctx, tx,
+			"SELECT coalesce(max("+tx.LifeGraph().Tables[table].NumberColumn()+"), 0) FROM "+table)
 		if err != nil {
 			return nil, err
 		}
@@ -341,9 +353,9 @@ func (e *Erasure) scanState(ctx context.Context, tx *Tx, table, name string) (*t
 // for a transaction, and rows appear in the order of their numbers, so the
 // transaction only has to read the newer ones. On PostgreSQL nobody waits, and a
 // lower number may be committed later, so there it does nothing.
-func (e *Erasure) Preview(ctx context.Context, tx *Tx) error {
+func (e *Erasure) Preview(ctx context.Context, tx *db.Tx) error {
 	e.scans = map[string]*tableScan{}
-	if tx.Engine() == Postgres {
+	if tx.Engine() == db.Postgres {
 		return nil
 	}
 	e.preview = true
@@ -357,11 +369,11 @@ func (e *Erasure) Preview(ctx context.Context, tx *Tx) error {
 const maxEraseRounds = 12
 
 // findAllRows searches all tables until a round finds nothing new.
-func (e *Erasure) findAllRows(ctx context.Context, tx *Tx) error {
+func (e *Erasure) findAllRows(ctx context.Context, tx *db.Tx) error {
 	e.startPass()
 	for range maxEraseRounds {
 		before := e.foundCount
-		for _, table := range tx.db.tablesReferrersFirst() {
+		for _, table := range tx.LifeGraph().Order {
 			if err := e.findRowsIn(ctx, tx, table); err != nil {
 				return fmt.Errorf("erase: %s: %w", table, err)
 			}
@@ -375,10 +387,10 @@ func (e *Erasure) findAllRows(ctx context.Context, tx *Tx) error {
 
 // removesWholeRows reports whether the found rows of a table are removed.
 func (e *Erasure) removesWholeRows(table string) bool {
-	if table == e.Table || declaredLives[table].Erase.wholeRow {
+	if table == e.Table || eraseRuleOf(table).wholeRow {
 		return true
 	}
-	for _, r := range declaredLives[table].AllReferences() {
+	for _, r := range db.LifeOfTable(table).AllReferences() {
 		if e.endsWithParent(table, r) {
 			return true
 		}
@@ -388,58 +400,58 @@ func (e *Erasure) removesWholeRows(table string) bool {
 
 // endsWithParent reports whether the rows of a table are removed because those that
 // they belong to are. It is not for a table that says itself what happens.
-func (e *Erasure) endsWithParent(table string, r Ref) bool {
-	if declaredLives[table].Erase.isDeclared() || r.Table == table || r.Fate != Ends && r.Fate != EndsAtPurge {
+func (e *Erasure) endsWithParent(table string, r db.Ref) bool {
+	if eraseRuleOf(table).isDeclared() || r.Table == table || r.Fate != db.Ends && r.Fate != db.EndsAtPurge {
 		return false
 	}
-	return declaredLives[r.Table] != nil && len(e.ids[r.Table]) > 0 && e.removesWholeRows(r.Table)
+	return db.LifeOfTable(r.Table) != nil && len(e.ids[r.Table]) > 0 && e.removesWholeRows(r.Table)
 }
 
 // findRowsIn finds the rows of a table that refer to rows about the person, or the
 // references in them to clear.
-func (e *Erasure) findRowsIn(ctx context.Context, tx *Tx, table string) error {
-	l := declaredLives[table]
+func (e *Erasure) findRowsIn(ctx context.Context, tx *db.Tx, table string) error {
+	rule := eraseRuleOf(table)
 	if table == e.Table {
-		if err := e.addReferringRows(ctx, tx, table, RefTo("id", table), []id.ID{e.Person}); err != nil {
+		if err := e.addReferringRows(ctx, tx, table, db.RefTo("id", table), []id.ID{e.Person}); err != nil {
 			return err
 		}
 	}
-	for _, r := range l.AllReferences() {
+	for _, r := range db.LifeOfTable(table).AllReferences() {
 		ids := e.RowIDs(r.Table)
-		if len(ids) == 0 || r.Fate == Keeps || r.Table == table || l.Erase.refColumn != "" &&
-			l.Erase.refColumn != r.Column {
+		if len(ids) == 0 || r.Fate == db.Keeps || r.Table == table || rule.refColumn != "" &&
+			rule.refColumn != r.Column {
 			continue
 		}
 		switch {
-		case l.Erase.isDeclared(), e.endsWithParent(table, r):
+		case rule.isDeclared(), e.endsWithParent(table, r):
 			if err := e.addReferringRows(ctx, tx, table, r, ids); err != nil {
 				return err
 			}
-		case e.removesWholeRows(r.Table) && (r.Fate == Clears || r.Fate == ClearsAtPurge):
-			e.clears[referrer{table, r}] = e.ids[r.Table]
+		case e.removesWholeRows(r.Table) && (r.Fate == db.Clears || r.Fate == db.ClearsAtPurge):
+			e.clears[db.Referrer{Table: table, Ref: r}] = e.ids[r.Table]
 		}
 	}
-	if l.Erase.findMore == nil {
+	if rule.findMore == nil {
 		return nil
 	}
-	return l.Erase.findMore(ctx, tx, e)
+	return rule.findMore(ctx, tx, e)
 }
 
 // addReferringRows adds the rows that refer to some rows, or did until those were deleted and
 // the reference was cleared.
-func (e *Erasure) addReferringRows(ctx context.Context, tx *Tx, table string, r Ref, ids []id.ID) error {
+func (e *Erasure) addReferringRows(ctx context.Context, tx *db.Tx, table string, r db.Ref, ids []id.ID) error {
 	text := "SELECT seq FROM " + table + " WHERE organization_id = $1 AND " + r.Column + " = ANY($2)"
-	if tx.Engine() == Postgres && tx.writable {
+	if tx.Engine() == db.Postgres {
 		text += " FOR UPDATE"
 	}
-	rows, err := QueryAll[int64](ctx, tx, text, e.Organization, ids)
+	rows, err := db.QueryAll[int64](ctx, tx, text, e.Organization, ids)
 	if err != nil {
 		return err
 	}
-	if err := e.AddRows(ctx, tx, table, rows...); err != nil || r.Fate != Clears {
+	if err := e.AddRows(ctx, tx, table, rows...); err != nil || r.Fate != db.Clears {
 		return err
 	}
-	rows, err = QueryAll[int64](ctx, tx, "SELECT t.seq FROM cleared_references c JOIN "+table+` t
+	rows, err = db.QueryAll[int64](ctx, tx, "SELECT t.seq FROM cleared_references c JOIN "+table+` t
 		ON t.organization_id = c.organization_id AND t.id = c.row_id
 		WHERE c.organization_id = $1 AND c.target_id = ANY($2) AND c.table_name = $3 AND c.column_name = $4`,
 		e.Organization, ids, table, r.Column)
@@ -450,7 +462,7 @@ func (e *Erasure) addReferringRows(ctx context.Context, tx *Tx, table string, r 
 }
 
 // Run removes the person, and returns how many rows of each table it changed.
-func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]int64, error) {
+func (e *Erasure) Run(ctx context.Context, tx *db.Tx, now clock.Time) (map[string]int64, error) {
 	e.Now = now
 	if err := e.findAllRows(ctx, tx); err != nil {
 		return nil, err
@@ -459,22 +471,22 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 	// References to removed rows, in rows that stay, become null.
 	for _, r := range e.referrersToClear() {
 		ids := e.clears[r]
-		n, err := Exec(ctx, tx, "UPDATE "+r.table+" SET "+r.ref.Column+
+		n, err := db.Exec(ctx, tx, "UPDATE "+r.Table+" SET "+r.Ref.Column+
 			" = NULL, updated_at = $3 WHERE organization_id = $1 AND "+
-			r.ref.Column+" = ANY($2)", e.Organization, slices.Collect(maps.Keys(ids)), now)
+			r.Ref.Column+" = ANY($2)", e.Organization, slices.Collect(maps.Keys(ids)), now)
 		if err != nil {
 			return nil, err
 		}
-		done[r.table] += n
+		done[r.Table] += n
 	}
-	for _, table := range tx.db.tablesReferrersFirst() {
+	for _, table := range tx.LifeGraph().Order {
 		n, err := e.eraseRowsIn(ctx, tx, table)
 		if err != nil {
 			return nil, fmt.Errorf("erase: %s: %w", table, err)
 		}
 		done[table] += n
 	}
-	_, err := Exec(ctx, tx, "DELETE FROM cleared_references WHERE organization_id = $1 AND target_id = $2",
+	_, err := db.Exec(ctx, tx, "DELETE FROM cleared_references WHERE organization_id = $1 AND target_id = $2",
 		e.Organization,
 		e.Person)
 	maps.DeleteFunc(done, func(_ string, n int64) bool { return n == 0 })
@@ -483,42 +495,42 @@ func (e *Erasure) Run(ctx context.Context, tx *Tx, now clock.Time) (map[string]i
 
 // referrersToClear lists the references to clear in a fixed order, so that two erasures which lock some of the same
 // rows cannot block each other.
-func (e *Erasure) referrersToClear() []referrer {
-	return slices.SortedFunc(maps.Keys(e.clears), func(a, b referrer) int {
-		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.ref.Column, b.ref.Column))
+func (e *Erasure) referrersToClear() []db.Referrer {
+	return slices.SortedFunc(maps.Keys(e.clears), func(a, b db.Referrer) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Ref.Column, b.Ref.Column))
 	})
 }
 
 // eraseRowsIn erases the rows that were found in a table, and returns how many.
-func (e *Erasure) eraseRowsIn(ctx context.Context, tx *Tx, table string) (int64, error) {
+func (e *Erasure) eraseRowsIn(ctx context.Context, tx *db.Tx, table string) (int64, error) {
 	rows := e.RowNumbers(table)
 	if len(rows) == 0 {
 		return 0, nil
 	}
-	l, r := declaredLives[table].Erase, tx.db.relation(table)
-	if l.eraseRows != nil {
-		return l.eraseRows(ctx, tx, e, rows)
+	rule, r := eraseRuleOf(table), tx.LifeGraph().Tables[table]
+	if rule.eraseRows != nil {
+		return rule.eraseRows(ctx, tx, e, rows)
 	}
-	where, args := " WHERE "+r.numberColumn()+" = ANY($1)", []any{rows}
-	if l.where != "" {
-		where += " AND (" + l.where + ")"
+	where, args := " WHERE "+r.NumberColumn()+" = ANY($1)", []any{rows}
+	if rule.where != "" {
+		where += " AND (" + rule.where + ")"
 	}
 	text := "DELETE FROM " + table + where
-	if l.setClause != "" {
-		set := l.setClause
+	if rule.setClause != "" {
+		set := rule.setClause
 		if r.HasColumn("updated_at") {
 			set += ", updated_at = $2"
 			args = append(args, e.Now)
 		}
-		for _, ref := range declaredLives[table].AllReferences() {
-			if ref.Table == e.Table && (ref.Fate == Clears || ref.Fate == ClearsAtPurge) {
+		for _, ref := range db.LifeOfTable(table).AllReferences() {
+			if ref.Table == e.Table && (ref.Fate == db.Clears || ref.Fate == db.ClearsAtPurge) {
 				set += ", " + ref.Column + " = NULL"
 			}
 		}
 		text = "UPDATE " + table + " SET " + set + where
 	}
 	if !r.HasColumn("search") {
-		return Exec(ctx, tx, text, args...)
+		return db.Exec(ctx, tx, text, args...)
 	}
 	// The search index must follow: RETURNING says which rows changed, and what text
 	// they have left.
@@ -526,13 +538,13 @@ func (e *Erasure) eraseRowsIn(ctx context.Context, tx *Tx, table string) (int64,
 		Seq  int64  `db:"seq"`
 		Text string `db:"text"`
 	}
-	ended, err := QueryAll[found](ctx, tx, text+" RETURNING seq, CASE WHEN deleted_at IS NULL THEN search ELSE '' END",
-		args...)
+	ended, err := db.QueryAll[found](ctx, tx,
+		text+" RETURNING seq, CASE WHEN deleted_at IS NULL THEN search ELSE '' END", args...)
 	for _, v := range ended {
-		if l.setClause == "" {
+		if rule.setClause == "" {
 			v.Text = ""
 		}
-		UpdateSearchIndex(tx, table, v.Seq, v.Text)
+		db.UpdateSearchIndex(tx, table, v.Seq, v.Text)
 	}
 	return int64(len(ended)), err
 }

@@ -1,4 +1,4 @@
-package account
+package card
 
 import (
 	"context"
@@ -15,13 +15,13 @@ type detachArgs struct {
 
 // Handle registers the handler of the package's one job. The service calls it once,
 // before the queue starts.
-func (a *Accounts) Handle() { job.HandleFlow(a.jobs, detachJob, a.detachCard) }
+func (s *Service) Handle() { job.HandleFlow(s.config.Jobs, detachJob, s.detachCard) }
 
 // enqueueCardDetach enqueues the removal of a deleted card at its provider, if it was saved
 // there for a customer that this package created. A card that the operator added by
 // its id (payment_methods.create) stays at the provider: its owner may use it elsewhere.
-func (a *Accounts) enqueueCardDetach(ctx context.Context, tx *db.Tx, card *Card) error {
-	if a.config.Cards == nil || card.Provider != a.config.Cards.Name() || card.ProviderCustomer == nil {
+func (s *Service) enqueueCardDetach(ctx context.Context, tx *db.Tx, card *Card) error {
+	if s.config.Provider == nil || card.Provider != s.config.Provider.Name() || card.ProviderCustomer == nil {
 		return nil
 	}
 	ours, err := db.QueryOne[int](ctx, tx, `
@@ -32,23 +32,24 @@ func (a *Accounts) enqueueCardDetach(ctx context.Context, tx *db.Tx, card *Card)
 	if err != nil || ours == 0 {
 		return err
 	}
-	_, err = a.jobs.Enqueue(ctx, tx, detachJob, detachArgs{card.ProviderID}, job.ForOrganization(card.OrganizationID))
+	_, err = s.config.Jobs.Enqueue(ctx, tx, detachJob, detachArgs{card.ProviderID},
+		job.ForOrganization(card.OrganizationID))
 	return err
 }
 
-func (a *Accounts) detachCard(ctx context.Context, j job.Job, args detachArgs) (job.Outcome, error) {
-	if a.config.Cards == nil {
+func (s *Service) detachCard(ctx context.Context, j job.Job, args detachArgs) (job.Outcome, error) {
+	if s.config.Provider == nil {
 		return nil, nil
 	}
 	// The card may have been saved again in the meantime.
 	saved := 0
-	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+	err := s.config.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		saved, err = cards.Count(ctx, tx, db.InOrganization(j.Organization).And("provider = ? AND provider_id = ?",
-			a.config.Cards.Name(), args.Card))
+			s.config.Provider.Name(), args.Card))
 		return err
 	})
 	if err != nil || saved > 0 {
 		return nil, err
 	}
-	return nil, a.config.Cards.DetachCard(ctx, args.Card)
+	return nil, s.config.Provider.DetachCard(ctx, args.Card)
 }

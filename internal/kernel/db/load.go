@@ -16,83 +16,37 @@ import (
 // ErrNotEmpty says that a restore would mix two sets of data.
 var ErrNotEmpty = errors.New("the database already has organizations; a backup can only be restored into an empty one")
 
-// loader is where one engine puts the rows.
-type loader interface {
-	// table loads all rows of one table by calling next until there are none.
-	loadTable(ctx context.Context, t *backupTable, next func() ([]any, error)) error
+// ProgressFunc receives the progress of long work, a line at a time. It may be nil.
+type ProgressFunc func(line string)
+
+// Load is whole tables on their way into an empty database. It is the other end of a
+// Snapshot, which takes them out of one.
+type Load struct {
+	Schema int64      // of the rows; the database gets it
+	Tables []Relation // that this schema has
+	// Before, which may be nil, is called once the database is known to be empty and
+	// unused, and before anything changes. Its error ends the load.
+	Before func(context.Context) error
+	// Fill passes each table and its rows to load.
+	Fill func(ctx context.Context, load LoadTableFunc) error
+	Say  ProgressFunc
 }
 
-// loadBackup reads the whole backup into a database that has its schema. A table or
-// column that the schema does not have is refused.
-func loadBackup(ctx context.Context, path string, tables []Relation, l loader, p *progress) error {
-	r, err := openBackup(path)
-	if err != nil {
-		return err
-	}
-	defer r.closeFile()
-	if _, err = r.nextLine(); err != nil {
-		return err
-	}
-	known := map[string]*Relation{}
-	for i := range tables {
-		known[tables[i].Name] = &tables[i]
-	}
-	for {
-		t := r.table
-		for _, c := range t.Columns {
-			if k := known[t.Name]; k == nil || !k.HasColumn(c.Name) {
-				return fmt.Errorf("the backup has %s.%s, which this version does not know", t.Name, c.Name)
-			}
-		}
-		values := make([]any, len(t.Columns))
-		ended := false
-		err := l.loadTable(ctx, t, func() ([]any, error) {
-			more, err := r.nextLine()
-			if ended = errors.Is(err, errEnd); ended {
-				return nil, nil
-			}
-			if !more || err != nil {
-				return nil, err
-			}
-			p.countRow("restoring", t.Name)
-			return values, r.rowValues(values)
-		})
-		if err != nil || ended {
-			return err
-		}
-	}
-}
+// LoadTableFunc loads all rows of one table by calling next until there are none. last
+// is the highest number that a row of it ever had, or 0 if nobody knows.
+type LoadTableFunc func(ctx context.Context, r *Relation, last int64, next func() ([]any, error)) error
 
-// Restore fills an empty database from a backup of either engine. It reads the
-// whole backup before it touches anything, and a failed restore leaves nothing
-// behind. The schema is then the backup's; Open migrates it. before, which may be
-// nil, is called once the backup is known to be intact and the database to be
-// empty and unused. Its error ends the restore.
-func Restore(ctx context.Context, o Options, path string, say ProgressFunc,
-	before func(context.Context) error) (*Summary, error) {
-	began := time.Now()
-	if before == nil {
-		before = func(context.Context) error { return nil }
-	}
-	sum, err := CheckBackup(path)
-	if err != nil {
-		return nil, err
-	}
-	tables, known, err := readRelations(o.Migrations, sum.Schema)
-	if err != nil {
-		return nil, err
-	}
-	if sum.Schema > known {
-		return nil, fmt.Errorf("the backup has schema %d, but this version only knows %d; use the version that made it",
-			sum.Schema, known)
+// LoadEmpty fills a database that has no organizations and that no process has open.
+// If it fails, nothing is left behind but, on PostgreSQL, the schema. The schema is
+// then the load's; Open migrates it.
+func LoadEmpty(ctx context.Context, o Options, l Load) error {
+	if l.Before == nil {
+		l.Before = func(context.Context) error { return nil }
 	}
 	if o.URL != "" {
-		err = restorePostgres(ctx, o, path, sum, tables, newProgress(say), before)
-	} else {
-		err = restoreSQLite(ctx, o, path, sum, tables, newProgress(say), before)
+		return l.fillPostgres(ctx, o)
 	}
-	sum.Seconds = time.Since(began).Seconds()
-	return sum, err
+	return l.replaceSQLite(ctx, o)
 }
 
 // hasNoOrganizations reports whether a database has no organizations. Other rows, such as the
@@ -110,15 +64,14 @@ func (s *Snapshot) hasNoOrganizations(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// restoreSQLite fills a new file beside the old one and replaces the old one once
+// replaceSQLite fills a new file beside the old one and replaces the old one once
 // the new one is complete and on disk.
-func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
-	before func(context.Context) error) error {
+func (l *Load) replaceSQLite(ctx context.Context, o Options) error {
 	dir := filepath.Dir(o.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	lock, err := lockFile(o.Path + ".lock")
+	lock, err := o.LockFile()
 	if err != nil {
 		return err
 	}
@@ -137,7 +90,7 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 			return err
 		}
 	}
-	if err := before(ctx); err != nil {
+	if err := l.Before(ctx); err != nil {
 		return err
 	}
 	temp := o.Path + ".restoring"
@@ -150,10 +103,10 @@ func restoreSQLite(ctx context.Context, o Options, path string, sum *Summary, ta
 		return err
 	}
 	defer f.Close()
-	if err := migrateSQLite(ctx, temp, o.Migrations, sum.Schema); err != nil {
+	if err := migrateSQLite(ctx, temp, o.Migrations, l.Schema); err != nil {
 		return err
 	}
-	if err := fillSQLite(ctx, temp, path, tables, p); err != nil {
+	if err := l.fillSQLite(ctx, temp); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -187,13 +140,10 @@ func removeSQLiteFiles(path string, all bool) error {
 	return nil
 }
 
-// sqliteLoader inserts the rows one by one, in one transaction.
-type sqliteLoader struct{ *conn }
-
 // fillSQLite loads into a file that nobody else uses, so it needs no journal: a
 // file that failed is thrown away. Foreign keys are checked at the end.
-func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *progress) (err error) {
-	raw, err := sqlite.OpenConn(temp, sqlite.OpenReadWrite)
+func (l *Load) fillSQLite(ctx context.Context, path string) (err error) {
+	raw, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
@@ -209,14 +159,14 @@ func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *pr
 			return err
 		}
 	}
-	l := sqliteLoader{c}
+	into := &sqliteLoader{conn: c}
 	// Indexes created at the end are sorted once instead of updated for every
 	// row.
-	indexes, err := l.firstColumn("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+	indexes, err := c.firstColumn("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
 	if err != nil {
 		return err
 	}
-	names, err := l.firstColumn("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+	names, err := c.firstColumn("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
 	if err != nil {
 		return err
 	}
@@ -225,35 +175,41 @@ func fillSQLite(ctx context.Context, temp, path string, tables []Relation, p *pr
 			return err
 		}
 	}
-	if err := loadBackup(ctx, path, tables, l, p); err != nil {
+	if err := l.Fill(ctx, into.loadTable); err != nil {
 		return err
 	}
-	if p.say != nil && p.rows > 100_000 {
-		p.say("making the indexes")
+	if l.Say != nil && into.rows > 100_000 {
+		l.Say("making the indexes")
 	}
 	for _, text := range indexes {
 		if err := c.execSimple(text); err != nil {
 			return err
 		}
 	}
-	if err := l.fillSearchIndexes(ctx, tables); err != nil {
+	if err := into.fillSearchIndexes(ctx, l.Tables); err != nil {
 		return err
 	}
-	if err := l.checkForeignKeys(); err != nil {
+	if err := into.checkForeignKeys(); err != nil {
 		return err
 	}
 	return c.execSimple("COMMIT")
 }
 
-func (l sqliteLoader) loadTable(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
-	if _, err := l.execStatement(ctx, `DELETE FROM "`+t.Name+`"`, nil); err != nil { // a migration may have added rows
-		return fmt.Errorf("%s: %w", t.Name, err)
+// sqliteLoader inserts the rows one by one, in one transaction.
+type sqliteLoader struct {
+	*conn
+	rows int64 // so far
+}
+
+func (l *sqliteLoader) loadTable(ctx context.Context, r *Relation, last int64, next func() ([]any, error)) error {
+	if _, err := l.execStatement(ctx, `DELETE FROM "`+r.Name+`"`, nil); err != nil { // a migration may have added rows
+		return fmt.Errorf("%s: %w", r.Name, err)
 	}
-	marks := make([]string, len(t.Columns))
+	marks := make([]string, len(r.Columns))
 	for i := range marks {
 		marks[i] = fmt.Sprintf("$%d", i+1)
 	}
-	insert := `INSERT INTO "` + t.Name + `" ("` + strings.Join(t.columnNames(), `", "`) + `") VALUES (` +
+	insert := `INSERT INTO "` + r.Name + `" ("` + strings.Join(r.columnNames(), `", "`) + `") VALUES (` +
 		strings.Join(marks, ", ") + ")"
 	for {
 		values, err := next()
@@ -261,34 +217,35 @@ func (l sqliteLoader) loadTable(ctx context.Context, t *backupTable, next func()
 			return err
 		}
 		if values == nil {
-			return l.restoreSequence(ctx, t)
+			return l.restoreSequence(ctx, r.Name, last)
 		}
 		if _, err := l.execStatement(ctx, insert, values); err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
+			return fmt.Errorf("%s: %w", r.Name, err)
 		}
+		l.rows++
 	}
 }
 
 // restoreSequence makes a table that never reuses a number (AUTOINCREMENT) go on
 // from its highest, also where that row is gone.
-func (l sqliteLoader) restoreSequence(ctx context.Context, t *backupTable) error {
-	never, err := l.firstColumn(`SELECT name FROM sqlite_master WHERE name = '` + t.Name +
+func (l *sqliteLoader) restoreSequence(ctx context.Context, table string, last int64) error {
+	never, err := l.firstColumn(`SELECT name FROM sqlite_master WHERE name = '` + table +
 		`' AND sql LIKE '%AUTOINCREMENT%'`)
-	if err != nil || len(never) == 0 || t.Last == 0 {
+	if err != nil || len(never) == 0 || last == 0 {
 		return err
 	}
 	if _, err := l.execStatement(ctx, `
 		INSERT INTO sqlite_sequence (name, seq) SELECT $1, 0
-		WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = $1)`, []any{t.Name}); err != nil {
+		WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = $1)`, []any{table}); err != nil {
 		return err
 	}
 	_, err = l.execStatement(ctx, "UPDATE sqlite_sequence SET seq = max(seq, $2) WHERE name = $1",
-		[]any{t.Name, t.Last})
+		[]any{table, last})
 	return err
 }
 
 // fillSearchIndexes fills the search tables, which a backup leaves out.
-func (l sqliteLoader) fillSearchIndexes(ctx context.Context, tables []Relation) error {
+func (l *sqliteLoader) fillSearchIndexes(ctx context.Context, tables []Relation) error {
 	for i := range tables {
 		r := &tables[i]
 		if !r.HasColumn("search") || !r.HasColumn("deleted_at") {
@@ -304,7 +261,7 @@ func (l sqliteLoader) fillSearchIndexes(ctx context.Context, tables []Relation) 
 }
 
 // checkForeignKeys refuses rows without their parents.
-func (l sqliteLoader) checkForeignKeys() error {
+func (l *sqliteLoader) checkForeignKeys() error {
 	orphans, err := l.firstColumn("PRAGMA foreign_key_check")
 	if err == nil && len(orphans) > 0 {
 		err = fmt.Errorf("%d rows refer to missing rows, the first of them in %s", len(orphans), orphans[0])
@@ -312,26 +269,9 @@ func (l sqliteLoader) checkForeignKeys() error {
 	return err
 }
 
-// firstColumn reads the first column of a statement's rows.
-func (c *conn) firstColumn(text string) (out []string, err error) {
-	st, err := c.prepareCached(text)
-	if err != nil {
-		return nil, err
-	}
-	defer st.Reset()
-	for {
-		more, err := st.Step()
-		if err != nil || !more {
-			return out, err
-		}
-		out = append(out, st.ColumnText(0))
-	}
-}
-
-// restorePostgres loads all tables in one transaction, so that a failure leaves
+// fillPostgres loads all tables in one transaction, so that a failure leaves
 // nothing behind but the schema.
-func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, tables []Relation, p *progress,
-	before func(context.Context) error) error {
+func (l *Load) fillPostgres(ctx context.Context, o Options) error {
 	conn, err := connectOutsidePool(ctx, o.URL, "frontdesk restore")
 	if err != nil {
 		return err
@@ -351,24 +291,24 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		return err
 	case !empty:
 		return ErrNotEmpty
-	case s.Schema > sum.Schema:
+	case s.Schema > l.Schema:
 		return fmt.Errorf("the database already has schema %d, but the backup has %d; restore into a new database",
 			s.Schema,
-			sum.Schema)
+			l.Schema)
 	}
-	if err := before(ctx); err != nil {
+	if err := l.Before(ctx); err != nil {
 		return err
 	}
-	if err := migratePostgres(ctx, conn.Config().Copy(), o.Migrations, sum.Schema); err != nil {
+	if err := migratePostgres(ctx, conn.Config().Copy(), o.Migrations, l.Schema); err != nil {
 		return err
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if err := liftTimeouts(ctx, tx); err != nil {
 			return err
 		}
-		names := make([]string, len(tables))
-		for i := range tables {
-			names[i] = `"` + tables[i].Name + `"`
+		names := make([]string, len(l.Tables))
+		for i := range l.Tables {
+			names[i] = `"` + l.Tables[i].Name + `"`
 		}
 		// A server may have started in the meantime, while the files were copied.
 		// From here on it waits, and what it wrote before must not be lost.
@@ -389,7 +329,7 @@ func restorePostgres(ctx context.Context, o Options, path string, sum *Summary, 
 		if _, err := tx.Exec(ctx, "TRUNCATE "+strings.Join(names, ", ")); err != nil {
 			return err
 		}
-		return loadBackup(ctx, path, tables, postgresLoader{tx}, p)
+		return l.Fill(ctx, postgresLoader{tx}.loadTable)
 	})
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
@@ -428,18 +368,18 @@ func refuseWhileInUse(ctx context.Context, q interface {
 // postgresLoader copies the rows with COPY.
 type postgresLoader struct{ tx pgx.Tx }
 
-func (l postgresLoader) loadTable(ctx context.Context, t *backupTable, next func() ([]any, error)) error {
+func (l postgresLoader) loadTable(ctx context.Context, r *Relation, last int64, next func() ([]any, error)) error {
 	// One statement per table: rows may name later rows of their own table.
-	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{t.Name}, t.columnNames(), pgx.CopyFromFunc(next)); err != nil {
-		return fmt.Errorf("%s: %w", t.Name, err)
+	if _, err := l.tx.CopyFrom(ctx, pgx.Identifier{r.Name}, r.columnNames(), pgx.CopyFromFunc(next)); err != nil {
+		return fmt.Errorf("%s: %w", r.Name, err)
 	}
 	// The next number follows the highest that there ever was.
 	text := fmt.Sprintf(`
 		SELECT setval(pg_get_serial_sequence('%s', '%s'), greatest(m, $1, 1), greatest(m, $1) > 0)
 		FROM (SELECT coalesce(max("%s"), 0) AS m FROM "%s") AS highest`,
-		t.Name, t.numberColumn(), t.numberColumn(), t.Name)
-	if _, err := l.tx.Exec(ctx, text, t.Last); err != nil {
-		return fmt.Errorf("%s: %w", t.Name, err)
+		r.Name, r.NumberColumn(), r.NumberColumn(), r.Name)
+	if _, err := l.tx.Exec(ctx, text, last); err != nil {
+		return fmt.Errorf("%s: %w", r.Name, err)
 	}
 	return nil
 }

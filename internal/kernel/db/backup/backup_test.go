@@ -1,4 +1,4 @@
-package db_test
+package backup_test
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 	"testing/fstest"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/backup"
 	"frontdesk/internal/kernel/db/dbtest"
-	"frontdesk/migrations"
 )
 
 // first has every type; a row may name a later one of its own table.
@@ -127,14 +127,15 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 		d := dbtest.Open(t, from, first)
 		fillThings(t, d)
 		path := filepath.Join(t.TempDir(), "backups", "monday")
-		sum, err := d.Backup(t.Context(), path, nil)
+		sum, err := backup.Write(t.Context(), d, path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if sum.Rows != 5 || sum.Tables != 3 || sum.Schema != 1 {
 			t.Errorf("%+v", sum)
 		}
-		if _, err := d.Backup(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "already exists") {
+		if _, err := backup.Write(t.Context(), d, path, nil); err == nil ||
+			!strings.Contains(err.Error(), "already exists") {
 			t.Errorf("a second backup over the first: %v", err)
 		}
 		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
@@ -144,11 +145,11 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 			if to == db.Postgres {
 				o.URL = dbtest.DirectURL(t, o.URL) // through a pooler a restore cannot see who is connected
 			}
-			if _, err := db.Restore(t.Context(), o, path, nil, nil); err != nil {
+			if _, err := backup.Restore(t.Context(), o, path, nil, nil); err != nil {
 				t.Fatal(err)
 			}
 			again := filepath.Join(t.TempDir(), "again")
-			if _, err := db.Backup(t.Context(), o, again, nil); err != nil {
+			if _, err := backup.WriteUnopened(t.Context(), o, again, nil); err != nil {
 				t.Fatal(err)
 			}
 			if a, b := lines(t, path), lines(t, again); a != b {
@@ -190,13 +191,13 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 			// Beside an open database, and into one with data: neither.
-			if _, err := db.Restore(t.Context(), o, path, nil, nil); !errors.Is(err, db.ErrOwned) {
+			if _, err := backup.Restore(t.Context(), o, path, nil, nil); !errors.Is(err, db.ErrOwned) {
 				t.Errorf("beside a server: %v", err)
 			}
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Restore(t.Context(), o, path, nil, nil); !errors.Is(err, db.ErrNotEmpty) {
+			if _, err := backup.Restore(t.Context(), o, path, nil, nil); !errors.Is(err, db.ErrNotEmpty) {
 				t.Errorf("over data: %v", err)
 			}
 		})
@@ -209,7 +210,7 @@ func TestRestoreFindsAServerThatStartedMeanwhile(t *testing.T) {
 	d := dbtest.Open(t, db.SQLite, first)
 	fillThings(t, d)
 	path := filepath.Join(t.TempDir(), "monday")
-	if _, err := d.Backup(t.Context(), path, nil); err != nil {
+	if _, err := backup.Write(t.Context(), d, path, nil); err != nil {
 		t.Fatal(err)
 	}
 	const theirs = "00000000-0000-4000-8000-000000000009"
@@ -230,7 +231,7 @@ func TestRestoreFindsAServerThatStartedMeanwhile(t *testing.T) {
 			if c.application != "" {
 				o.URL += "?application_name=" + c.application
 			}
-			_, err := db.Restore(t.Context(), o, path, nil, func(ctx context.Context) error {
+			_, err := backup.Restore(t.Context(), o, path, nil, func(ctx context.Context) error {
 				e, err := db.Open(ctx, o)
 				if err != nil {
 					return err
@@ -278,7 +279,7 @@ func TestDamagedBackup(t *testing.T) {
 	fillThings(t, d)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "backup")
-	if _, err := d.Backup(t.Context(), path, nil); err != nil {
+	if _, err := backup.Write(t.Context(), d, path, nil); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -292,7 +293,7 @@ func TestDamagedBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := db.Options{Path: filepath.Join(dir, "new", "x.db"), Migrations: []fs.FS{first}}
-		if _, err := db.Restore(t.Context(), o, bad, nil, nil); err == nil {
+		if _, err := backup.Restore(t.Context(), o, bad, nil, nil); err == nil {
 			t.Errorf("%s: restored", name)
 		}
 		if _, err := os.Stat(filepath.Dir(o.Path)); err == nil {
@@ -328,55 +329,8 @@ func TestDamagedBackup(t *testing.T) {
 	try("with more", zip(append(bytes.Clone(plain), "[]\n"...)))
 	try("of a newer format", zip(bytes.Replace(plain, []byte(`"format":1`), []byte(`"format":2`), 1)))
 	o := db.Options{Path: filepath.Join(dir, "old", "x.db"), Migrations: []fs.FS{}}
-	if _, err := db.Restore(t.Context(), o, path, nil, nil); err == nil ||
+	if _, err := backup.Restore(t.Context(), o, path, nil, nil); err == nil ||
 		!strings.Contains(err.Error(), "use the version that made it") {
 		t.Errorf("a version that does not know the schema: %v", err)
 	}
-}
-
-// The tables read out of the migrations are those that the engines have.
-func TestRelations(t *testing.T) {
-	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		d := dbtest.Open(t, e, migrations.FS)
-		var want []string
-		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
-			text := `
-				SELECT m.name || '.' || c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c
-				WHERE m.type = 'table' AND m.sql LIKE 'CREATE TABLE %) STRICT'`
-			if e == db.Postgres {
-				text = `
-					SELECT table_name || '.' || column_name FROM information_schema.columns
-					WHERE table_schema = 'public' AND table_name NOT LIKE 'goose%'`
-			}
-			want, err = db.QueryAll[string](ctx, tx, text)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		err = d.Snapshot(t.Context(), func(s *db.Snapshot) error {
-			for _, r := range s.Tables {
-				for _, c := range r.Columns {
-					got = append(got, r.Name+"."+c.Name)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		have := map[string]bool{}
-		for _, c := range got {
-			have[c] = true
-		}
-		for _, c := range want {
-			if !have[c] {
-				t.Errorf("%s is not read out of the migrations", c)
-			}
-		}
-		if len(got) != len(want) || len(got) < 100 {
-			t.Errorf("%d columns for %d", len(got), len(want))
-		}
-	})
 }

@@ -1,11 +1,20 @@
-package account
+// Package card holds the organization's saved payment methods, of which one is the
+// default: the one that is charged. A real payment provider keeps the cards, and they
+// are entered on its pages (setup.go, detach.go); without one there are sandbox cards,
+// whose names say what happens when they are charged. Start reading at Service in this
+// file. Charging is not done here: package domain does it, with LoadDefault.
+package card
 
 import (
 	"context"
 
+	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -32,13 +41,13 @@ var sandboxCards = map[string]string{"visa": "4242", "declined": "0002", "insuff
 // maxCards is how many cards an organization can save.
 const maxCards = 20
 
-// TooManyCards refuses a card beyond maxCards.
-var TooManyCards = fault.DefineKind("PAYMENT_METHOD_LIMIT_REACHED", 409,
+// LimitReached refuses a card beyond maxCards.
+var LimitReached = fault.DefineKind("PAYMENT_METHOD_LIMIT_REACHED", 409,
 	"An organization has at most 20 saved cards. Delete one first.")
 
-// CardProvider is the part of a real payment provider that saves cards. The
+// Provider is the part of a real payment provider that saves cards. The
 // same key means the same request.
-type CardProvider interface {
+type Provider interface {
 	Name() string
 	// Card reads a card that a customer saved at the provider.
 	Card(ctx context.Context, customer, card string) (*Card, error)
@@ -46,35 +55,64 @@ type CardProvider interface {
 	CreateCustomer(ctx context.Context, key, name string) (string, error)
 	// OpenCardPage creates a page on which a card can be saved. It returns
 	// ErrNoCustomer when the provider does not know the customer.
-	OpenCardPage(ctx context.Context, key string, q CardPageRequest) (*CardPage, error)
+	OpenCardPage(ctx context.Context, key string, q PageRequest) (*Page, error)
 	// ReadCardPage reads the outcome of a page.
-	ReadCardPage(ctx context.Context, page string) (*CardPageState, error)
+	ReadCardPage(ctx context.Context, page string) (*PageState, error)
 	// DetachCard makes a card unusable. Detaching it again is no error.
 	DetachCard(ctx context.Context, card string) error
 }
 
-// CardPageRequest says whom a page is for and where it returns to.
-type CardPageRequest struct {
+// PageRequest says whom a page is for and where it returns to.
+type PageRequest struct {
 	Setup    id.ID
 	Customer string
 	Done     string // the provider appends the page's id
 	Canceled string
 }
 
-func (a *Accounts) cardOperations() []*op.Op {
+// Config is what cards need. DB and Jobs are required.
+type Config struct {
+	DB   *db.DB
+	Jobs *job.Queue
+	// Provider is the real payment provider, which saves the cards. When it is nil,
+	// sandbox cards are charged.
+	Provider Provider
+	// BaseURL is the console's address, to which the provider's pages return.
+	BaseURL string
+}
+
+// Service is the package's state: what it was given, and how often each organization
+// has opened the provider's page.
+type Service struct {
+	config Config
+	setups limit.Limiter[id.ID]
+}
+
+// New returns the cards of a database. It panics when a required field is missing.
+func New(c Config) *Service {
+	config.RequireFields(c, "DB", "Jobs")
+	return &Service{config: c}
+}
+
+// Operations lists the operations on cards.
+func (s *Service) Operations() []*op.Op {
+	return append(s.cardOperations(), s.setupOperations()...)
+}
+
+func (s *Service) cardOperations() []*op.Op {
 	const one = `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"}`
 	return []*op.Op{
-		writeByManager(op.Spec{
+		account.WriteByManager(op.Spec{
 			Name:     "payment_methods.create_test",
 			Spends:   true,
 			Summary:  "Save a sandbox card and make it the default.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    account.Doors,
 			Status:   201,
 			Events:   []string{"payment_method.created"},
-			Errors:   []*fault.Kind{TooManyCards},
+			Errors:   []*fault.Kind{LimitReached},
 			Example:  `{"test": "visa"}`,
-		}, a.addTestCard),
+		}, s.addTestCard),
 		op.Flow(op.Spec{
 			Name:     "payment_methods.create",
 			Spends:   true,
@@ -83,34 +121,34 @@ func (a *Accounts) cardOperations() []*op.Op {
 			Doors:    op.AdminDoor,
 			Status:   201,
 			Events:   []string{"payment_method.created"},
-			Errors:   []*fault.Kind{TooManyCards},
+			Errors:   []*fault.Kind{LimitReached},
 			Example:  `{"customer": "cus_NffrFeUfNV2Hib", "card": "pm_1MqLiJLkdIwHu7ixUEgbFdYF"}`,
-		}, a.addProviderCard),
+		}, s.addProviderCard),
 		op.Read(op.Spec{
 			Name:     "payment_methods.list",
 			Summary:  "List the saved cards.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    account.Doors,
 			Example:  `{}`,
-		}, a.listCards),
-		writeByManager(op.Spec{
+		}, s.listCards),
+		account.WriteByManager(op.Spec{
 			Name:     "payment_methods.set_default",
 			Spends:   true,
 			Summary:  "Make a saved card the default, the one that is charged.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    account.Doors,
 			Events:   []string{"payment_method.updated"},
 			Example:  one,
-		}, a.setDefaultCard),
-		writeByManager(op.Spec{
+		}, s.setDefaultCard),
+		account.WriteByManager(op.Spec{
 			Name:     "payment_methods.delete",
 			Summary:  "Delete a saved card. If it was the default, the newest remaining card becomes the default.",
 			Resource: op.Account,
-			Doors:    accountDoors,
+			Doors:    account.Doors,
 			Status:   204,
 			Events:   []string{"payment_method.deleted", "payment_method.updated"},
 			Example:  one,
-		}, a.deleteCard),
+		}, s.deleteCard),
 	}
 }
 
@@ -118,8 +156,8 @@ type cardTest struct {
 	Test string `json:"test" enum:"visa,declined,insufficient,slow"`
 }
 
-func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*Card, error) {
-	if a.config.Cards != nil {
+func (s *Service) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*Card, error) {
+	if s.config.Provider != nil {
 		return nil, fault.Field("test",
 			"Sandbox cards are not accepted here, because a real payment provider is configured")
 	}
@@ -129,12 +167,12 @@ func (a *Accounts) addTestCard(ctx context.Context, c *op.Call, in cardTest) (*C
 	card := &Card{Record: c.NewRecord(), Brand: "visa", Last4: sandboxCards[in.Test], ExpMonth: 12,
 		ExpYear:   c.Now.Std().Year() + 3,
 		IsDefault: true, Provider: "sandbox", ProviderID: "card_" + in.Test}
-	return a.insertCard(ctx, c, card)
+	return s.insertCard(ctx, c, card)
 }
 
 // insertCard saves a card. The caller has locked the organization, which makes
 // the limit hold.
-func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Card, error) {
+func (s *Service) insertCard(ctx context.Context, c *op.Call, card *Card) (*Card, error) {
 	if err := checkCardLimit(ctx, c.Tx, c.Org); err != nil {
 		return nil, err
 	}
@@ -145,9 +183,9 @@ func (a *Accounts) insertCard(ctx context.Context, c *op.Call, card *Card) (*Car
 }
 
 func checkCardLimit(ctx context.Context, tx *db.Tx, org id.ID) error {
-	n, err := cards.Count(ctx, tx, db.InOrganization(org))
+	n, err := Count(ctx, tx, org)
 	if err == nil && n >= maxCards {
-		return TooManyCards.New()
+		return LimitReached.New()
 	}
 	return err
 }
@@ -157,11 +195,11 @@ type cardAdd struct {
 	Card     string `json:"card" min:"1" doc:"the provider's id of the card"`
 }
 
-func (a *Accounts) addProviderCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, error) {
-	if a.config.Cards == nil {
+func (s *Service) addProviderCard(ctx context.Context, c *op.Call, in cardAdd) (*Card, error) {
+	if s.config.Provider == nil {
 		return nil, fault.Field("card", "No payment provider is configured; choose one with --payments-provider")
 	}
-	found, err := a.config.Cards.Card(ctx, in.Customer, in.Card)
+	found, err := s.config.Provider.Card(ctx, in.Customer, in.Card)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +209,7 @@ func (a *Accounts) addProviderCard(ctx context.Context, c *op.Call, in cardAdd) 
 		}
 		card := *found
 		card.Record, card.IsDefault = c.NewRecord(), true
-		return a.insertCard(ctx, c, &card)
+		return s.insertCard(ctx, c, &card)
 	})
 }
 
@@ -188,7 +226,7 @@ func clearDefaultCard(ctx context.Context, c *op.Call) error {
 	return err
 }
 
-func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Card, error) {
+func (s *Service) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Card, error) {
 	if err := clearDefaultCard(ctx, c); err != nil {
 		return nil, err
 	}
@@ -203,12 +241,12 @@ func (a *Accounts) setDefaultCard(ctx context.Context, c *op.Call, in byID) (*Ca
 	return card, c.Emit("payment_method.updated", card.ID, card)
 }
 
-func (a *Accounts) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
+func (s *Service) deleteCard(ctx context.Context, c *op.Call, in byID) (op.Nothing, error) {
 	card, err := cards.SoftDelete(ctx, c.Tx, c.Org, in.ID, c.Now)
 	if err != nil {
 		return op.Nothing{}, err
 	}
-	if err := a.enqueueCardDetach(ctx, c.Tx, card); err != nil {
+	if err := s.enqueueCardDetach(ctx, c.Tx, card); err != nil {
 		return op.Nothing{}, err
 	}
 	if err := c.Emit("payment_method.deleted", card.ID, card); err != nil || !card.IsDefault {
@@ -231,8 +269,13 @@ func promoteNewestCard(ctx context.Context, c *op.Call) error {
 	return c.Emit("payment_method.updated", next.ID, next)
 }
 
-// DefaultCard returns the card that is charged, or nil.
-func DefaultCard(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
+// Count counts the saved cards of an organization.
+func Count(ctx context.Context, tx *db.Tx, org id.ID) (int, error) {
+	return cards.Count(ctx, tx, db.InOrganization(org))
+}
+
+// LoadDefault returns the card that is charged, or nil.
+func LoadDefault(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
 	card, err := cards.Find(ctx, tx, db.InOrganization(org).And("is_default"))
 	if fault.IsKind(err, fault.NotFound) {
 		return nil, nil
@@ -240,9 +283,14 @@ func DefaultCard(ctx context.Context, tx *db.Tx, org id.ID) (*Card, error) {
 	return card, err
 }
 
+// byID names one card.
+type byID struct {
+	ID id.ID `json:"id"`
+}
+
 type cardList struct{ op.Page }
 
-func (a *Accounts) listCards(ctx context.Context, c *op.Call, in cardList) (*op.List[Card], error) {
+func (s *Service) listCards(ctx context.Context, c *op.Call, in cardList) (*op.List[Card], error) {
 	rows, err := cards.List(ctx, c.Tx, db.InOrganization(c.Org), in.ToDBPage())
 	return op.NewList(in.Page, rows), err
 }

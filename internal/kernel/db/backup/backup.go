@@ -1,4 +1,13 @@
-package db
+// Package backup copies a whole database into one file and back. The file is the
+// same whichever engine made it, and either engine can be restored from it
+// (docs/adr/0007). Write makes one, Check reads it through, Restore fills an empty
+// database from it, and Compare says whether two hold the same.
+//
+// The package knows the file and no engine: a db.Snapshot hands it the rows of all
+// tables, and db.LoadEmpty takes them. Start reading at Write in this file; the
+// reading side is reader.go, and restore.go joins it to a database. The files that
+// people uploaded are not in it: package app copies their bytes beside it.
+package backup
 
 import (
 	"bufio"
@@ -15,11 +24,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"frontdesk/internal/kernel/db"
+
 	"github.com/go-json-experiment/json"
 )
 
-// A backup is a gzip file of JSON Lines that either engine can be restored
-// from (docs/adr/0007):
+// A backup is a gzip file of JSON Lines:
 //
 //	{"frontdesk":"backup","format":1,"engine":"sqlite","schema":5,"createdAt":"…"}
 //	{"table":"organizations","columns":[{"name":"seq","type":"SEQ"},…],"last":0}
@@ -30,25 +40,26 @@ import (
 // A row has numbers, booleans, strings and null. Bytes are base64, and JSON is a
 // string. The checksum covers all lines before the last.
 
-const backupFormat = 1
+// format is the version of the file that this program writes and reads.
+const format = 1
 
-// backupHead is the first line.
-type backupHead struct {
+// fileHead is the first line.
+type fileHead struct {
 	Frontdesk string    `json:"frontdesk"` // "backup"
 	Format    int       `json:"format"`
-	Engine    Engine    `json:"engine"`
+	Engine    db.Engine `json:"engine"`
 	Schema    int64     `json:"schema"`
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// backupTable is the line before a table's rows.
-type backupTable struct {
-	Relation
+// tableHead is the line before a table's rows.
+type tableHead struct {
+	db.Relation
 	Last int64 `json:"last"` // the highest number a row ever had, or 0 if the engine does not remember it
 }
 
-// backupEnd is the last line. A file without it was cut off.
-type backupEnd struct {
+// fileEnd is the last line. A file without it was cut off.
+type fileEnd struct {
 	End    bool   `json:"end"`
 	Tables int    `json:"tables"`
 	Rows   int64  `json:"rows"`
@@ -58,7 +69,7 @@ type backupEnd struct {
 // Summary describes a backup that was made, checked or restored.
 type Summary struct {
 	File      string    `json:"file"`
-	Engine    Engine    `json:"engine"` // that it was made from
+	Engine    db.Engine `json:"engine"` // that it was made from
 	Schema    int64     `json:"schema"`
 	CreatedAt time.Time `json:"createdAt"`
 	Tables    int       `json:"tables"`
@@ -67,19 +78,16 @@ type Summary struct {
 	Seconds   float64   `json:"seconds"`
 }
 
-// ProgressFunc receives the progress of long work, a line at a time. It may be nil.
-type ProgressFunc func(line string)
-
 // progress counts rows, and tells of them every two seconds.
 type progress struct {
-	say  ProgressFunc
+	say  db.ProgressFunc
 	next time.Time
 	rows int64
 }
 
 const progressEvery = 2 * time.Second
 
-func newProgress(say ProgressFunc) *progress {
+func newProgress(say db.ProgressFunc) *progress {
 	return &progress{say: say, next: time.Now().Add(progressEvery)}
 }
 
@@ -95,46 +103,46 @@ func (p *progress) countRow(verb, table string) {
 	}
 }
 
-// Backup writes a consistent copy to a new file while the database is in use.
-func (d *DB) Backup(ctx context.Context, path string, say ProgressFunc) (*Summary, error) {
-	panicInTransaction(ctx, "Backup")
-	return writeBackup(ctx, d.opts, path, say)
+// Write writes a consistent copy of an open database to a new file, while the
+// database is in use.
+func Write(ctx context.Context, d *db.DB, path string, say db.ProgressFunc) (*Summary, error) {
+	return writeFile(ctx, d.Snapshot, path, say)
 }
 
-// Backup copies a database that no process has open, or returns ErrOwned. The
-// schema stays as it is.
-func Backup(ctx context.Context, o Options, path string, say ProgressFunc) (*Summary, error) {
+// WriteUnopened copies a database that no process has open, or returns db.ErrOwned.
+// The schema stays as it is.
+func WriteUnopened(ctx context.Context, o db.Options, path string, say db.ProgressFunc) (*Summary, error) {
 	if o.URL == "" {
 		if _, err := os.Stat(o.Path); err != nil {
 			return nil, fmt.Errorf("there is no database to back up: %w", err)
 		}
-		lock, err := lockFile(o.Path + ".lock")
+		lock, err := o.LockFile()
 		if err != nil {
 			return nil, err
 		}
 		defer lock.Close()
 	}
-	return writeBackup(ctx, o, path, say)
+	view := func(ctx context.Context, fn func(*db.Snapshot) error) error { return db.ViewSnapshot(ctx, o, fn) }
+	return writeFile(ctx, view, path, say)
 }
 
-// writeBackup writes a snapshot of the database to a new file.
-func writeBackup(ctx context.Context, o Options, path string, say ProgressFunc) (*Summary, error) {
+// writeFile writes what a snapshot has to a new file. view opens the snapshot.
+func writeFile(ctx context.Context, view func(context.Context, func(*db.Snapshot) error) error, path string,
+	say db.ProgressFunc) (out *Summary, err error) {
 	began := time.Now()
-	s, err := openSnapshot(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer s.source.releaseView()
-	if s.Schema == 0 {
-		return nil, errors.New("the database is empty; there is nothing to back up")
-	}
-	out := &Summary{File: path, Engine: s.Engine, Schema: s.Schema, CreatedAt: began.UTC().Truncate(time.Millisecond),
-		Tables: len(s.Tables)}
-	out.Bytes, err = createFileDurably(path, func(w io.Writer) (err error) {
-		out.Rows, err = s.writeBackupTo(ctx, w, out.CreatedAt, newProgress(say))
+	err = view(ctx, func(s *db.Snapshot) (err error) {
+		if s.Schema == 0 {
+			return errors.New("the database is empty; there is nothing to back up")
+		}
+		out = &Summary{File: path, Engine: s.Engine, Schema: s.Schema,
+			CreatedAt: began.UTC().Truncate(time.Millisecond), Tables: len(s.Tables)}
+		out.Bytes, err = createFileDurably(path, func(w io.Writer) (err error) {
+			out.Rows, err = writeTables(ctx, s, w, out.CreatedAt, newProgress(say))
+			return err
+		})
+		out.Seconds = time.Since(began).Seconds()
 		return err
 	})
-	out.Seconds = time.Since(began).Seconds()
 	return out, err
 }
 
@@ -173,16 +181,7 @@ func createFileDurably(path string, fill func(io.Writer) error) (size int64, err
 			return 0, err
 		}
 	}
-	return size, SyncDir(dir)
-}
-
-// SyncDir makes the names in a folder durable.
-func SyncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return size, db.SyncDir(dir)
 }
 
 // lineWriter writes lines to a gzip stream and computes their checksum.
@@ -209,8 +208,8 @@ func (w *lineWriter) writeJSON(v any) error {
 	return w.writeLine(b)
 }
 
-// writeBackupTo writes all tables of the snapshot, and returns how many rows.
-func (s *Snapshot) writeBackupTo(ctx context.Context, out io.Writer, at time.Time, p *progress) (int64, error) {
+// writeTables writes all tables of the snapshot, and returns how many rows.
+func writeTables(ctx context.Context, s *db.Snapshot, out io.Writer, at time.Time, p *progress) (int64, error) {
 	// The fastest level: the data is mostly text, and a person or a busy server
 	// waits for it.
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
@@ -218,28 +217,28 @@ func (s *Snapshot) writeBackupTo(ctx context.Context, out io.Writer, at time.Tim
 		return 0, err
 	}
 	w := &lineWriter{zip, bufio.NewWriterSize(zip, 256<<10), sha256.New()}
-	if err := w.writeJSON(backupHead{"backup", backupFormat, s.Engine, s.Schema, at}); err != nil {
+	if err := w.writeJSON(fileHead{"backup", format, s.Engine, s.Schema, at}); err != nil {
 		return 0, err
 	}
 	var b []byte
 	for i := range s.Tables {
 		r := &s.Tables[i]
-		last, err := s.source.lastNumber(ctx, r)
+		last, err := s.LastNumber(ctx, r)
 		if err != nil {
 			return 0, err
 		}
-		if err := w.writeJSON(backupTable{*r, last}); err != nil {
+		if err := w.writeJSON(tableHead{*r, last}); err != nil {
 			return 0, err
 		}
-		err = s.EachRow(ctx, r, "", nil, func(cells []Cell) (err error) {
+		err = s.EachRow(ctx, r, "", nil, func(cells []db.Cell) (err error) {
 			b = append(b[:0], '[')
 			for i, c := range cells {
 				if i > 0 {
 					b = append(b, ',')
 				}
 				t := r.Columns[i].Type
-				if t == TypeJSON {
-					t = TypeText // byte by byte, because a JSON null is not a missing value
+				if t == db.TypeJSON {
+					t = db.TypeText // byte by byte, because a JSON null is not a missing value
 				}
 				if b, err = c.AppendJSON(b, t); err != nil {
 					return fmt.Errorf("%s, row %d: %s: %w", r.Name, cells[0].Int, r.Columns[i].Name, err)
@@ -252,7 +251,7 @@ func (s *Snapshot) writeBackupTo(ctx context.Context, out io.Writer, at time.Tim
 			return 0, err
 		}
 	}
-	end := backupEnd{true, len(s.Tables), p.rows, hex.EncodeToString(w.sum.Sum(nil))}
+	end := fileEnd{true, len(s.Tables), p.rows, hex.EncodeToString(w.sum.Sum(nil))}
 	if err := w.writeJSON(end); err != nil {
 		return 0, err
 	}

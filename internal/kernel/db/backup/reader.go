@@ -1,4 +1,4 @@
-package db
+package backup
 
 import (
 	"bufio"
@@ -13,33 +13,35 @@ import (
 	"io"
 	"os"
 
+	"frontdesk/internal/kernel/db"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// backupReader reads a backup line by line. Nothing that it has read is to be
+// reader reads a backup line by line. Nothing that it has read is to be
 // trusted before nextLine has returned errEnd: only then is the checksum known.
-type backupReader struct {
+type reader struct {
 	file  *os.File
 	buf   *bufio.Reader
 	sum   hash.Hash
 	line  []byte // the current one, its end included
 	dec   jsontext.Decoder
-	head  backupHead
-	table *backupTable // of the rows that follow
-	count backupEnd    // what was seen so far
+	head  fileHead
+	table *tableHead // of the rows that follow
+	count fileEnd    // what was seen so far
 }
 
-// maxBackupLine keeps a damaged file from filling the memory.
-const maxBackupLine = 256 << 20
+// maxLine keeps a damaged file from filling the memory.
+const maxLine = 256 << 20
 
-// openBackup opens a backup and reads its first line.
-func openBackup(path string) (*backupReader, error) {
+// openFile opens a backup and reads its first line.
+func openFile(path string) (*reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &backupReader{file: f, sum: sha256.New()}
+	r := &reader{file: f, sum: sha256.New()}
 	if err := r.readHead(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -48,7 +50,7 @@ func openBackup(path string) (*backupReader, error) {
 
 // readHead reads the first line, and refuses what is no backup, or one of another
 // format.
-func (r *backupReader) readHead() error {
+func (r *reader) readHead() error {
 	zip, err := gzip.NewReader(bufio.NewReaderSize(r.file, 256<<10))
 	if err != nil {
 		return errors.New("this is not a backup that frontdesk made")
@@ -60,21 +62,21 @@ func (r *backupReader) readHead() error {
 	if err := json.Unmarshal(r.line, &r.head); err != nil || r.head.Frontdesk != "backup" {
 		return errors.New("this is not a backup that frontdesk made")
 	}
-	if r.head.Format != backupFormat {
+	if r.head.Format != format {
 		return fmt.Errorf("the backup has format %d, and this version reads %d; use a newer frontdesk", r.head.Format,
-			backupFormat)
+			format)
 	}
 	r.sum.Write(r.line)
 	return nil
 }
 
-func (r *backupReader) closeFile() { r.file.Close() } //nolint:errcheck // it was read
+func (r *reader) closeFile() { r.file.Close() } //nolint:errcheck // it was read
 
 // damagedError is the error for a file that is not what was written.
 func damagedError(why any) error { return fmt.Errorf("the backup is damaged or cut off: %v", why) }
 
 // readLine takes the next line, its end included.
-func (r *backupReader) readLine() error {
+func (r *reader) readLine() error {
 	r.line = r.line[:0]
 	for {
 		part, err := r.buf.ReadSlice('\n')
@@ -84,7 +86,7 @@ func (r *backupReader) readLine() error {
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return damagedError(err)
-		case len(r.line) > maxBackupLine:
+		case len(r.line) > maxLine:
 			return damagedError("a line has no end")
 		}
 	}
@@ -93,7 +95,7 @@ func (r *backupReader) readLine() error {
 // nextLine reads the next line. more says that it is a row of the current table;
 // otherwise it began another table. At the end it returns errEnd, if everything
 // read matches the checksum.
-func (r *backupReader) nextLine() (more bool, err error) {
+func (r *reader) nextLine() (more bool, err error) {
 	if err := r.readLine(); err != nil {
 		return false, err
 	}
@@ -106,26 +108,26 @@ func (r *backupReader) nextLine() (more bool, err error) {
 		return true, nil
 	}
 	var mark struct {
-		backupTable
-		backupEnd
+		tableHead
+		fileEnd
 	}
 	if err := json.Unmarshal(r.line, &mark); err != nil {
 		return false, damagedError(err)
 	}
 	if mark.End {
-		return false, r.checkEnd(mark.backupEnd)
+		return false, r.checkEnd(mark.fileEnd)
 	}
 	r.sum.Write(r.line)
-	r.table = &mark.backupTable
+	r.table = &mark.tableHead
 	r.count.Tables++
 	return false, nil
 }
 
 // errEnd says that the whole backup was read and is intact.
-var errEnd = errors.New("db: the end of the backup")
+var errEnd = errors.New("backup: the end of the file")
 
 // checkEnd compares what was read with the last line, and returns errEnd if it is right.
-func (r *backupReader) checkEnd(said backupEnd) error {
+func (r *reader) checkEnd(said fileEnd) error {
 	switch {
 	case said.SHA256 != hex.EncodeToString(r.sum.Sum(nil)):
 		return damagedError("its checksum does not match")
@@ -140,7 +142,7 @@ func (r *backupReader) checkEnd(said backupEnd) error {
 
 // rowValues reads the current row, one value per column of the table, as the engine
 // binds it.
-func (r *backupReader) rowValues(into []any) error {
+func (r *reader) rowValues(into []any) error {
 	r.dec.Reset(bytes.NewReader(r.line))
 	if _, err := r.dec.ReadToken(); err != nil {
 		return damagedError(err)
@@ -160,7 +162,7 @@ func (r *backupReader) rowValues(into []any) error {
 		case '"':
 			s := tok.String()
 			into[i] = s
-			if c.Type == TypeBytes {
+			if c.Type == db.TypeBytes {
 				b, err := base64.StdEncoding.DecodeString(s)
 				if err != nil {
 					return damagedError(err)
@@ -177,11 +179,11 @@ func (r *backupReader) rowValues(into []any) error {
 	return nil
 }
 
-// EachBackupRow passes each row of one table to fn, by the names of its columns. It
+// EachRow passes each row of one table to fn, by the names of its columns. It
 // reads the whole backup and returns an error if it is damaged, but only after fn
 // has seen the rows. The map is reused for the next row.
-func EachBackupRow(path, table string, fn func(row map[string]any) error) error {
-	r, err := openBackup(path)
+func EachRow(path, table string, fn func(row map[string]any) error) error {
+	r, err := openFile(path)
 	if err != nil {
 		return err
 	}
@@ -210,9 +212,9 @@ func EachBackupRow(path, table string, fn func(row map[string]any) error) error 
 	}
 }
 
-// CheckBackup reads a whole backup, whose checksum must match, and describes it.
-func CheckBackup(path string) (*Summary, error) {
-	r, err := openBackup(path)
+// Check reads a whole backup, whose checksum must match, and describes it.
+func Check(path string) (*Summary, error) {
+	r, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -231,15 +233,15 @@ func CheckBackup(path string) (*Summary, error) {
 		Tables: r.count.Tables, Rows: r.count.Rows, Bytes: info.Size()}, nil
 }
 
-// CompareBackups returns where two backups differ, or nil. What they say about
+// Compare returns where two backups differ, or nil. What they say about
 // themselves, such as their time and engine, does not count.
-func CompareBackups(a, b string) error {
-	one, err := openBackup(a)
+func Compare(a, b string) error {
+	one, err := openFile(a)
 	if err != nil {
 		return err
 	}
 	defer one.closeFile()
-	two, err := openBackup(b)
+	two, err := openFile(b)
 	if err != nil {
 		return err
 	}

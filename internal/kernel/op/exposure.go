@@ -203,8 +203,8 @@ func (o *Op) requireExternalMark(out reflect.Type) {
 	}
 	o.hasRows = partsOfType(t).row
 	if !canCarryMark(out, map[reflect.Type]bool{}) {
-		panic("its answer, " + out.String() + ", has no row and does not say whether strangers wrote it " +
-			"(ExternalHolder, OwnWords)")
+		panic("its answer, " + out.String() + ", has no row and does not say whether people outside wrote it " +
+			"(ExternalHolder, NoExternalText)")
 	}
 }
 

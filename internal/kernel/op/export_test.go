@@ -1,0 +1,4 @@
+package op
+
+// ExposureOf is exposureOf, for tests.
+var ExposureOf = exposureOf
