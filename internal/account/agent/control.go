@@ -96,7 +96,7 @@ func (s *Service) configureAgent(ctx context.Context, c *op.Call, in agentConfig
 		if in.Limits != nil {
 			changed = op.Apply(&g.Limits, in.Limits) || changed
 		}
-		return g.setPermissionLevels(in.Permissions) || changed, nil
+		return setPermissionLevels(g, in.Permissions) || changed, nil
 	})
 }
 
