@@ -31,7 +31,8 @@ func splitWords(name string) (out []string) {
 
 func snakeCase(name string) string { return strings.Join(splitWords(name), "_") }
 
-func kebabCase(name string) string { return strings.Join(splitWords(name), "-") }
+// KebabCase is how the shell spells a name: phone-numbers.
+func KebabCase(name string) string { return strings.Join(splitWords(name), "-") }
 
 func camelCase(name string) string {
 	p := []rune(pascalCase(name))
@@ -45,9 +46,6 @@ func pascalCase(name string) (out string) {
 	}
 	return out
 }
-
-// KebabCase is how the shell spells a name: phone-numbers.
-func KebabCase(name string) string { return kebabCase(name) }
 
 // initialisms are the words that Go writes in capitals.
 var initialisms = map[string]string{"id": "ID", "ids": "IDs", "url": "URL", "dns": "DNS", "pdf": "PDF", "html": "HTML",

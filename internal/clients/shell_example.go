@@ -11,17 +11,17 @@ func ShellExample(o *Operation) string {
 	example := parseExample(o)
 	words := []string{"frontdesk", "api"}
 	for _, n := range strings.Split(o.Noun.Full, ".") {
-		words = append(words, kebabCase(n))
+		words = append(words, KebabCase(n))
 	}
-	words = append(words, kebabCase(o.Verb))
+	words = append(words, KebabCase(o.Verb))
 	for _, f := range o.PathFields {
 		words = append(words, quoteShellWord(example.textOf(f.Wire)))
 	}
 	words = append(words, example.renderInput(o, func(name string, f *Field, v any) string {
-		flag := "--" + kebabCase(name)
+		flag := "--" + KebabCase(name)
 		switch v := v.(type) {
 		case nil:
-			return "--null " + kebabCase(name)
+			return "--null " + KebabCase(name)
 		case bool:
 			if v {
 				return flag

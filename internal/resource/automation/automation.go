@@ -178,7 +178,7 @@ func (in *automationCreate) Prepare(_ context.Context, c *op.Call) (err error) {
 	if err := checkTriggerAndCondition(&in.Trigger, in.Condition, c.Now); err != nil {
 		return err
 	}
-	in.Steps, err = normalizeSteps(in.Steps)
+	in.Steps, err = NormalizeSteps(in.Steps)
 	return err
 }
 
@@ -317,7 +317,7 @@ func (in *automationUpdate) Prepare(_ context.Context, c *op.Call) (err error) {
 	if err := checkTriggerAndCondition(t, in.To.Condition, c.Now); err != nil {
 		return err
 	}
-	in.To.Steps, err = normalizeSteps(in.To.Steps)
+	in.To.Steps, err = NormalizeSteps(in.To.Steps)
 	return err
 }
 
@@ -328,7 +328,7 @@ func (s *Service) updateAutomation(ctx context.Context, c *op.Call, in automatio
 	if err != nil {
 		return nil, err
 	}
-	if v.Steps, err = normalizeSteps(v.Steps); err != nil { // PostgreSQL reformats JSON
+	if v.Steps, err = NormalizeSteps(v.Steps); err != nil { // PostgreSQL reformats JSON
 		return nil, err
 	}
 	before := *v

@@ -11,7 +11,7 @@ import (
 
 func TestConditions(t *testing.T) {
 	values := func(text string) map[string]any {
-		v, err := decodeJSON([]byte(text))
+		v, err := DecodeJSON([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func quickly(c *condition, values map[string]any) (holds bool, issue string, kno
 // A condition that would take long is refused, or stops soon.
 func TestConditionBombs(t *testing.T) {
 	list := "[" + strings.TrimSuffix(strings.Repeat("1,", 1000), ",") + "]"
-	v, err := decodeJSON([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` +
+	v, err := DecodeJSON([]byte(`{"event": {"data": {"list": ` + list + `, "few": ` + list[:2*90] + `], "note": "` +
 		strings.Repeat("a", 10_000) + `", "text": "` + strings.Repeat("a", 1<<20) + `", "pattern": "` +
 		strings.Repeat("(a*)*", 200) + `", "slow": "` + strings.Repeat("(?:a?){500}", 100) + `b", "huge": "` +
 		strings.Repeat(".{0,1000}", 222) + `"}}}`))
@@ -86,7 +86,7 @@ func TestConditionBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := v.(map[string]any)
-	v, err = decodeJSON([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` +
+	v, err = DecodeJSON([]byte(`{"event": {"data": {"list": ` + list + `, "text": "` +
 		strings.Repeat("a", quickData-len(list)) + `", "pattern": "a"}}}`))
 	if err != nil {
 		t.Fatal(err)

@@ -363,7 +363,7 @@ func (e *Execution) prepareRetry(v *Automation) {
 
 // equalNormalized compares steps whose JSON may be formatted differently.
 func equalNormalized(a, b Step) bool {
-	both, err := normalizeSteps([]Step{a, b})
+	both, err := NormalizeSteps([]Step{a, b})
 	return err == nil && equalSteps(both[0], both[1])
 }
 

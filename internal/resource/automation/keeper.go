@@ -47,7 +47,7 @@ func (s *Service) modifyAutomation(ctx context.Context, c *op.Call, automation i
 	if err != nil {
 		return err
 	}
-	if v.Steps, err = normalizeSteps(v.Steps); err != nil { // PostgreSQL reformats JSON
+	if v.Steps, err = NormalizeSteps(v.Steps); err != nil { // PostgreSQL reformats JSON
 		return err
 	}
 	if err := change(v); err != nil {

@@ -67,7 +67,7 @@ func (s *Service) listOptions(_ context.Context, c *op.Call, in automationOption
 		}
 	}
 	for _, o := range s.catalog.All() {
-		if !isCallable(o) || !wanted(o.Name) || !o.AllowedBy(allowed) {
+		if !Callable(o) || !wanted(o.Name) || !o.AllowedBy(allowed) {
 			continue
 		}
 		schema := o.InputSchema()

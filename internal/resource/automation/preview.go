@@ -73,7 +73,7 @@ func (in *automationPreview) Prepare(_ context.Context, c *op.Call) (err error) 
 	if err := checkTriggerAndCondition(&in.Trigger, in.Condition, c.Now); err != nil {
 		return err
 	}
-	in.Steps, err = normalizeSteps(in.Steps)
+	in.Steps, err = NormalizeSteps(in.Steps)
 	return err
 }
 

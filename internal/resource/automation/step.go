@@ -40,9 +40,9 @@ const (
 // only when the step runs.
 func containsPlaceholder(s string) bool { return strings.Contains(s, "{{") }
 
-// normalizeSteps writes inputs in one format, so that an unchanged step is
+// NormalizeSteps writes inputs in one format, so that an unchanged step is
 // recognized: PostgreSQL reformats stored JSON.
-func normalizeSteps(steps []Step) ([]Step, error) {
+func NormalizeSteps(steps []Step) ([]Step, error) {
 	out := slices.Clone(steps)
 	for i := range out {
 		if len(out[i].Input) == 0 {
@@ -66,7 +66,7 @@ func (s *Service) checkSteps(trigger *Trigger, steps []Step) (tree *fault.Tree) 
 	if trigger.Kind == onEvent {
 		known = append(known, eventName)
 	}
-	return CheckSteps(s.catalog, steps, known, "automations", isCallable)
+	return CheckSteps(s.catalog, steps, known, "automations", Callable)
 }
 
 // CheckSteps says what is wrong with steps, as issues below "steps". known are the
@@ -87,12 +87,8 @@ func CheckSteps(catalog Catalog, steps []Step, known []string, what string, call
 	return (*fault.Tree)(nil).SetField("steps", tree.PadItems(len(steps)))
 }
 
-// Callable tells whether a step may call an operation.
-func Callable(o *op.Op) bool { return isCallable(o) }
-
-// isCallable tells whether a step may call an operation: only if an agent could,
-// too.
-func isCallable(o *op.Op) bool {
+// Callable tells whether a step may call an operation: only if an agent could, too.
+func Callable(o *op.Op) bool {
 	return o.Doors&op.AgentDoor != 0 && o.Doors&op.AutomationDoor != 0 && !o.TakesStream()
 }
 
@@ -130,7 +126,7 @@ func checkStep(catalog Catalog, step *Step, known []string, what string, callabl
 		return tree.SetField("input", o.Check(step.Input, func(string) bool { return false }))
 	}
 	tree = tree.SetField("input", o.Check(step.Input, containsPlaceholder))
-	value, err := decodeJSON(step.Input)
+	value, err := DecodeJSON(step.Input)
 	if err != nil {
 		return tree.At([]any{"input"}, "Must be an object")
 	}
@@ -175,8 +171,8 @@ func (s *Service) permitSteps(c *op.Caller, steps []Step) error {
 	return nil
 }
 
-// decodeJSON parses JSON and keeps its numbers as written.
-func decodeJSON(text []byte) (v any, err error) {
+// DecodeJSON parses JSON and keeps its numbers as written.
+func DecodeJSON(text []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	err = d.Decode(&v)
@@ -211,16 +207,10 @@ func RenderInput(input []byte, values map[string]any) ([]byte, error) {
 	return renderInput(input, placeholder.LookupIn(values))
 }
 
-// DecodeJSON parses JSON for placeholders, and keeps its numbers as written.
-func DecodeJSON(text []byte) (any, error) { return decodeJSON(text) }
-
-// NormalizeSteps writes the inputs of steps in one format.
-func NormalizeSteps(steps []Step) ([]Step, error) { return normalizeSteps(steps) }
-
 // EachPlaceholder calls fn for every placeholder of an input, with the path of its
 // text and the name that it begins with.
 func EachPlaceholder(input []byte, fn func(path []any, root string)) {
-	value, err := decodeJSON(input)
+	value, err := DecodeJSON(input)
 	if err != nil {
 		return
 	}
@@ -241,7 +231,7 @@ func HasPlaceholder(input []byte) bool { return containsPlaceholder(string(input
 
 // renderInput builds the input of a step. The error is meant for people.
 func renderInput(input []byte, values placeholder.Lookup) ([]byte, error) {
-	v, err := decodeJSON(input)
+	v, err := DecodeJSON(input)
 	if err != nil {
 		return nil, err
 	}

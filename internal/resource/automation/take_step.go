@@ -43,7 +43,7 @@ const (
 // placeholderValues collects what placeholders and conditions can name: input, event, and
 // the answers that earlier steps saved.
 func (e *Execution) placeholderValues(ev *event.Event) (map[string]any, error) {
-	input, err := decodeJSON(e.Input)
+	input, err := DecodeJSON(e.Input)
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +55,14 @@ func (e *Execution) placeholderValues(ev *event.Event) (map[string]any, error) {
 	}
 	for i := range e.Steps[:e.completedSteps()] {
 		if name := e.Plan.Steps[i].SaveAs; name != nil && e.Steps[i].Output != nil {
-			if values[*name], err = decodeJSON(*e.Steps[i].Output); err != nil {
+			if values[*name], err = DecodeJSON(*e.Steps[i].Output); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if e.Saved != nil {
 		for name, text := range *e.Saved {
-			if values[name], err = decodeJSON(text); err != nil {
+			if values[name], err = DecodeJSON(text); err != nil {
 				return nil, err
 			}
 		}
@@ -95,7 +95,7 @@ func eventValue(ev *event.Event) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeJSON(text)
+	return DecodeJSON(text)
 }
 
 // beginStep records that a step begins, and with which input. A step that began
@@ -197,7 +197,7 @@ func (t *executionRun) noteAnswer(i int, step *Step, answer op.Answer) error {
 	shown := !o.Secret && len(data) <= maxShownBytes
 	if step.SaveAs != nil {
 		var err error
-		if t.values[*step.SaveAs], err = decodeJSON(data); err != nil {
+		if t.values[*step.SaveAs], err = DecodeJSON(data); err != nil {
 			return err
 		}
 	}

@@ -299,9 +299,7 @@ var errChangedMeanwhile = errors.New("domain: it changed meanwhile")
 
 // concernsRegistrar reports whether the change concerns the registrar. The label is kept here alone.
 func (t *contactChange) concernsRegistrar() bool {
-	was := t.before
-	was.Label, was.UpdatedAt, was.DeletedAt = t.after.Label, t.after.UpdatedAt, t.after.DeletedAt
-	return !sameRegistrant(was.Registrant, t.after.Registrant)
+	return !sameRegistrant(t.before.Registrant, t.after.Registrant)
 }
 
 func sameRegistrant(a, b Registrant) bool {

@@ -98,10 +98,6 @@ func toUnicodeName(ascii string) string {
 	return ascii
 }
 
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
-}
-
 // parseRegistrableName reads a name that could be registered: one label and an ending. Under an ending
 // of several labels, like co.uk, more labels pass here, and the registrar's offer decides.
 func parseRegistrableName(s string) (ascii, issue string) {

@@ -234,7 +234,7 @@ func (d *Domains) listDomains(ctx context.Context, c *op.Call, in domainList) (*
 // text in another script is compared with the names that have an xn-- label, at most 1000 of
 // them.
 func filterByNamePart(ctx context.Context, c *op.Call, w *db.Where, text string) error {
-	if isASCII(text) {
+	if zone.IsASCII(text) {
 		// Unlike LIKE, replace knows no wildcards.
 		w.And("replace(name, ?, '') <> name", text)
 		return nil

@@ -191,13 +191,14 @@ func parseCAAContent(s string) (string, string) {
 	}
 	flags, err := strconv.ParseUint(m[1], 10, 8)
 	value := m[3] + m[4]
-	if err != nil || !isASCII(value) {
+	if err != nil || !IsASCII(value) {
 		return "", form + "; the flags are 0 or 128, the value is ASCII"
 	}
 	return strconv.FormatUint(flags, 10) + " " + strings.ToLower(m[2]) + ` "` + value + `"`, ""
 }
 
-func isASCII(s string) bool {
+// IsASCII reports whether a text has no other characters than those of ASCII.
+func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
