@@ -1,13 +1,14 @@
 // Package account holds identities: organizations, users and their roles,
-// sessions, API keys, agents and agreements. Nearly everything it
-// does is an operation of the console and admin doors; only me.get and members.*
-// are open to programs as well. Start reading at Accounts in this file.
+// sessions, API keys, agents and agreements. Nearly everything it does is an
+// operation of the console and admin doors; only me.get and members.* are open to
+// programs as well. Start reading at Accounts in this file. Three packages below it
+// build on it and are called back by hooks: agent manages agents, card saves payment
+// methods, grant connects clients to agents.
 //
 // The rest of the program asks it who a caller is: LoginByKey (callers.go) for an
 // API key, SessionByToken (session.go) for a browser, MakerAsCaller (maker.go) for
 // something that acts by itself. Agents that connect with OAuth are found by the
-// subpackage grant; saved cards are in the subpackage card. All of them return an op.Caller with the permissions of
-// this
+// subpackage grant. All of them return an op.Caller with the permissions of this
 // moment.
 //
 // Signing in begins in signin.go (password), provider_signin.go (identity
@@ -16,9 +17,11 @@
 // beginSession (session.go). People get in by setup.go, invite.go or user.go, and
 // leave by departure.go, which ends everything that acts for them.
 //
-// The one resource it knows is the business row, because it inserts the first
-// business with the organization (business.go). It never stores a secret that it
-// could store as a hash, and never hashes a password inside a transaction.
+// Most of its files need each other, because a user, their sessions and their second
+// factors end together: whoever changes one of them locks and ends the others. The one
+// resource it knows is the business row, because it inserts the first business with
+// the organization (business.go). It never stores a secret that it could store as a
+// hash, and never hashes a password inside a transaction.
 package account
 
 import (
@@ -59,6 +62,9 @@ type Config struct {
 	// AgentAllowance tells how many tool calls an organization has left; nil
 	// where there are no agents.
 	AgentAllowance func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error)
+	// DailyUse tells what an agent that calls may use up in a day and has used; nil where
+	// there are no agents.
+	DailyUse func(ctx context.Context, tx *db.Tx, c *op.Caller, now clock.Time) (*Daily, error)
 	// CountCards counts the saved cards of an organization; nil where there are none.
 	CountCards func(ctx context.Context, tx *db.Tx, org id.ID) (int, error)
 }
@@ -88,9 +94,6 @@ type Notice struct {
 
 // Connections ends connections for good, in the transaction of the call.
 type Connections interface {
-	// EndConnectionsOfAgent ends every connection that acts as an agent. The agent is deleted,
-	// deactivated or moved to another organization.
-	EndConnectionsOfAgent(ctx context.Context, c *op.Call, agent id.ID, reason string) error
 	// EndConnectionsOfUser ends every connection that acts on behalf of a user, in the call's
 	// organization or everywhere.
 	EndConnectionsOfUser(ctx context.Context, c *op.Call, user id.ID, everywhere bool, reason string) error
@@ -133,22 +136,6 @@ const (
 
 // Doors offer the operations that manage the account.
 const Doors = op.ConsoleDoor | op.AdminDoor
-
-// Operations lists the operations on accounts.
-func (a *Accounts) Operations() []*op.Op {
-	var all []*op.Op
-	for _, part := range [][]*op.Op{
-		a.organizationOperations(), a.overviewOperations(), a.userOperations(), a.memberOperations(),
-		a.colleagueOperations(),
-		a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
-		a.keyOperations(), a.agentOperations(), a.agentControlOperations(),
-		a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(), a.factorOperations(),
-		a.passkeyOperations(), a.sessionListOperations(), a.providerOperations(),
-	} {
-		all = append(all, part...)
-	}
-	return all
-}
 
 // ClearCallersOnCommit clears the cached callers when the transaction commits, before the call
 // that made the change is answered. Every change that affects what a caller may do

@@ -201,37 +201,3 @@ func (a *Accounts) revokeKeysOfUser(ctx context.Context, c *op.Call, user id.ID)
 	}
 	return nil
 }
-
-// WriteByManager declares an op.Write for those who manage the account. It begins with
-// LockAndRequireManager.
-func WriteByManager[In, Out any](s op.Spec, fn func(context.Context, *op.Call, In) (Out, error)) *op.Op {
-	return op.Write(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		if err := LockAndRequireManager(ctx, c); err != nil {
-			return out, err
-		}
-		return fn(ctx, c, in)
-	})
-}
-
-// LockAndRequireManager locks the organization, which every change of a membership does too, and
-// checks again that the caller still is a manager. A user who was removed, disabled or
-// demoted since the request began is refused: otherwise they could still make a key or
-// an invitation that outlives their membership.
-func LockAndRequireManager(ctx context.Context, c *op.Call) error {
-	if err := db.LockOrganization(ctx, c.Tx, c.Org); err != nil {
-		return db.AsNotFound(err, "organization")
-	}
-	if c.Caller.User == "" || c.Door == op.AdminDoor {
-		return nil
-	}
-	m, err := findMember(ctx, c.Tx, c.Org, c.Caller.User)
-	switch {
-	case fault.IsKind(err, fault.NotFound):
-		return fault.Forbidden.New()
-	case err != nil:
-		return err
-	case m.Status != Active || !isManager(m.Role) || c.Caller.Role == roleOwner && m.Role != roleOwner:
-		return fault.Forbidden.New()
-	}
-	return nil
-}

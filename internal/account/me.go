@@ -78,8 +78,8 @@ func (a *Accounts) describeCaller(ctx context.Context, c *op.Call, _ struct{}) (
 	}
 	me.Business = MeBusiness{ID: b.ID, Name: b.Name}
 	me.Timezone, me.Locale, me.Currency = b.Timezone, b.Locale, b.Currency
-	if c.Caller.Kind == op.AgentActor {
-		if me.Daily, err = LoadDailyUse(ctx, c.Tx, c.Org, c.Caller.ID, c.Caller.Business, c.Now); err != nil {
+	if c.Caller.Kind == op.AgentActor && a.config.DailyUse != nil {
+		if me.Daily, err = a.config.DailyUse(ctx, c.Tx, c.Caller, c.Now); err != nil {
 			return nil, err
 		}
 	}

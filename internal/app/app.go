@@ -31,6 +31,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/account/card"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/adapter/certificate"
@@ -74,6 +75,7 @@ type App struct {
 	Clock       *clock.Clock
 	Accounts    *account.Accounts
 	Departures  *account.Departures
+	Agents      *agent.Service
 	Cards       *card.Service
 	Grants      *grant.Grants
 	Links       *optin.Links
@@ -266,8 +268,11 @@ func (a *App) openAccounts() {
 		AgentAllowance: func(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
 			return a.MCP.Allowance(ctx, tx, org, plan)
 		},
+		DailyUse:   agent.LoadDailyUse,
 		CountCards: card.Count,
 	})
+	a.Agents = agent.New(agent.Config{Accounts: a.Accounts, Connections: a.Grants,
+		BusinessAgreement: s.Agreement.Business})
 	a.Cards = card.New(card.Config{DB: a.DB, Jobs: a.Jobs, Provider: a.cardProvider(), BaseURL: s.BaseURL})
 	a.Cards.Handle()
 }

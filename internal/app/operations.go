@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/account/card"
 	"frontdesk/internal/adapter/mailbox"
 	"frontdesk/internal/kernel/op"
@@ -31,6 +32,7 @@ import (
 func (a *App) fillCatalog(more []*op.Op) *op.Catalog {
 	return a.Catalog.Add(
 		a.Accounts.Operations(),
+		a.Agents.Operations(),
 		a.Cards.Operations(),
 		a.Departures.Operations(),
 		business.New(business.Config{Accounts: a.Accounts}).Operations(),
@@ -64,6 +66,7 @@ func Describe() *op.Catalog {
 	return (&App{
 		Catalog:     op.NewCatalog(),
 		Accounts:    &account.Accounts{},
+		Agents:      &agent.Service{},
 		Cards:       &card.Service{},
 		Departures:  &account.Departures{},
 		Links:       &optin.Links{},

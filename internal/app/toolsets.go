@@ -2,6 +2,7 @@ package app
 
 import (
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/door/mcp"
 )
 
@@ -22,6 +23,6 @@ var compactTools = []string{"contacts_list", "contacts_get", "contacts_create", 
 func DescribeTools(query, preset string) ([]byte, error) {
 	d := &mcp.Door{Toolsets: toolsets, Daily: compactTools}
 	catalog := Describe() // which makes the resources known
-	agent := account.Agent{Permissions: account.PresetPermissions(preset)}
+	agent := account.Agent{Permissions: agent.PresetPermissions(preset)}
 	return d.List(catalog, query, agent.AllowedPermissions())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
@@ -56,7 +57,7 @@ func (v *visit) showAgent(status int, g *account.Agent, f *form) error {
 	_, _, d.Free = v.openedBy()
 	table := g.Permissions
 	if p := v.r.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o option) bool { return o.Value == p }) {
-		table, d.Preset = account.PresetPermissions(p), optionText(presets, p)
+		table, d.Preset = agent.PresetPermissions(p), optionText(presets, p)
 	}
 	d.Table = v.permissionTable(table)
 	d.Tools = v.tools(&account.Agent{Permissions: table, AskMode: g.AskMode})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -15,7 +16,7 @@ import (
 
 // offer is an agent to choose, with what it may do in plain words.
 type offer struct {
-	account.Offer
+	agent.Offer
 	Tools         int
 	May, Ask, Not []string
 	Propose       bool // what it must ask for, it proposes
@@ -63,7 +64,7 @@ func (v *visit) showConsent(status int, r *grant.Request, problem string) error 
 	if err != nil {
 		return err
 	}
-	offers, err := listFirst[account.Offer](v, "agents.offered", nil)
+	offers, err := listFirst[agent.Offer](v, "agents.offered", nil)
 	if err != nil {
 		return err
 	}
@@ -101,11 +102,11 @@ func (v *visit) consent() error {
 	case "decline":
 		to, err = v.Grants.DeclineRequest(v.r.Context(), r.ID)
 	case "approve":
-		agent, ok := id.Parse(v.value("agent_id"))
+		chosen, ok := id.Parse(v.value("agent_id"))
 		if !ok {
 			return v.showConsent(http.StatusBadRequest, r, "Choose an agent.")
 		}
-		to, err = v.approve(r, agent)
+		to, err = v.approve(r, chosen)
 	default:
 		return v.showConsent(http.StatusBadRequest, r, "Choose Approve or Decline.")
 	}
@@ -124,15 +125,15 @@ func (v *visit) consent() error {
 
 // approve accepts only an agent that the page offers, so none of another
 // organization that the user belongs to.
-func (v *visit) approve(r *grant.Request, agent id.ID) (string, error) {
-	offers, err := listFirst[account.Offer](v, "agents.offered", nil)
+func (v *visit) approve(r *grant.Request, chosen id.ID) (string, error) {
+	offers, err := listFirst[agent.Offer](v, "agents.offered", nil)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(offers, func(o account.Offer) bool { return o.ID == agent }) {
+	if !slices.ContainsFunc(offers, func(o agent.Offer) bool { return o.ID == chosen }) {
 		return "", fault.NotFound.Say("There is no such agent.")
 	}
-	return v.Grants.ApproveRequest(v.r.Context(), r.ID, v.session.User, agent)
+	return v.Grants.ApproveRequest(v.r.Context(), r.ID, v.session.User, chosen)
 }
 
 // What a policy may contain: anything else could end the directive.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -91,7 +91,7 @@ func (r *reviewRow) Path() string { return reviewPath(&r.Proposal) }
 
 // agentNames are the organization's agents by id.
 func (v *visit) agentNames() (map[id.ID]string, error) {
-	offers, err := listFirst[account.Offer](v, "agents.offered", nil)
+	offers, err := listFirst[agent.Offer](v, "agents.offered", nil)
 	names := map[id.ID]string{}
 	for _, o := range offers {
 		names[o.ID] = o.Name
@@ -123,7 +123,7 @@ func (v *visit) reviewPage() error {
 		Rows     sheet[reviewRow]
 		Filters  []filter
 		Filtered bool
-		Pause    account.Pause
+		Pause    agent.Pause
 	}{}
 	statuses := []string{"pending", "executed", "rejected", "failed", "expired", "stale"}
 	words, status := v.filters(statuses...)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -66,7 +67,7 @@ func (g *Guard) Note(ctx context.Context, c *op.Caller, s op.Exposure) error {
 		return nil
 	}
 	return g.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return account.MergeReading(ctx, tx, c.Organization, c.Agent,
+		return agent.MergeReading(ctx, tx, c.Organization, c.Agent,
 			func(noted op.ExternalReading) op.ExternalReading {
 				if noted.At <= now.Add(-account.GuardDuration) {
 					return next

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
@@ -281,7 +282,7 @@ func (s *Service) notifyReviewers(ctx context.Context, tx *db.Tx, v *Proposal) e
 	if err != nil || n > 0 {
 		return err
 	}
-	to, err := account.ReviewMailAddresses(ctx, tx, v.OrganizationID)
+	to, err := agent.ReviewMailAddresses(ctx, tx, v.OrganizationID)
 	if err != nil || len(to) == 0 {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -310,7 +311,7 @@ func (s *Service) lockForRun(ctx context.Context, tx *db.Tx, v *Proposal, who *o
 // longer an active member.
 func (s *Service) checkMayAct(ctx context.Context, tx *db.Tx, p *Proposal, approver id.ID) error {
 	if p.AgentID != nil {
-		if err := account.RequireActiveAgent(ctx, tx, p.OrganizationID, *p.AgentID); err != nil {
+		if err := agent.RequireActive(ctx, tx, p.OrganizationID, *p.AgentID); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/agent"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/guard"
@@ -42,7 +43,7 @@ func (s *Service) Meter(ctx context.Context, c *op.Call, told []any) error {
 	if use == (account.Use{}) {
 		return nil
 	}
-	return account.ReserveUse(ctx, c.Tx, c.Caller, c.Now, use)
+	return agent.ReserveUse(ctx, c.Tx, c.Caller, c.Now, use)
 }
 
 // meteredMail is the part of a message's event that is metered.
