@@ -175,7 +175,7 @@ func (s *Service) listOfferedAgents(ctx context.Context, c *op.Call, in agentLis
 			AND g.business_id = b.id
 			AND g.kind = 'business' AND g.version = $2 AND g.deleted_at IS NULL), a.permissions, a.ask_mode
 		FROM agents a JOIN businesses b ON b.id = a.business_id AND b.deleted_at IS NULL
-		WHERE a.organization_id = $1 AND a.status = 'active' AND s.deleted_at IS NULL
+		WHERE a.organization_id = $1 AND a.status = 'active' AND a.deleted_at IS NULL
 		ORDER BY b.seq, a.seq LIMIT $3 OFFSET $4`,
 		c.Org, s.config.BusinessAgreement, in.Limit, in.Offset)
 	return op.NewList(in.Page, rows), err
