@@ -25,7 +25,7 @@ const module = "frontdesk"
 // never what is named on its own line or on a later one.
 var layers = [][]string{
 	{"clients/*", "judges/*"}, // modules of their own
-	{"internal/kernel/cputest", "internal/kernel/peer", "internal/kernel/placeholder",
+	{"internal/kernel/cputest", "internal/kernel/cut", "internal/kernel/peer", "internal/kernel/placeholder",
 		"internal/kernel/dkimkey", "internal/kernel/locale", "third_party/*"},
 	{"migrations", "docs", "internal/kernel/fault", "internal/kernel/listen", "internal/kernel/config",
 		"internal/kernel/clock", "internal/kernel/secret", "internal/kernel/id"},

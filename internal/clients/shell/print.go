@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"frontdesk/internal/clients"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/op"
 )
 
@@ -188,7 +189,7 @@ func (r *rowPrinter) finishRows() error {
 	for _, row := range r.table {
 		cells := make([]string, len(columns))
 		for i, name := range columns {
-			cells[i] = shortenCell(stripControls(cellText(row[name])))
+			cells[i] = cut.Ellipsis(stripControls(cellText(row[name])), maxCellWidth-1)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -220,11 +221,4 @@ func stripControls(s string) string {
 		}
 		return r
 	}, s)
-}
-
-func shortenCell(s string) string {
-	if r := []rune(s); len(r) > maxCellWidth {
-		return string(r[:maxCellWidth-1]) + "…"
-	}
-	return s
 }

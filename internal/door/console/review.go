@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"frontdesk/internal/account/agent"
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/locale"
@@ -100,7 +100,7 @@ func (v *visit) agentNames() (map[id.ID]string, error) {
 }
 
 func (v *visit) reviewRow(names map[id.ID]string, p proposal.Proposal) reviewRow {
-	r := reviewRow{Proposal: p, State: proposalStates[p.Status], Says: cutText(p.Summary(), 200)}
+	r := reviewRow{Proposal: p, State: proposalStates[p.Status], Says: cut.Ellipsis(p.Summary(), 200)}
 	if n := len(p.Effects) - 1; n > 0 {
 		r.More = "and " + count(n, "more effect")
 	}
@@ -209,7 +209,7 @@ func showEffect(p *proposal.Proposal, i int) shownEffect {
 	}
 	var names []string
 	for _, t := range e.Triggers {
-		names = append(names, t.Kind+" “"+cutText(t.Name, 60)+"”")
+		names = append(names, t.Kind+" “"+cut.Ellipsis(t.Name, 60)+"”")
 	}
 	out.Hears = joinAnd(names)
 	out.Open = out.Mail == nil && len(out.Changes) <= 6
@@ -246,7 +246,7 @@ func shownValue(of map[string]any, key string) string {
 	v, ok := of[key]
 	switch v := v.(type) {
 	case string:
-		return cutText(v, maxChange)
+		return cut.Ellipsis(v, maxChange)
 	case nil:
 		if ok {
 			return "nothing"
@@ -259,14 +259,7 @@ func shownValue(of map[string]any, key string) string {
 	if err != nil {
 		return ""
 	}
-	return cutText(string(text), maxChange)
-}
-
-func cutText(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
+	return cut.Ellipsis(string(text), maxChange)
 }
 
 type proposalData struct {
@@ -335,13 +328,13 @@ func (v *visit) showProposal(status int, p *proposal.Proposal, problem string) e
 	if err != nil {
 		return err
 	}
-	d := proposalData{reviewRow: v.reviewRow(names, *p), Title: cutText(p.Title, 200), Problem: problem,
+	d := proposalData{reviewRow: v.reviewRow(names, *p), Title: cut.Ellipsis(p.Title, 200), Problem: problem,
 		Open: p.Status == proposal.Pending, Decides: v.may("proposals.approve"), Manager: v.session.Manager(),
 		Mine: p.Status == proposal.Planned && p.MakerKind == "user" && p.MakerID != nil && *p.MakerID == v.session.User}
 	d.Anew = p.Status == proposal.Stale && p.Because != nil &&
 		!slices.ContainsFunc(p.Steps, func(s proposal.ProposalStep) bool { return s.CompletedAt != nil })
 	if p.Reason != nil {
-		d.Reason = cutText(*p.Reason, maxReason)
+		d.Reason = cut.Ellipsis(*p.Reason, maxReason)
 	}
 	for i := range p.Effects {
 		d.Effects = append(d.Effects, showEffect(p, i))
@@ -522,7 +515,7 @@ func (v *visit) changeProposal(p *proposal.Proposal) error {
 		steps = append(steps, step)
 	}
 	var made proposal.Proposal
-	err := v.do("proposals.create", fields{"title": cutText(p.Title, 180) + " (changed)", "steps": steps,
+	err := v.do("proposals.create", fields{"title": cut.Ellipsis(p.Title, 180) + " (changed)", "steps": steps,
 		"replacesId": p.ID}, &made)
 	if err == nil {
 		err = v.do("proposals.reject", fields{"id": p.ID, "reason": "A person changed it and does it themselves."}, nil)

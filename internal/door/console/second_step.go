@@ -3,8 +3,10 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"strings"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 )
 
@@ -22,8 +24,7 @@ func (v *visit) pending() string {
 // origin is where the visitor comes from, as the operations that sign in take it.
 func (v *visit) origin(input fields) fields {
 	input["address"], input["browser"] = v.address(), v.browser()
-	agent := []rune(v.r.UserAgent())
-	input["userAgent"] = string(agent[:min(len(agent), 300)])
+	input["userAgent"] = cut.Runes(strings.ToValidUTF8(v.r.UserAgent(), "\uFFFD"), 300)
 	return input
 }
 

@@ -3,6 +3,8 @@ package desk
 import (
 	"net/http"
 	"strings"
+
+	"frontdesk/internal/kernel/cut"
 )
 
 // hits is what the search found: a group for each noun, then what can be done.
@@ -26,9 +28,7 @@ func search(v *Visit) error {
 	text := strings.TrimSpace(v.R.URL.Query().Get("query"))
 	d := &hits{Query: text}
 	only := v.R.URL.Query().Get("only")
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:200])
-	}
+	text = cut.Runes(text, 200)
 	found := false
 	for _, n := range v.nouns {
 		if text == "" || !n.searchable() || !n.mayList(v) || only != "" && only != n.path() {

@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -466,26 +467,19 @@ func (v *Visit) valueWords(value any) string {
 		if t, err := clock.ParseTime(x); err == nil && strings.Contains(x, "T") {
 			return v.When(t).Exact
 		}
-		return shorten(choice(x, nil), 200)
+		return cut.Ellipsis(choice(x, nil), 200)
 	case []any:
 		words := []string{}
 		for _, w := range x {
 			words = append(words, v.valueWords(w))
 		}
-		return shorten(strings.Join(words, ", "), 200)
+		return cut.Ellipsis(strings.Join(words, ", "), 200)
 	}
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
 		return ""
 	}
-	return shorten(string(text), 200)
-}
-
-func shorten(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
+	return cut.Ellipsis(string(text), 200)
 }
 
 // members are the visitor's colleagues.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/id"
 )
 
@@ -193,8 +194,7 @@ func (t *Table[T]) CursorAt(ctx context.Context, tx *Tx, row *T, p Page) (at Cur
 	f := t.mapping.fieldValue(v, s.field)
 	switch {
 	case s.bySearchText:
-		text := []rune(f.String())
-		at.Value = string(text[:min(len(text), sortedPrefix)])
+		at.Value = cut.Runes(f.String(), sortedPrefix)
 	case s.byLowerText:
 		at.Value = strings.Map(lowerASCII, f.String())
 	case f.Kind() != reflect.Pointer:

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"frontdesk/internal/kernel/cut"
 )
 
 // MaxSenderName bounds the name of a sender, in characters.
@@ -29,10 +31,7 @@ func SenderName(s string) *string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > MaxSenderName {
-		s = strings.TrimSpace(string(runes[:MaxSenderName]))
-	}
+	s = strings.TrimSpace(cut.Runes(strings.Join(strings.Fields(s), " "), MaxSenderName))
 	if s == "" {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"frontdesk/internal/kernel/cut"
 )
 
 // An external domain belongs to whoever proves it, for as long as the proof
@@ -79,8 +81,7 @@ const (
 func clipRecords(seen []string) []string {
 	out := make([]string, 0, min(len(seen), maxShownRecords))
 	for _, s := range seen[:min(len(seen), maxShownRecords)] {
-		text := []rune(strings.ToValidUTF8(s, "\uFFFD"))
-		out = append(out, string(text[:min(len(text), maxShownRunes)]))
+		out = append(out, cut.Runes(strings.ToValidUTF8(s, "\uFFFD"), maxShownRunes))
 	}
 	return out
 }

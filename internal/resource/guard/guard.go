@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
-	"frontdesk/internal/resource/message/incoming"
 
 	"github.com/go-json-experiment/json"
 )
@@ -160,7 +160,7 @@ func (m *mailContent) leakReason(ctx context.Context, c *op.Call, invoiceMail bo
 	case len(unknown) > 0:
 		names := strings.Join(unknown, ", ")
 		if len(names) > 200 {
-			names = incoming.TruncateBytes(names, 200) + "…"
+			names = cut.Bytes(names, 200) + "…"
 		}
 		return "it writes to " + names + ", to whom this organization never wrote.", nil
 	case len(m.InvoiceIDs) > 0 && len(others) > 0:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/resource/business"
 )
@@ -116,8 +117,8 @@ func (w *sheetWriter) buildSums(subtotal, discount int64, taxes []Tax, total int
 
 // clipName cuts a name that would leave no room for the figures.
 func clipName(name string, runes int) string {
-	if r := []rune(name); len(r) > runes {
-		return strings.TrimSpace(string(r[:runes])) + "…"
+	if short := cut.Runes(name, runes); len(short) < len(name) {
+		return strings.TrimSpace(short) + "…"
 	}
 	return name
 }

@@ -24,6 +24,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -85,11 +86,8 @@ func (s *Service) SenderName(name *string) *string {
 		return nil
 	}
 	via := " via " + s.host
-	runes := []rune(*name)
-	if room := business.MaxSenderName - utf8.RuneCountInString(via); len(runes) > room {
-		runes = runes[:max(1, room)]
-	}
-	out := strings.TrimSpace(string(runes)) + via
+	room := business.MaxSenderName - utf8.RuneCountInString(via)
+	out := strings.TrimSpace(cut.Runes(*name, max(1, room))) + via
 	return &out
 }
 

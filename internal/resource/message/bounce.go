@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/mailhost"
-	"frontdesk/internal/resource/message/incoming"
 )
 
 // recordBounce records that a message came back (RFC 3464). Anybody can write a
@@ -63,7 +63,7 @@ func (a *arrival) markBounced(ctx context.Context, tx *db.Tx, v *Message, now cl
 	if !arrived {
 		v.Status = Bounced
 	}
-	why := incoming.TruncateBytes(formatReasons(rows), maxReasonBytes)
+	why := cut.Bytes(formatReasons(rows), maxReasonBytes)
 	v.ErrorMessage, v.UpdatedAt = &why, now
 	if err := messages.Save(ctx, tx, v); err != nil {
 		return err

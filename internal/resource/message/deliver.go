@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -15,7 +16,6 @@ import (
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/mailhost"
-	"frontdesk/internal/resource/message/incoming"
 	"frontdesk/internal/resource/template"
 )
 
@@ -366,7 +366,7 @@ func (v *Message) deriveStatus(rows []recipient, count map[Status]int, whole str
 		why = whole
 	}
 	if v.ErrorMessage = nil; why != "" {
-		why = incoming.TruncateBytes(why, maxReasonBytes)
+		why = cut.Bytes(why, maxReasonBytes)
 		v.ErrorMessage = &why
 	}
 }

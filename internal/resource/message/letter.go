@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/mailhost"
-	"frontdesk/internal/resource/message/incoming"
 	"frontdesk/internal/resource/template"
 
 	"github.com/emersion/go-msgauth/dkim"
@@ -156,7 +156,7 @@ func encodeHeaderWords(s string) string {
 	}
 	var words []string
 	for s != "" {
-		part := incoming.TruncateBytes(s, encodedWordBytes)
+		part := cut.Bytes(s, encodedWordBytes)
 		words = append(words, "=?UTF-8?b?"+base64.StdEncoding.EncodeToString([]byte(part))+"?=")
 		s = s[len(part):]
 	}

@@ -23,6 +23,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/life"
 	"frontdesk/internal/kernel/event"
@@ -32,7 +33,6 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/mailhost"
-	"frontdesk/internal/resource/message/incoming"
 	"frontdesk/internal/resource/message/origin"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/template"
@@ -446,7 +446,7 @@ func (v *Message) buildSearchText() string {
 		}
 	}
 	if v.Text != nil {
-		begin := incoming.TruncateBytes(*v.Text, searchedBytes)
+		begin := cut.Bytes(*v.Text, searchedBytes)
 		parts = append(parts, &begin)
 	}
 	return db.SearchText(parts...)

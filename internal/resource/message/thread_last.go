@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
@@ -77,9 +78,5 @@ func previewText(text string) string {
 		}
 		words = append(words, strings.Fields(line)...)
 	}
-	out := strings.Join(words, " ")
-	if r := []rune(out); len(r) > previewRunes {
-		out = string(r[:previewRunes]) + "…"
-	}
-	return strings.ToValidUTF8(out, "")
+	return cut.Ellipsis(strings.ToValidUTF8(strings.Join(words, " "), ""), previewRunes)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -100,10 +101,9 @@ func (d *PropertyDefinition) matchCondition(text string) (condition string, args
 		const list = "CAST(value_text_list AS TEXT)"
 		return neither + "replace(" + list + ", ?, '') <> " + list, []any{string(option)}, ""
 	}
-	first := []rune(text)
 	// The || keeps SQLite from merging the two comparisons, after which it would not use the index.
 	return "value_text IS NOT NULL AND substr(value_text, 1, 100) = ? AND value_text || '' = ?",
-		[]any{string(first[:min(len(first), indexedRunes)]), text}, ""
+		[]any{cut.Runes(text, indexedRunes), text}, ""
 }
 
 // Fill puts the confirmed properties into a page of objects, with one statement for all of

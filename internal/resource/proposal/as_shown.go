@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -205,7 +206,7 @@ func (s *Service) verifyUnchanged(ctx context.Context, who actor, v *Proposal, s
 	}
 	if errors.As(err, &refused) && op.IsRefusal(refused.Err) {
 		return &notAsShownError{[]string{fmt.Sprintf("steps[%d]: %s", i,
-			truncateRunes(fault.FromError(refused.Err).Sentence(), 500))}}
+			cut.Ellipsis(fault.FromError(refused.Err).Sentence(), 500))}}
 	}
 	if err == nil && len(found) > 0 {
 		err = &notAsShownError{found}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 
 	"github.com/go-json-experiment/json"
 )
@@ -149,7 +150,7 @@ func formatValue(v any) string {
 	if err != nil {
 		return "something else"
 	}
-	return truncateRunes(string(text), 200)
+	return cut.Ellipsis(string(text), 200)
 }
 
 // sameRelativeTime reports whether two texts are times that are equally far, within five

@@ -13,6 +13,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/agent"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -286,7 +287,7 @@ func (s *Service) notifyReviewers(ctx context.Context, tx *db.Tx, v *Proposal) e
 	if err != nil || len(to) == 0 {
 		return err
 	}
-	notice := Notice{To: to, Title: truncateRunes(v.Title, maxQuoted), URL: s.approvalURL(v)}
+	notice := Notice{To: to, Title: cut.Ellipsis(v.Title, maxQuoted), URL: s.approvalURL(v)}
 	return s.cfg.Notify(ctx, tx, v.OrganizationID, notice)
 }
 

@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/account/agent"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
@@ -272,7 +273,7 @@ func (v *Proposal) whatChanged(out *outcome, err error, now clock.Time) []string
 		return changed.found
 	}
 	if err != nil {
-		return []string{truncateRunes(fault.FromError(err).Sentence(), 500)}
+		return []string{cut.Ellipsis(fault.FromError(err).Sentence(), 500)}
 	}
 	return v.listDifferences(out, now)
 }

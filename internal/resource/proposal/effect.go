@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/locale"
@@ -243,23 +244,16 @@ func cutWithDigest(s string, n int) string {
 	if letters <= n {
 		return s
 	}
-	return truncateRunes(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
+	return cut.Ellipsis(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
 }
 
 // maxQuoted is how many characters of somebody's text are quoted in a sentence.
 const maxQuoted = 80
 
-func truncateRunes(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
-}
-
 // quoteText puts somebody's text into quotation marks, and replaces those inside of it,
 // so that it cannot pass for a sentence of the service.
 func quoteText(s string) string {
-	return "“" + truncateRunes(strings.Join(strings.Fields(strings.NewReplacer("“", "\"", "”", "\"").Replace(s)), " "),
+	return "“" + cut.Ellipsis(strings.Join(strings.Fields(strings.NewReplacer("“", "\"", "”", "\"").Replace(s)), " "),
 		maxQuoted) + "”"
 }
 
@@ -316,7 +310,7 @@ func (e *Effect) describe(ev event.Event, data, before map[string]any) string {
 			}
 		}
 		subject, _ := data["subject"].(string)
-		return "Send a mail to " + truncateRunes(strings.Join(to, ", "), 200) + ": " + quoteText(subject) + "."
+		return "Send a mail to " + cut.Ellipsis(strings.Join(to, ", "), 200) + ": " + quoteText(subject) + "."
 	case KindPublish:
 		switch verb {
 		case "created":
@@ -338,7 +332,7 @@ func (e *Effect) describe(ev event.Event, data, before map[string]any) string {
 	for i, name := range fields {
 		fields[i] = FieldWords(name)
 	}
-	return "Change " + truncateRunes(joinWords(fields), 200) + " of " + what + "."
+	return "Change " + cut.Ellipsis(joinWords(fields), 200) + " of " + what + "."
 }
 
 // FieldWords writes a field's name as people say it: firstName is first name, and

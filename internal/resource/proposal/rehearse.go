@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -321,7 +322,7 @@ func (s *Service) findTriggers(ctx context.Context, tx *db.Tx, org id.ID, eventT
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, EffectTrigger{Kind: l.Kind, ID: l.ID, Name: truncateRunes(text, maxQuoted)})
+		list = append(list, EffectTrigger{Kind: l.Kind, ID: l.ID, Name: cut.Ellipsis(text, maxQuoted)})
 	}
 	known[eventType] = list
 	return list, nil

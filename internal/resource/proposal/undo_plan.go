@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -77,7 +78,7 @@ func (u *undoPlanner) skipRowWith(r *undoRow, field, why string, instead jsontex
 	if len(u.skipped) >= maxEffects {
 		return
 	}
-	out := Skipped{Field: field, Why: truncateRunes(why, 900), Instead: instead}
+	out := Skipped{Field: field, Why: cut.Ellipsis(why, 900), Instead: instead}
 	if r != nil {
 		out.ResourceType, out.ResourceID = r.kind, &r.id
 	}

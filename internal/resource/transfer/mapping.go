@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/contact"
@@ -150,7 +151,7 @@ func (n noun) assignColumns(headings []string, mapping map[string]*string) (fiel
 		}
 		any = any || fields[i] != ""
 		if fields[i] == "" {
-			ignored = append(ignored, truncateRunes(h, 100))
+			ignored = append(ignored, cut.Ellipsis(h, 100))
 		}
 	}
 	if !any {
@@ -182,7 +183,7 @@ func equalHeadings(a, b string) bool {
 	return strings.EqualFold(strings.TrimSpace(a), strings.TrimSpace(b))
 }
 
-func quoteHeading(s string) string { return fmt.Sprintf("%q", truncateRunes(s, 100)) }
+func quoteHeading(s string) string { return fmt.Sprintf("%q", cut.Ellipsis(s, 100)) }
 
 // listHeadings writes up to twenty headings for an error message.
 func listHeadings(headings []string) string {
@@ -194,13 +195,6 @@ func listHeadings(headings []string) string {
 		out = append(out, "…")
 	}
 	return strings.Join(out, ", ")
-}
-
-func truncateRunes(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return string(runes[:n]) + "…"
-	}
-	return s
 }
 
 // maxListItems is how many elements of a list are kept: one more than any operation

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 
@@ -231,10 +232,10 @@ func (refused refusedLines) repeatIssue(r *row) *Issue {
 // issueOfError turns the refusal of an operation into the issue of a line.
 func issueOfError(line int, err error) Issue {
 	f := fault.FromError(err)
-	i := Issue{Line: line, Message: truncateRunes(f.Sentence(), 500)}
+	i := Issue{Line: line, Message: cut.Ellipsis(f.Sentence(), 500)}
 	if tree, ok := f.Details.(*fault.Tree); ok {
 		if at, issue := tree.First(); issue != "" {
-			i.Message = truncateRunes(issue, 500)
+			i.Message = cut.Ellipsis(issue, 500)
 			// emails[0].email is the column email.
 			at = at[strings.LastIndexByte(at, '.')+1:]
 			if at, _, _ = strings.Cut(at, "["); at != "" {

@@ -23,9 +23,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
@@ -142,9 +144,8 @@ func providerFault(err error) error {
 	kind := refusalKinds[e.Status]
 	switch {
 	case kind != nil && e.Status < 500:
-		said := []rune(e.Message)
 		f := kind.Because(err)
-		f.Text = "The DNS provider refused it: " + string(said[:min(len(said), 300)])
+		f.Text = "The DNS provider refused it: " + cut.Runes(strings.ToValidUTF8(e.Message, "\uFFFD"), 300)
 		if e.Status == http.StatusTooManyRequests {
 			f.RetryAfter = 10 * time.Second // the provider did not say
 		}

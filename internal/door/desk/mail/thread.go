@@ -8,6 +8,7 @@ import (
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/eventlog"
@@ -189,10 +190,7 @@ func (d *threadData) fillItems(v *desk.Visit, t *message.Thread) ([]message.Mess
 	for i := range d.Items[:max(0, len(d.Items)-2)] {
 		x := &d.Items[i]
 		x.Old = !x.Note && x.Error == "" && x.Cancel == "" && (!x.Framed || x.Text != "")
-		x.Begin = strings.Join(strings.Fields(x.Text), " ")
-		if r := []rune(x.Begin); len(r) > 120 {
-			x.Begin = string(r[:120])
-		}
+		x.Begin = cut.Runes(strings.Join(strings.Fields(x.Text), " "), 120)
 	}
 	return rows, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/message"
@@ -115,9 +116,5 @@ func excerpt(text string) string {
 		}
 		lines = append(lines, l)
 	}
-	out := strings.TrimSpace(strings.Join(lines, "\n"))
-	if r := []rune(out); len(r) > 400 {
-		out = string(r[:400]) + "…"
-	}
-	return out
+	return cut.Ellipsis(strings.TrimSpace(strings.Join(lines, "\n")), 400)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/resource/template"
 
 	"github.com/jhillyerd/enmime/v2"
@@ -70,7 +71,7 @@ func (b *body) appendText(to *strings.Builder, between string, content []byte) {
 	room := max(maxHTML-to.Len(), 0)
 	if len(content) > room {
 		b.cut = true
-		content = TruncateBytes(content, room)
+		content = cut.Bytes(content, room)
 	}
 	to.Write(content)
 }

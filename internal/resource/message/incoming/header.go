@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jhillyerd/enmime/v2"
+
+	"frontdesk/internal/kernel/cut"
 )
 
 // headerFields are the headers of a mail by lower-case name. The values are unfolded,
@@ -207,27 +209,5 @@ func toStorableText(s string) string {
 
 // truncateRunes is the first n characters of a valid text.
 func truncateRunes(s string, n int) string {
-	s = toStorableText(s)
-	if len(s) <= n {
-		return s
-	}
-	i := 0
-	for at := range s {
-		if i == n {
-			return s[:at]
-		}
-		i++
-	}
-	return s
-}
-
-// TruncateBytes cuts a text to at most n bytes, never inside a character.
-func TruncateBytes[T string | []byte](s T, n int) T {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+	return cut.Runes(toStorableText(s), n)
 }
