@@ -51,7 +51,6 @@ var layers = [][]string{
 	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation", "internal/resource/guard"},
 	{"internal/resource/proposal"},
 	{"internal/door/desk"},
-	{"internal/door/console"},
 	{"internal/door/*", "internal/adapter/*"},
 	{"internal/clients", "internal/archive"},
 	{"internal/app"},
@@ -119,12 +118,9 @@ func wrongArrow(pkg, target string, ours bool) string {
 		return "it stands higher"
 	case toLevel == level:
 		return "it stands on the same line"
-	case folder == "internal/door/console" && toFolder == "internal/door/desk":
-		return "" // the desk is what the console's pages are made of
 	case isOuter(pkg) && isOuter(target):
 		return "doors and adapters do not know each other"
-	case within(pkg, "internal/door") && within(target, "internal/resource") && folder != "internal/door/console" &&
-		folder != "internal/door/desk":
+	case within(pkg, "internal/door") && within(target, "internal/resource") && folder != "internal/door/desk":
 		return "doors for programs know no resource"
 	}
 	return ""
@@ -187,11 +183,11 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/account/card", "internal/account", false},
 		{"internal/resource/proposal", "internal/account/agent", false},
 		{"internal/door/oauth", "internal/account/grant", false},
-		{"internal/door/console", "internal/resource/webhook", false},
-		{"internal/door/console", "internal/resource/automation", false},
-		{"internal/door/console", "internal/account/grant", false},
+		{"internal/door/desk", "internal/resource/webhook", false},
+		{"internal/door/desk", "internal/resource/automation", false},
+		{"internal/door/desk", "internal/account/grant", false},
 		{"internal/adapter/stripe", "internal/resource/domain", false},
-		{"internal/app", "internal/door/console", false},
+		{"internal/app", "internal/door/desk", false},
 		{"internal/app", "internal/door/rest", false},
 		{"internal/apptest", "internal/kernel/db/dbtest", false},
 		{"cmd/frontdesk", "internal/app", false},
@@ -222,11 +218,11 @@ func TestWrongArrow(t *testing.T) {
 		{"internal/door/mcp", "internal/resource/automation", true},
 		{"internal/door/admin", "internal/resource/domain", true},
 		{"internal/door/rest", "internal/door/mcp", true},
-		{"internal/door/rest", "internal/door/console", true},
-		{"internal/door/console", "internal/door/rest", true},
-		{"internal/door/console", "internal/adapter/smtp", true},
-		{"internal/adapter/smtp", "internal/door/console", true},
-		{"internal/resource/webhook", "internal/door/console", true},
+		{"internal/door/rest", "internal/door/desk", true},
+		{"internal/door/desk", "internal/door/rest", true},
+		{"internal/door/desk", "internal/adapter/smtp", true},
+		{"internal/adapter/smtp", "internal/door/desk", true},
+		{"internal/resource/webhook", "internal/door/desk", true},
 		{"internal/door/rest", "internal/adapter/smtp", true},
 		{"internal/adapter/stripe", "internal/app", true},
 		{"internal/app", "cmd/frontdesk", true},

@@ -3,7 +3,7 @@
 // callers come in, and the background work.
 //
 // Open in this file builds an App, part by part, in the order in which the parts need
-// each other; mail.go, domains.go, dns.go, proposals.go, tls.go and console.go build
+// each other; mail.go, domains.go, dns.go, proposals.go, tls.go and desk.go build
 // the larger ones. Serve in serve.go starts the listeners and the jobs, and stops them
 // again. operations.go lists what the service can do.
 //
@@ -363,7 +363,7 @@ func (a *App) mainHandler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.serveReadyz)
 	a.docs.Mount(mux)
-	a.newConsole().Mount(mux)
+	a.newDesk().Mount(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would redirect an unclean path; under /v1 it is just not found.
 		if a.REST.OwnsPath(r.URL.Path) && !docs.IsDocument(r) {

@@ -36,6 +36,11 @@ func AddAsset(name, kind string, text []byte) bool {
 	return true
 }
 
+// AddScript adds a script that some pages load.
+func AddScript(name string, text []byte) bool {
+	return AddAsset(name, "text/javascript; charset=utf-8", text)
+}
+
 var _ = AddAsset("desk.css", "text/css; charset=utf-8", stylesheet) &&
 	AddAsset("desk.js", "text/javascript; charset=utf-8", script) &&
 	AddAsset("forms.js", "text/javascript; charset=utf-8", forms) &&

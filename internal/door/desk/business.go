@@ -87,3 +87,20 @@ func chooseBusiness(v *Visit) error {
 	v.keep(businessCookie, string(ref))
 	return v.Redirect(v.Back("/"))
 }
+
+// BusinessNames are the organization's businesses by id.
+func (v *Visit) BusinessNames() map[id.ID]string {
+	out := map[id.ID]string{}
+	for _, b := range v.businesses() {
+		out[b.ID] = b.Name
+	}
+	return out
+}
+
+// BusinessOptions are the organization's businesses as a choice.
+func (v *Visit) BusinessOptions() (out []Option) {
+	for _, b := range v.businesses() {
+		out = append(out, Option{string(b.ID), b.Name})
+	}
+	return out
+}

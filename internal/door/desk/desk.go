@@ -14,22 +14,27 @@ package desk
 
 import (
 	"log/slog"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/kernel/peer"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Desk holds the nouns and the pages, joined.
 type Desk struct {
-	Runner  *op.Runner
-	Catalog *op.Catalog
-	Log     *slog.Logger
-	Live    *Live
-	BaseURL string // where people and programs reach the service
+	Runner   *op.Runner
+	Catalog  *op.Catalog
+	Accounts *account.Accounts
+	Log      *slog.Logger
+	Live     *Live
+	BaseURL  string // where people and programs reach the service
+	AgentURL string // the address that an agent's client connects to; empty when there is none
+	Proxies  peer.Proxies
 
 	nouns   []noun
 	routes  []Route
@@ -41,6 +46,7 @@ type Desk struct {
 type Route struct {
 	Pattern string
 	Show    func(*Visit) error
+	Who     Access // may see it
 	// Streams means that Show reads the body itself: it is neither parsed as a form
 	// nor bounded.
 	Streams bool
@@ -48,6 +54,16 @@ type Route struct {
 
 // Add adds hand-made pages.
 func (d *Desk) Add(routes ...Route) { d.routes = append(d.routes, routes...) }
+
+// Pages maps the pattern of each page to what shows it.
+type Pages map[string]func(*Visit) error
+
+// AddPages adds hand-made pages for one kind of visitor.
+func (d *Desk) AddPages(who Access, pages Pages) {
+	for _, pattern := range slices.Sorted(maps.Keys(pages)) {
+		d.Add(Route{Pattern: pattern, Show: pages[pattern], Who: who})
+	}
+}
 
 // AddNouns adds nouns and their pages.
 func (d *Desk) AddNouns(nouns ...noun) {
@@ -130,10 +146,3 @@ func kindOf(s *jsonschema.Schema) string {
 
 // nullable reports whether a field takes null.
 func nullable(s *jsonschema.Schema) bool { return s != nil && slices.Contains(s.Types, "null") }
-
-// localPath reports whether an address stays on this site, so that a form may
-// name it as the page to return to.
-func localPath(path string) bool {
-	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") &&
-		!strings.ContainsFunc(path, func(r rune) bool { return r == '\\' || r < ' ' || r == 0x7f })
-}

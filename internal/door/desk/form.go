@@ -42,11 +42,23 @@ type Input struct {
 	Pick                       string // the path of the noun to pick from
 	Max                        int
 	Rows                       int
-	Unit                       string // after a sum
+	Unit                       string        // after a sum
+	Groups                     []OptionGroup // of a choice among many
+	Autocomplete               string        // what a browser may fill in by itself
+	Quiet                      bool          // the word is for those who cannot see the field
+	Unmarked                   bool          // it is not called optional, though it is not required
+	List                       []string      // values that are offered
+	ListID                     string        // or a list of the page that has them
 }
 
 // Option is a choice.
 type Option struct{ Value, Text string }
+
+// OptionGroup is choices that belong together.
+type OptionGroup struct {
+	Label   string
+	Options []Option
+}
 
 // Describe makes the input of a field of an operation.
 func (v *Visit) Describe(operation string, f Field, value string) Input {
@@ -387,7 +399,7 @@ func (n *Noun[T]) formPage(v *Visit, status int, typed url.Values, whole string,
 	if v.R.Method == http.MethodPost {
 		f.Hidden["back"] = v.R.PostFormValue("back")
 	}
-	if localPath(f.Hidden["back"]) && f.Hidden["back"] != "" {
+	if IsLocalPath(f.Hidden["back"]) {
 		f.Back = f.Hidden["back"]
 	}
 	for i, field := range n.formFields(v) {

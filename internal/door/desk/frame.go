@@ -5,10 +5,11 @@ import (
 	"embed"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
+	"strings"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
@@ -20,14 +21,15 @@ var parts embed.FS
 
 // base is the templates of the parts and of the rooms. A template "layout" shows
 // a View; everything else is a part of it.
-var base *template.Template
+var base, functions = template.New(""), template.FuncMap{}
 
 func init() { // part refers to base
-	base = template.New("").Funcs(template.FuncMap{
+	maps.Copy(functions, template.FuncMap{
 		"asset": AssetURL, "capital": Capital, "part": part, "an": An, "icon": iconUse, "dict": dict,
 		"inc": func(i int) int { return i + 1 }, "dec": func(i int) int { return i - 1 },
 	})
-	template.Must(base.ParseFS(parts, "parts/*.html"))
+	base.Funcs(functions)
+	AddTemplates(parts, "parts/*.html")
 }
 
 // iconUse shows an icon of the sprite (parts/icons.html). It says nothing to
@@ -56,12 +58,17 @@ func part(name string, data any) (template.HTML, error) {
 // AddTemplates adds a room's templates to the parts. Only for the start of the
 // program: `var _ = desk.AddTemplates(pages, "*.html")`.
 func AddTemplates(files fs.FS, patterns ...string) bool {
-	template.Must(base.ParseFS(files, patterns...))
+	for _, t := range template.Must(template.New("").Funcs(functions).ParseFS(files, patterns...)).Templates() {
+		if t.Tree == nil || strings.HasSuffix(t.Name(), ".html") { // a file, which only defines templates
+			continue
+		}
+		if base.Lookup(t.Name()) != nil {
+			panic("desk: two templates are called " + t.Name())
+		}
+		template.Must(base.AddParseTree(t.Name(), t.Tree))
+	}
 	return true
 }
-
-// Templates is a copy of the parts, for pages that define "page" themselves.
-func Templates() *template.Template { return template.Must(base.Clone()) }
 
 // View is what the frame shows around a page.
 type View struct {
@@ -69,12 +76,13 @@ type View struct {
 	Section string // in the rail
 	Tab     string // within the section
 	Crumbs  []Crumb
-	Badge   Badge
+	Badge   Pill
 	Main    *Button // the page's one main action
 	Bare    bool    // without the rail: sign-in, consent
 	Data    any
 
-	Page    string   // the part that shows Data; without one, the template "page" does
+	Page    string   // the part that shows Data
+	Whole   bool     // that part is given the View, not only its Data
 	Sub     string   // beside the title, small
 	Avatar  *Avatar  // before it
 	Buttons []Button // beside the main action
@@ -85,7 +93,6 @@ type View struct {
 
 	Session *account.Session
 	Done    string // what was just done
-	Tone    string // its colour: good, or plain when nothing changed
 	Undo    []id.ID
 	Back    string // this page, for forms that return to it
 	House   string
@@ -97,7 +104,6 @@ type View struct {
 	Density string // of rows; empty for compact
 
 	Time clock.Time
-	In   *time.Location
 
 	visit *Visit
 }
@@ -109,9 +115,6 @@ func (w *View) May(operation string) bool {
 
 // Crumb is a step of the way to a page.
 type Crumb struct{ Text, Href string }
-
-// Badge is a state: a small coloured word.
-type Badge struct{ Text, Kind string } // good, bad, warn or nothing
 
 // Button is a link or, with Post, a form of one button.
 type Button struct {
@@ -171,14 +174,16 @@ func SetHeaders(w http.ResponseWriter, more string) {
 			"img-src 'self' data:; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"+more)
 }
 
-// Prepare fills in what the frame shows on every page.
-func (v *Visit) Prepare(w *View) {
+// prepare fills in what the frame shows on every page.
+func (v *Visit) prepare(w *View) {
 	w.Session, w.Time, w.visit = v.Session, v.Now(), v
-	w.In = time.UTC
+	q := v.R.URL.Query()
+	if w.Done == "" {
+		w.Done = v.sentence(q)
+	}
 	if v.Session == nil || v.Session.MustEnroll() { // neither may see the business
 		return
 	}
-	w.In = v.Zone()
 	w.House, w.Density = v.House().Name, v.density()
 	if all := v.businesses(); len(all) > 1 {
 		w.Firms = []Option{{"", allBusinessWord}}
@@ -189,10 +194,6 @@ func (v *Visit) Prepare(w *View) {
 		if b := v.chosen(); b != nil {
 			w.Firm, w.House = string(b.ID), b.Name
 		}
-	}
-	q := v.R.URL.Query()
-	if w.Done == "" {
-		w.Done = v.sentence(q)
 	}
 	for _, e := range q["undo"] {
 		if ref, ok := id.Parse(e); ok && len(w.Undo) < maxBulk {
@@ -220,9 +221,8 @@ func (v *Visit) offers(e Entry) bool {
 	return (!e.Managers || v.Session.Manager()) && (e.Op == "" || v.May(e.Op)) && v.Has(e.Href)
 }
 
-// elsewhere are the places that the console serves itself.
-var elsewhere = []string{"/", "/automations", "/agents", "/settings", "/webhooks", "/executions", "/settings/members",
-	"/settings/keys", "/settings/cards", "/settings/plan", "/settings/sign-in", "/docs", "/keys"}
+// elsewhere are the places that other doors serve.
+var elsewhere = []string{"/docs"}
 
 // AddPlaces adds places that are served without a Route of the desk.
 func AddPlaces(paths ...string) bool {
@@ -233,40 +233,48 @@ func AddPlaces(paths ...string) bool {
 // Has reports whether there is a page at a path.
 func (d *Desk) Has(path string) bool {
 	pattern := "GET " + path
-	return slices.Contains(elsewhere, path) ||
-		slices.ContainsFunc(d.routes, func(r Route) bool { return r.Pattern == pattern })
+	return slices.Contains(elsewhere, path) || slices.ContainsFunc(d.Routes(),
+		func(r Route) bool { return r.Pattern == pattern || path == "/" && r.Pattern == "GET /{$}" })
 }
 
 // Show shows a part as a page.
 func (v *Visit) Show(status int, page string, w View) error {
 	w.Page = page
-	v.Prepare(&w)
-	return v.Write(status, base, &w)
+	v.prepare(&w)
+	var b bytes.Buffer
+	if err := base.ExecuteTemplate(&b, "layout", &w); err != nil {
+		return err
+	}
+	return v.WriteHTML(status, b.Bytes())
+}
+
+// ShowView shows a part as a page, and gives it the whole View, so that it can ask
+// what the visitor may do and say times in words.
+func (v *Visit) ShowView(status int, page string, w View) error {
+	w.Whole = true
+	return v.Show(status, page, w)
+}
+
+// WriteHTML answers with a page.
+func (v *Visit) WriteHTML(status int, page []byte) error {
+	SetHeaders(v.W, v.FormTargets)
+	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
+	v.W.WriteHeader(status)
+	v.W.Write(page) //nolint:errcheck // the visitor is gone
+	return nil
 }
 
 // Fragment answers with a part alone, for the script of an open page.
-func (v *Visit) Fragment(name string, data any) error {
+func (v *Visit) Fragment(name string, data any) error { return v.ShowPart(http.StatusOK, name, data) }
+
+// ShowPart answers with a part alone: it may be a whole page that is not ours to
+// frame, such as a customer's invoice.
+func (v *Visit) ShowPart(status int, name string, data any) error {
 	text, err := part(name, data)
 	if err != nil {
 		return err
 	}
-	SetHeaders(v.W, "")
-	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.W.Write([]byte(text)) //nolint:errcheck // the visitor is gone
-	return nil
-}
-
-// Write writes a page with the templates given.
-func (v *Visit) Write(status int, t *template.Template, w *View) error {
-	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "layout", w); err != nil {
-		return err
-	}
-	SetHeaders(v.W, "")
-	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	v.W.WriteHeader(status)
-	v.W.Write(b.Bytes()) //nolint:errcheck // the visitor is gone
-	return nil
+	return v.WriteHTML(status, []byte(text))
 }
 
 // Trail is the path to this page; its last step, the page itself, is not a
@@ -276,6 +284,19 @@ func (w *View) Trail() []Crumb {
 		return nil
 	}
 	return w.Crumbs[:len(w.Crumbs)-1]
+}
+
+// When says a time in words, with the exact one beside it; at may be nil.
+func (w *View) When(at any) *Moments {
+	switch at := at.(type) {
+	case clock.Time:
+		return w.visit.When(at)
+	case *clock.Time:
+		if at != nil {
+			return w.visit.When(*at)
+		}
+	}
+	return nil
 }
 
 // Now is when the page was made.
@@ -317,6 +338,9 @@ var sentences = map[string]string{
 // AddSentences lets a room say more.
 func AddSentences(more map[string]string) bool {
 	for key, text := range more {
+		if old, ok := sentences[key]; ok && old != text {
+			panic("desk: two rooms say " + key)
+		}
 		sentences[key] = text
 	}
 	return true

@@ -110,7 +110,7 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, ""}}, API: v.ObjectSamples(n.ops(), ref)}
 	if n.State != nil {
 		p := n.State(v, &o.row)
-		view.Badge = Badge{p.Text, p.Tone}
+		view.Badge = p
 	}
 	if n.Shape != nil {
 		view.Avatar = Face(name, n.Shape(&o.row))

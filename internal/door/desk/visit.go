@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,14 +22,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Visit is one request by a person who is signed in.
+// Visit is one request: who asks, and where the answer goes.
 type Visit struct {
 	*Desk
 	W       http.ResponseWriter
 	R       *http.Request
-	ID      string // the request's
-	Session *account.Session
+	ID      string           // the request's
+	Token   string           // the session's
+	Session *account.Session // nil when nobody is signed in
 	Caller  *op.Caller
+	// FormTargets is where forms may lead besides this site, as form-action takes it.
+	FormTargets string
+	// PagePath is the address of the page shown, when a form led to it.
+	PagePath string
 
 	house  *business.Business // the business that pages speak for, once it was asked for
 	firms  []business.Business
@@ -318,7 +324,7 @@ func (v *Visit) Zone() *time.Location { _, zone := v.formats(); return zone }
 
 // Redirect sends the browser to a path on this site.
 func (v *Visit) Redirect(path string) error {
-	SetHeaders(v.W, "")
+	SetHeaders(v.W, v.FormTargets)
 	http.Redirect(v.W, v.R, path, http.StatusSeeOther)
 	return nil
 }
@@ -347,7 +353,7 @@ func (v *Visit) Done(path, what string, undo []id.ID, more ...string) error {
 
 // Back is the page that a form was sent from, as the form names it, or another.
 func (v *Visit) Back(other string) string {
-	if back := v.R.PostFormValue("back"); localPath(back) && back != "" {
+	if back := v.R.PostFormValue("back"); IsLocalPath(back) {
 		return back
 	}
 	return other
@@ -366,7 +372,7 @@ func (v *Visit) With(pairs ...string) string {
 			q.Set(pairs[i], pairs[i+1])
 		}
 	}
-	return address(v.R.URL.Path, q)
+	return address(cmp.Or(v.PagePath, v.R.URL.Path), q)
 }
 
 func address(path string, q url.Values) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Capital starts a text with a capital letter.
@@ -96,4 +98,31 @@ func spaced(field string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(strings.TrimSpace(b.String()), "_", " "), " id")
+}
+
+// OptionText is the text of the option with a value.
+func OptionText(options []Option, value string) string {
+	for _, o := range options {
+		if o.Value == value {
+			return o.Text
+		}
+	}
+	return value
+}
+
+// IndentJSON indents JSON. Any other text stays as it is.
+func IndentJSON(text string) string {
+	value := jsontext.Value(text)
+	if err := value.Indent(jsontext.WithIndent("  ")); err != nil {
+		return text
+	}
+	return string(value)
+}
+
+// TextOrNull is a text as an operation takes it: empty means none.
+func TextOrNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
 }

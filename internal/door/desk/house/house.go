@@ -21,4 +21,7 @@ func Join(d *desk.Desk) {
 		desk.Route{Pattern: "POST /businesses/{id}/profile", Show: saveProfile},
 		desk.Route{Pattern: "GET /templates/{id}/preview", Show: preview},
 	)
+	d.AddPages(desk.AnySite, desk.Pages{
+		"GET /unsubscribe/{token}": unsubscribePage, "POST /unsubscribe/{token}": unsubscribe,
+	})
 }

@@ -124,7 +124,7 @@ func showMail(v *desk.Visit) error {
 	}
 	pill := Fate(v, m)
 	return v.Show(http.StatusOK, "sent", desk.View{Title: subject(m.Subject), Section: "inbox", Data: d,
-		Watch: "message", Badge: desk.Badge{Text: pill.Text, Kind: pill.Tone},
+		Watch: "message", Badge: desk.Pill{Text: pill.Text, Tone: pill.Tone},
 		Crumbs:  []desk.Crumb{{Text: "Outbox", Href: "/outbox"}, {Text: subject(m.Subject)}},
 		Buttons: []desk.Button{{Text: "Conversation", Href: d.Thread, Icon: "mail"}},
 		API:     v.ObjectSamples("messages", ref)})

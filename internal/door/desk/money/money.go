@@ -26,5 +26,6 @@ func Join(d *desk.Desk) {
 		desk.Route{Pattern: "GET /invoices/{id}/credit-notes/{note}/pdf", Show: creditPDF},
 		desk.Route{Pattern: "POST /invoices/{id}/payments/{payment}/void", Show: voidPayment},
 		desk.Route{Pattern: "POST /invoices/{id}/payments/{payment}/refund", Show: refundPayment},
+		desk.Route{Pattern: "GET /invoice/{token}", Show: publicInvoice, Who: desk.AnySite},
 	)
 }

@@ -228,7 +228,7 @@ func showImport(v *desk.Visit) error {
 	}
 	state := stateOf(&i)
 	return v.Show(http.StatusOK, "import", desk.View{Title: i.FileName, Section: "contacts", Data: d,
-		Badge: desk.Badge{Text: state.Text, Kind: state.Tone}, Watch: "import " + one(i.ObjectType),
+		Badge: state, Watch: "import " + one(i.ObjectType),
 		Crumbs:  []desk.Crumb{{Text: "Imports", Href: "/imports"}, {Text: i.FileName}},
 		Buttons: []desk.Button{{Text: desk.Capital(i.ObjectType), Href: "/" + i.ObjectType, Icon: "people"}},
 		API:     v.ObjectSamples("imports", string(ref))})
@@ -327,7 +327,7 @@ func checkImport(v *desk.Visit) error {
 		d.Button = "Import " + desk.Count(n, one(i.ObjectType), i.ObjectType)
 	}
 	return v.Show(http.StatusOK, "import", desk.View{Title: i.FileName, Section: "contacts", Data: d,
-		Badge:  desk.Badge{Text: "not imported yet"},
+		Badge:  desk.Pill{Text: "not imported yet"},
 		Crumbs: []desk.Crumb{{Text: "Imports", Href: "/imports"}, {Text: i.FileName}}})
 }
 

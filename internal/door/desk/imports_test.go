@@ -1,0 +1,178 @@
+package desk_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"frontdesk/internal/apptest"
+)
+
+var (
+	marks    = regexp.MustCompile(`name="id" value="([^"]+)"`)
+	wasMarks = regexp.MustCompile(`name="was" value="([^"]+)"`)
+)
+
+// A file with errors is looked at, imported, seen and undone, by a member.
+func TestImportStory(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		b := member(t, a)
+		b.get("/imports").at("/imports", "No imports yet", "Import a file")
+		b.get("/contacts").at("/contacts", "Import")
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
+			OK(t, 201)
+		b.post("/imports/new", "objectType", "contacts").refused(400, "Choose a file first")
+		csv := "First name,Email,Shoe size\nEmmy,emmy@example.org,38\nNobody,not an address,40\nAda Augusta," +
+			"ada@example.org,37\n"
+		check := b.upload("/imports/new", map[string]string{"objectType": "contacts"}, "people.csv", csv).
+			at("/imports/check", "Would be added", "Errors 1", "Shoe size", "Import 2 contacts", "adds a contact",
+				"changes Ada", "cannot be taken")
+		b.get("/contacts").hasNot("Emmy")
+		file := check.find(`name="file" value="([^"]+)"`)
+		p := b.post("/imports/check", "do", "import", "file", file, "objectType", "contacts").at("/imports/")
+		at := p.where()
+		for range 3000 {
+			if p = b.get(at); strings.Contains(p.text(), "done, with errors") {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		p.at(at, "done, with errors", "Added 1", "Changed 1", "Errors 1", "Undo this import")
+		b.get("/files").hasNot("people.csv")
+		b.get("/contacts").at("/contacts", "Emmy", "Ada Augusta")
+		b.post(at+"/undo").at(at, "Undone.")
+		b.get("/contacts").at("/contacts", "Ada").hasNot("Emmy", "Ada Augusta")
+		// Twice changes nothing.
+		b.post(at + "/undo")
+		b.get("/contacts").at("/contacts", "Ada").hasNot("Emmy")
+		other := visit(t, a.URL)
+		other.signIn(a.NewTenant(t, "free").Owner, "a long password").at("/")
+		other.get(at).refused(404)
+		other.post(at + "/undo").refused(404)
+		other.get("/imports/check?objectType=contacts&file=" + file).refused(404)
+	})
+}
+
+// An import that is too large for one transaction is undone in the background, and
+// the page of the undo tells how far it has come.
+func TestLargeImportIsUndone(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		work(t, a)
+		b := owner(t, a)
+		rows := "First name,Email\n"
+		for i := range 600 {
+			rows += fmt.Sprintf("Emmy,emmy%d@example.org\n", i)
+		}
+		check := b.upload("/imports/new", map[string]string{"objectType": "contacts"}, "people.csv", rows)
+		file := check.find(`name="file" value="([^"]+)"`)
+		at := b.post("/imports/check", "do", "import", "file", file, "objectType", "contacts").at("/imports/").where()
+		wait := func(path, text string) {
+			t.Helper()
+			for range 3000 {
+				if strings.Contains(b.get(path).text(), text) {
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			t.Fatalf("%s never shows %q", path, text)
+		}
+		wait(at, "Added 600")
+		undo := b.post(at+"/undo").at("/review/", "600 changes").where()
+		wait(undo, "600 are done, 0 stay as they are")
+		b.get("/contacts").hasNot("Emmy")
+	})
+}
+
+// Ten suggestions are accepted at once and undone, and what they took the place
+// of is back.
+func TestSuggestionsStory(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		b := member(t, a)
+		b.get("/suggestions").at("/suggestions", "No suggestions")
+		definition := a.SendREST(t, a.Key, "POST", "/v1/property-definitions",
+			`{"objectType": "contact", "key": "city", "name": "City", "valueType": "text"}`).OK(t, 201).ID("id")
+		for i := range 10 {
+			c := a.SendREST(t, a.Key, "POST", "/v1/contacts",
+				fmt.Sprintf(`{"firstName": "Person", "lastName": "No%d"}`, i)).OK(t, 201).ID("id")
+			give := func(value, status string) {
+				a.SendREST(t, a.Key, "POST", "/v1/contacts/"+string(c)+"/properties", fmt.Sprintf(
+					`{"definitionId": %q, "value": %q, "status": %q, "sources": [{"url": "https://example.com/%d"}]}`,
+					definition, value, status, i)).OK(t, 201)
+			}
+			if i == 0 {
+				give("Paris", "confirmed")
+			}
+			give(fmt.Sprintf("London %d", i), "suggested")
+		}
+		p := b.get("/suggestions").at("/suggestions", "Person No0", "Paris → London 0", "London 9")
+		var chosen []string
+		for _, m := range marks.FindAllStringSubmatch(p.Body, -1) {
+			chosen = append(chosen, "id", m[1])
+		}
+		if len(chosen) != 20 {
+			t.Fatalf("%d chosen", len(chosen)/2)
+		}
+		done := b.post("/suggestions/decide", append(chosen, "do", "accept")...).
+			at("/suggestions", "Accepted: 10.", "10 decisions", "No suggestions")
+		contact := a.SendREST(t, a.Key, "GET", "/v1/contacts?query=No0&include=properties", "")
+		if !strings.Contains(string(contact.Body), "London 0") {
+			t.Errorf("%s", contact.Body)
+		}
+		var was []string
+		for _, m := range wasMarks.FindAllStringSubmatch(done.Body, -1) {
+			was = append(was, "was", m[1])
+		}
+		b.post("/suggestions/undo", was...).at("/suggestions", "Undone.", "Paris → London 0", "London 9")
+		contact = a.SendREST(t, a.Key, "GET", "/v1/contacts?query=No0&include=properties", "")
+		if !strings.Contains(string(contact.Body), "Paris") || strings.Contains(string(contact.Body), "London") {
+			t.Errorf("%s", contact.Body)
+		}
+		b.post("/suggestions/decide", "do", "dismiss", chosen[0], chosen[1]).at("/suggestions", "Dismissed.")
+		b.post("/suggestions/decide", "do", "accept", "id", "people.x.y.").at("/suggestions", "Nothing was selected.")
+		other := visit(t, a.URL)
+		other.signIn(a.NewTenant(t, "free").Owner, "a long password").at("/")
+		other.get("/suggestions").at("/suggestions", "No suggestions")
+		other.post("/suggestions/decide", "do", "accept", chosen[2], chosen[3]).refused(404)
+	})
+}
+
+// A reader chooses columns and how dense rows are, in this browser.
+func TestColumnsAndDensity(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		b := member(t, a)
+		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "emails": [{"email": "ada@example.org"}]}`).
+			OK(t, 201)
+		b.get("/contacts").at("/contacts", "ada@example.org").find(`(<html lang="en">)`)
+		p := b.post("/view", "path", "contacts", "back", "/contacts?sortBy=name", "column", "Email", "column", "Tags",
+			"shown", "Tags", "density", "comfortable").at("/contacts", "Ada").hasNot("ada@example.org")
+		p.find(`(<html lang="en" data-density="comfortable">)`)
+		b.post("/view", "path", "contacts", "column", "Email", "shown", "Email", "density", "compact").
+			at("/contacts", "ada@example.org").find(`(<html lang="en">)`)
+		b.post("/view", "path", "nothing").refused(404)
+	})
+}
+
+// Everything that an agent did since a time is planned to be undone, seen, and
+// undone.
+func TestUndoOfAnAgent(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		agent := a.NewAgent(t, a.Tenant, "all")
+		_, access, _ := a.ConnectAgent(t, a.Tenant, agent)
+		session := a.InitializeSession(t, access)
+		a.SendRPC(t, access,
+			`{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "contacts_create", `+
+				`"arguments": {"firstName": "Zuse"}}}`, session...)
+		b.get("/contacts").at("/contacts", "Zuse")
+		at := "/agents/" + string(agent)
+		b.get(at).at(at, "Undo what it did")
+		b.post(at+"/undo", "since", "whenever").refused(400, "Write a date")
+		b.post(at+"/undo", "since", "2099-01-01T00:00").refused(404, "Nothing was found")
+		p := b.post(at+"/undo", "since", "2020-01-01T00:00").at("/review/", "Delete the contact", "Zuse")
+		b.post(p.where(), "decision", "execute").at(p.where(), "Done")
+		b.get("/contacts").at("/contacts", "No contacts yet")
+	})
+}
