@@ -299,6 +299,16 @@ func (w *View) When(at any) *Moments {
 	return nil
 }
 
+// Above is the nearest step of the trail that is a page, or nil.
+func (w *View) Above() *Crumb {
+	for _, c := range slices.Backward(w.Trail()) {
+		if c.Href != "" {
+			return &c
+		}
+	}
+	return nil
+}
+
 // Now is when the page was made.
 func (w *View) Now() string { return w.Time.String() }
 

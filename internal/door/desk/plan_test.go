@@ -36,7 +36,7 @@ func TestPlan(t *testing.T) {
 				t.Errorf("%s: %d of %d", name, used, whole)
 			}
 		}
-		b.get("/settings/plan").has("Files and mail 0 of 1 GB", "Your plan is Free", "answered 429",
+		b.get("/settings/plan").has("Files and mail 0 bytes of 1 GB", "Your plan is Free", "answered 429",
 			"wait their turn",
 			"All servers count together")
 

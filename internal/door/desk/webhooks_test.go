@@ -95,7 +95,7 @@ func TestWebhook(t *testing.T) {
 			"active")
 
 		b.get(path+"/rotate").at(path, "For 24 hours both")
-		p = b.post(path+"/rotate").at(path, "This is the new secret", "The old secret ends in")
+		p = b.post(path+"/rotate").at(path, "This is the new secret", "The old secret ends")
 		if p.find(`<output id="secret">(whsec_[^<]+)</output>`) == secret {
 			t.Error("the secret is the old one")
 		}

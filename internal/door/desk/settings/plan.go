@@ -54,7 +54,7 @@ func (room *Room) planPage(v *desk.Visit) error {
 		return err
 	}
 	const gigabyte = 1 << 30
-	d.Storage = fmt.Sprintf("%.3g of %.4g GB", float64(d.Usage.StorageBytes)/gigabyte,
+	d.Storage = fmt.Sprintf("%s of %.4g GB", desk.Size(d.Usage.StorageBytes),
 		float64(room.Storage[d.Organization.Plan])/gigabyte)
 	clients, err := room.Connections(v)
 	if err != nil {
