@@ -4,6 +4,7 @@
 "use strict";
 
 const root = document.documentElement;
+const framed = !!document.getElementById("content"); // not sign-in or consent
 root.classList.add("js");
 const $ = (selector, from = document) => from.querySelector(selector);
 const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
@@ -81,10 +82,9 @@ const sheets = (doc) => $$('link[rel="stylesheet"]', doc).map((l) => l.getAttrib
 function show(text, url, how) {
   const next = new DOMParser().parseFromString(text, "text/html");
   if (!$("#content", next) || sheets(next) !== sheets(document)) { location.assign(url); return false; }
+  for (const { src } of $$("script[src]", next)) if (![...document.scripts].some((s) => s.src === src)) document.head.append(Object.assign(document.createElement("script"), { src }));
   document.title = next.title;
   root.dataset.density = next.documentElement.dataset.density || "";
-  document.body.dataset.now = next.body.dataset.now;
-  made = Date.parse(next.body.dataset.now); began = Date.now();
   morph.mark = how === "live";
   if (how !== "live") for (const d of $$("details[open]")) d.open = false;
   morph($("#rail"), $("#rail", next));
@@ -151,7 +151,7 @@ const ours = (url) => url.origin === location.origin && !/^\/(v1|docs|f|assets|h
 addEventListener("click", (event) => {
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (link.target || link.hasAttribute("download") || link.closest(".old")) return; // settings' pages load anew
+  if (link.target || link.hasAttribute("download") || !framed) return;
   const url = new URL(link.href);
   if (!ours(url)) return;
   if (link.dataset.insert) { event.preventDefault(); insert(url, document.getElementById(link.dataset.insert)); return; }
@@ -168,7 +168,7 @@ addEventListener("click", (event) => {
 addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
   if (event.defaultPrevented || form.hasAttribute("target") || form.dataset.upload !== undefined) return;
-  if (form.closest(".old") && form.dataset.exchange === undefined) return; // settings' pages load anew
+  if (!framed || form.dataset.leaves !== undefined) return; // it may lead to another site
   const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
@@ -221,7 +221,7 @@ addEventListener("click", (event) => { if (pressed && event.target === pressed &
 addEventListener("popstate", () => go(location.href, {}, "back"));
 
 // == What each new page needs
-let made = Date.parse(document.body.dataset.now), began = Date.now(), toastTimer;
+let toastTimer;
 
 let shownPages = 0;
 function ready(how) {
@@ -246,6 +246,7 @@ function ready(how) {
   here = reads;
   if (here && arrives) present();
   state(connected);
+  dispatchEvent(new Event("shown"));
 }
 
 // == Choosing rows
@@ -470,7 +471,7 @@ addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openPalette(); return; }
   if (palette) {
     if (event.key === "Escape") { event.preventDefault(); closePalette(); }
-    if (event.key === "Tab") event.preventDefault();
+    if (event.key === "Tab") { event.preventDefault(); pickHit(picked + (event.shiftKey ? -1 : 1)); }
     if (event.key === "ArrowDown") { event.preventDefault(); pickHit(picked + 1); }
     if (event.key === "ArrowUp") { event.preventDefault(); pickHit(picked - 1); }
     if (event.key === "Enter") { event.preventDefault(); const hit = $$(".palette .hit")[picked]; if (hit) { const to = hit.href; closePalette(); ours(new URL(to)) ? go(to) : location.assign(to); } }
@@ -498,7 +499,7 @@ addEventListener("keydown", (event) => {
   };
   switch (event.key) {
     case "g": going = Date.now(); break;
-    case "/": { const q = $("#q") || $("#find"); if (q) { event.preventDefault(); q.focus(); q.select(); } break; }
+    case "/": { event.preventDefault(); const q = $("#q"); if (q) { q.focus(); q.select(); } else openPalette(); break; }
     case "j": moveRow(1); break;
     case "k": moveRow(-1); break;
     case "x": { const row = document.activeElement.closest("tr"); const box = row && $('input[name="id"]', row); if (box) box.click(); break; }
@@ -515,7 +516,10 @@ addEventListener("keydown", (event) => {
     default: press('[data-key-press="' + CSS.escape(event.key) + '"]');
   }
 });
-$("#find")?.addEventListener("focus", (event) => { if (matchMedia("(min-width: 720px)").matches) { const text = event.target.value; event.target.blur(); openPalette(text); } });
+// The field in the rail opens the palette when it is used, not when Tab passes by.
+const find = $("#find"), roomy = () => matchMedia("(min-width: 720px)").matches;
+find?.addEventListener("mousedown", (event) => { if (roomy()) { event.preventDefault(); openPalette(); } });
+find?.addEventListener("input", () => { if (roomy()) { const text = find.value; find.value = ""; openPalette(text); } });
 
 // == Live: one stream for all tabs, by whichever tab holds the lock
 let connected = null, stale = 0, fresh;
@@ -578,21 +582,6 @@ if ($("[data-live-state]") && "EventSource" in window) {
   if (navigator.locks) navigator.locks.request("desk-live", async () => { leading = true; for (;;) await listen(); });
   else listen();
 }
-
-// == Times that say how long ago stay true
-const ago = (ms) => {
-  const future = ms < 0;
-  const minutes = Math.floor(Math.abs(ms) / 60000);
-  if (minutes < 1 && !future) return "just now";
-  if (minutes >= 60 * 24 * 30) return "";
-  const [n, unit] = minutes < 60 ? [Math.max(1, minutes), "minute"] : minutes < 60 * 24 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
-  const text = n + " " + unit + (n === 1 ? "" : "s");
-  return future ? "in " + text : text + " ago";
-};
-setInterval(() => {
-  const now = made + Date.now() - began; // the server's clock may differ
-  for (const t of $$("time[data-live]")) t.textContent = ago(now - Date.parse(t.dateTime)) || t.textContent;
-}, 30000);
 
 history.replaceState(history.state, "");
 ready("page");

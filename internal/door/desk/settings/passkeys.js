@@ -27,22 +27,27 @@ async function get(o) {
       signature: toText(r.signature), userHandle: toText(r.userHandle) } };
 }
 
-for (const form of document.querySelectorAll("form[data-passkey]")) {
-  const says = form.querySelector("[data-says]");
-  if (!window.PublicKeyCredential) { says.textContent = "This browser has no passkeys."; continue; }
-  form.querySelector("button").disabled = false;
-  form.addEventListener("submit", async (event) => {
-    if (form.elements.credential.value) return; // answered: it is sent
-    event.preventDefault();
-    says.textContent = "";
-    try {
-      const options = JSON.parse(form.dataset.options);
-      form.elements.credential.value = JSON.stringify(await (form.dataset.passkey === "create" ? create : get)(options));
-      form.submit();
-    } catch (err) {
-      says.textContent = err.name === "InvalidStateError" ? "This device already has a passkey for your account."
-        : err.name === "NotAllowedError" ? "Nothing was sent: the browser's question was closed or took too long. Try again."
-        : "The browser could not use a passkey: " + err.message;
-    }
-  });
+function offerPasskeys() {
+  for (const form of document.querySelectorAll("form[data-passkey]")) {
+    if (window.PublicKeyCredential) form.querySelector("button").disabled = false;
+    else form.querySelector("[data-says]").textContent = "This browser has no passkeys.";
+  }
 }
+addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.dataset.passkey) return;
+  event.preventDefault();
+  const says = form.querySelector("[data-says]");
+  says.textContent = "";
+  try {
+    const options = JSON.parse(form.dataset.options);
+    form.elements.credential.value = JSON.stringify(await (form.dataset.passkey === "create" ? create : get)(options));
+    form.submit();
+  } catch (err) {
+    says.textContent = err.name === "InvalidStateError" ? "This device already has a passkey for your account."
+      : err.name === "NotAllowedError" ? "Nothing was sent: the browser's question was closed or took too long. Try again."
+      : "The browser could not use a passkey: " + err.message;
+  }
+}, true); // before the desk's own
+offerPasskeys();
+addEventListener("shown", offerPasskeys); // another page of the desk
