@@ -255,7 +255,7 @@ func (t *Table[T]) SoftDelete(ctx context.Context, tx *Tx, org, row id.ID, now c
 	if t.searchable {
 		UpdateSearchIndex(tx, t.name, t.seqOfRow(&v), "")
 	}
-	return &v, deleteDependents(ctx, tx, t.name, org, row, now)
+	return &v, deletion{tx, org, now}.deleteDependents(ctx, t.name, row)
 }
 
 // asNotFound turns ErrNoRow into a 404 that names the table's noun.
@@ -272,8 +272,8 @@ func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, err
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
-	return queryPage[T](ctx, tx, t.columns, t.liveRowsSQL(tx, w), t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p),
-		w.args, p)
+	order := t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p)
+	return queryPage[T](ctx, tx, listQuery{t.columns, t.liveRowsSQL(tx, w), order, w.args}, p)
 }
 
 // liveRowsSQL is the FROM and WHERE of the table's live rows that match.
@@ -289,8 +289,12 @@ func ListPermanent[T any](ctx context.Context, tx *Tx, table, columns string, w 
 	}
 	dir := p.sortDirection()
 	w = sortOrder{by: "created_at"}.addCursor(w, p)
-	return queryPage[T](ctx, tx, columns, table+" WHERE "+w.organizationSQL(tx)+w.conditionsSQL(tx, table),
-		" ORDER BY created_at "+dir+", seq "+dir, w.args, p)
+	return queryPage[T](ctx, tx, listQuery{
+		columns: columns,
+		from:    table + " WHERE " + w.organizationSQL(tx) + w.conditionsSQL(tx, table),
+		order:   " ORDER BY created_at " + dir + ", seq " + dir,
+		args:    w.args,
+	}, p)
 }
 
 // Count returns how many live rows match.
