@@ -36,7 +36,7 @@ func TestExactIsShared(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range processes {
 			p := &processes[i]
-			p.Name, p.Ledger, p.Per = "test", limit.NewLedger(d), per
+			p.Name, p.Ledger = "test", limit.NewLedger(d)
 			for range 20 {
 				wg.Go(func() {
 					v, err := p.Spend(t.Context(), "ada", 10, time.Hour, time.Now())
