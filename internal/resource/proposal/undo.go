@@ -134,8 +134,8 @@ func (in *undoInput) findEvents(ctx context.Context, tx *db.Tx, c *op.Call) (wor
 		if err != nil {
 			return nil, nil, err
 		}
-		work.From = int64(from)
-		if work.At, err = causedUntil(ctx, tx, c.Org, *in.ImportID, from, to); err != nil {
+		work.From, work.At = int64(from), int64(to)
+		if err := work.includeCaused(ctx, tx, c.Org); err != nil {
 			return nil, nil, err
 		}
 	}

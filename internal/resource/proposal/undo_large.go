@@ -97,7 +97,7 @@ func (s *Service) previewUndo(ctx context.Context, u *undoPlanner, rows []event.
 			for _, t := range traces {
 				names.noteMadeRows(t)
 			}
-			err := s.describeEffects(ctx, tx, u.Caller, shown, traces, names, out)
+			err := s.newDescriber(tx, shown, names).describeSteps(ctx, u.Caller, shown, traces, out)
 			if fault.IsKind(err, TooLong) {
 				return nil // the first are enough here
 			}
