@@ -297,7 +297,8 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if n == 0 {
 		return nil, WrongPasskey.Say("This passkey is already in use.")
 	}
-	codes, err := a.recordFactorAdded(ctx, c, addedFactor{ByPasskey, "The passkey \"" + in.Name + "\"", in.Token, !others})
+	codes, err := a.recordFactorAdded(ctx, c,
+		addedFactor{ByPasskey, "The passkey \"" + in.Name + "\"", in.Token, !others})
 	return &RecoveryCodes{codes}, err
 }
 

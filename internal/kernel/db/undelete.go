@@ -65,7 +65,8 @@ func (u undeletion) undeleteRow(ctx context.Context, table string, row id.ID) er
 		UpdateSearchIndex(u.tx, table, v.Seq, v.Search)
 	}
 	if _, err := Exec(ctx, u.tx, "UPDATE "+table+
-		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2", u.org, row, u.now); err != nil {
+		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2",
+		u.org, row, u.now); err != nil {
 		return err
 	}
 	graph := u.tx.LifeGraph()

@@ -141,7 +141,8 @@ func Finish[Out any](ctx context.Context, c *Call, fn func(context.Context) (Out
 
 // runFlow runs a Flow or a Bytes operation. Under a key it claims the key first, renews the claim while the operation
 // runs, and ends with the stored answer or with settleFailure.
-func (r *Runner) runFlow(ctx context.Context, c *Call, in reflect.Value, k *requestKey, stream *Stream) (Answer, error) {
+func (r *Runner) runFlow(ctx context.Context, c *Call, in reflect.Value, k *requestKey, stream *Stream) (Answer,
+	error) {
 	limit := r.FlowTimeout
 	if limit == 0 {
 		limit = flowTimeout
