@@ -108,6 +108,6 @@ func TestResources(t *testing.T) {
 	want := "automations businesses contacts customers domains email_opt_ins email_templates files invoices messages " +
 		"properties proposals tasks webhooks"
 	if got := strings.Join(op.Resources(), " "); got != want {
-		t.Errorf("resources %s, want %s", got, want)
+		t.Errorf("resources %s, want %s; a new one belongs in the list above", got, want)
 	}
 }

@@ -224,7 +224,8 @@ func deliver(t *testing.T, a *apptest.App, v apptest.Tenant, f fixtures) {
 
 // Every operation answers for another organization's row exactly as for one
 // that does not exist. The test is made from the list of operations, so a new
-// one cannot be forgotten.
+// one cannot be forgotten. It tries the ids of paths; those in bodies are for the
+// test of each noun.
 func TestForeignIsMissing(t *testing.T) {
 	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		theirs := build(t, a, a.NewTenant(t, "enterprise"))

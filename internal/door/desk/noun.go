@@ -293,7 +293,8 @@ func (n *Noun[T]) checkShown(d *Desk) {
 	for _, name := range d.schema(update.Name).PropertyOrder {
 		isShown := slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Field == name && !f.New })
 		if update.HasBodyField(name) && isShown == slices.Contains(n.NotShown, name) {
-			panic("desk: " + update.Name + " takes " + name + ": it belongs in the noun's Fields or in NotShown")
+			panic("desk: " + update.Name + " takes " + name + ": it belongs in Fields or in NotShown, and not in both, of " +
+				n.Path + " below internal/door/desk")
 		}
 	}
 }

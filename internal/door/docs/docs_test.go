@@ -39,8 +39,9 @@ func TestDocumentIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if limit := 600_000; len(text) > limit {
-		t.Errorf("the document has %d bytes; the limit is %d", len(text), limit)
+	if limit := 620_000; len(text) > limit {
+		t.Errorf("the document has %d bytes; the limit is %d: shorten what a doc says, or raise it for a new noun or field",
+			len(text), limit)
 	}
 }
 
