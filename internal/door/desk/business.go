@@ -49,9 +49,9 @@ func (v *Visit) chosen() *business.Business {
 	return v.firm(id.ID(v.cookieText(businessCookie)))
 }
 
-// House is the business that pages speak for: the chosen one, or that of the
+// CurrentBusiness is the business that pages speak for: the chosen one, or that of the
 // session.
-func (v *Visit) House() *business.Business {
+func (v *Visit) CurrentBusiness() *business.Business {
 	if v.house != nil {
 		return v.house
 	}

@@ -24,7 +24,7 @@ type Cell struct {
 	Num    bool
 	Avatar *Avatar
 	Tags   []string
-	Time   *Moments
+	Time   *TimeText
 
 	ref string
 	of  id.ID
@@ -65,7 +65,7 @@ type Line struct {
 	Faint  string
 	Pill   Pill
 	Sum    string
-	Time   *Moments
+	Time   *TimeText
 	Ref    *Ref   // who, by reference
 	Tick   string // where a box that ticks the row off posts to
 }
@@ -76,14 +76,14 @@ type Ref struct {
 	ID   id.ID
 }
 
-// Moments is a time in words, with the exact one beside it.
-type Moments struct{ ISO, Exact, Text string }
+// TimeText is a time in words, with the exact one beside it.
+type TimeText struct{ ISO, Exact, Text string }
 
 // Text is a plain cell.
 func Text(s string) Cell { return Cell{Kind: "text", Text: s} }
 
-// Opt is a text that may be missing.
-func Opt(s *string) Cell {
+// OptionalText is a text that may be missing.
+func OptionalText(s *string) Cell {
 	if s == nil {
 		return Cell{Kind: "text"}
 	}
@@ -105,16 +105,16 @@ func State(p Pill) Cell { return Cell{Kind: "pill", Text: p.Text, Tone: p.Tone} 
 // Tags are words that people gave a row.
 func Tags(tags []string) Cell { return Cell{Kind: "tags", Tags: tags} }
 
-// To is a reference to another noun's object, shown by its name.
-func To(path string, ref *id.ID) Cell {
+// LinkTo is a reference to another noun's object, shown by its name.
+func LinkTo(path string, ref *id.ID) Cell {
 	if ref == nil {
 		return Cell{Kind: "text"}
 	}
 	return Cell{Kind: "ref", ref: path, of: *ref}
 }
 
-// Sum is an amount of money.
-func (v *Visit) Sum(cents int64, currency string) Cell {
+// MoneyCell is an amount of money.
+func (v *Visit) MoneyCell(cents int64, currency string) Cell {
 	return Cell{Kind: "text", Text: v.Money(cents, currency), Num: true}
 }
 
@@ -126,18 +126,18 @@ func (v *Visit) At(t *clock.Time) Cell {
 	return Cell{Kind: "time", Time: v.When(*t)}
 }
 
-// Named is a name with its avatar.
-func Named(name, shape string) Cell {
-	return Cell{Kind: "name", Text: name, Avatar: Face(name, shape)}
+// NameCell is a name with its avatar.
+func NameCell(name, shape string) Cell {
+	return Cell{Kind: "name", Text: name, Avatar: AvatarOf(name, shape)}
 }
 
-// Face is the avatar of a name.
-func Face(name, shape string) *Avatar {
+// AvatarOf is the avatar of a name.
+func AvatarOf(name, shape string) *Avatar {
 	return &Avatar{Text: initials(name), Shape: shape, Hue: hue(name)}
 }
 
-// Bot is the avatar of a machine.
-func Bot(icon string) *Avatar { return &Avatar{Icon: icon, Shape: "bot"} }
+// RobotAvatar is the avatar of a machine.
+func RobotAvatar(icon string) *Avatar { return &Avatar{Icon: icon, Shape: "bot"} }
 
 // initials are the first letters of the first and the last word.
 func initials(name string) string {
@@ -169,10 +169,10 @@ func (v *Visit) Money(cents int64, currency string) string {
 	return f.Money(cents, currency)
 }
 
-// Sums writes amounts by currency, the business's own first. What is in another
+// MoneyOfEach writes amounts by currency, the business's own first. What is in another
 // currency stands beside it and is never added to it.
-func (v *Visit) Sums(cents map[string]int64) string {
-	own := v.House().Currency
+func (v *Visit) MoneyOfEach(cents map[string]int64) string {
+	own := v.CurrentBusiness().Currency
 	words := []string{}
 	if n, ok := cents[own]; ok || len(cents) == 0 {
 		words = append(words, v.Money(n, own))
@@ -186,20 +186,20 @@ func (v *Visit) Sums(cents map[string]int64) string {
 }
 
 // When is a time as people say it: a time of today, a weekday, a date.
-func (v *Visit) When(t clock.Time) *Moments {
+func (v *Visit) When(t clock.Time) *TimeText {
 	_, zone := v.formats()
 	at, now := t.Std().In(zone), v.Now().Std().In(zone)
-	return &Moments{ISO: t.String(), Exact: at.Format(v.exactLayout()), Text: v.shortTime(at, now)}
+	return &TimeText{ISO: t.String(), Exact: at.Format(v.exactLayout()), Text: v.shortTime(at, now)}
 }
 
-// twelve reports whether the business's people read the clock in twelve hours.
-func (v *Visit) twelve() bool {
-	tag := v.House().Locale
+// usesTwelveHours reports whether the business's people read the clock in twelve hours.
+func (v *Visit) usesTwelveHours() bool {
+	tag := v.CurrentBusiness().Locale
 	return strings.HasPrefix(tag, "en-US") || strings.HasPrefix(tag, "en-CA") || strings.HasPrefix(tag, "en-AU")
 }
 
 func (v *Visit) clockLayout() string {
-	if v.twelve() {
+	if v.usesTwelveHours() {
 		return "3:04 PM"
 	}
 	return "15:04"
@@ -207,14 +207,14 @@ func (v *Visit) clockLayout() string {
 
 // dayMonth is how the locale writes a day of this year.
 func (v *Visit) dayMonth() string {
-	if strings.HasSuffix(v.House().Locale, "-US") {
+	if strings.HasSuffix(v.CurrentBusiness().Locale, "-US") {
 		return "Jan 2"
 	}
 	return "2 Jan"
 }
 
 func (v *Visit) exactLayout() string {
-	if strings.HasSuffix(v.House().Locale, "-US") {
+	if strings.HasSuffix(v.CurrentBusiness().Locale, "-US") {
 		return "January 2, 2006, " + v.clockLayout() + " MST"
 	}
 	return "2 January 2006, " + v.clockLayout() + " MST"
@@ -241,7 +241,7 @@ func (v *Visit) shortTime(at, now time.Time) string {
 
 // LongDay is a day with its weekday.
 func (v *Visit) LongDay(t time.Time) string {
-	if strings.HasSuffix(v.House().Locale, "-US") {
+	if strings.HasSuffix(v.CurrentBusiness().Locale, "-US") {
 		return t.Format("Monday, January 2")
 	}
 	return t.Format("Monday, 2 January")

@@ -14,30 +14,30 @@ import (
 // removed on its page: the email addresses of a contact, the records of a
 // domain.
 type Child[C Row] struct {
-	Key   string // of the address: /contacts/{id}/emails
-	Ops   string // "contacts.emails"
-	Param string // how the operations name a row: "emailId"
-	Head  string // "Email"
-	One   string // "email address"
-	Lead  string // when there are none
-	Wide  bool   // it stands above the timeline, not beside it
-	Limit int    // how many are shown at first; 20 by default
+	Key       string // of the address: /contacts/{id}/emails
+	Ops       string // "contacts.emails"
+	Param     string // how the operations name a row: "emailId"
+	Head      string // "Email"
+	One       string // "email address"
+	EmptyText string // when there are none
+	Wide      bool   // it stands above the timeline, not beside it
+	Limit     int    // how many are shown at first; 20 by default
 
 	Line   func(v *Visit, row *C) Line
 	Fields []Field
 	// Table shows the rows as a small table instead of lines.
 	Table []Column[C]
 	// Whole means that a change sends all fields, as a PUT does.
-	Whole bool
+	SendAllFields bool
 	// Soft means that a refusal of the list is no more than a sentence: not every
 	// parent has such rows.
-	Soft bool
+	MayBeRefused bool
 	// NoAdd means that rows are added elsewhere.
 	NoAdd bool
 	// Fixed rows cannot be changed or removed here.
 	Fixed func(row *C) bool
 	// Made changes what is said after a row was added; the default is "added".
-	Made string
+	DoneKey string
 }
 
 // AnyChild is a Child of any type.
@@ -98,7 +98,7 @@ func (c *Child[C]) section(v *Visit, at string, parent id.ID, t *typedIn) (*Sect
 		limit = 20
 	}
 	body, err := v.Run(c.Ops+".list", Fields{"id": parent, "limit": limit})
-	if err != nil && c.Soft && fault.FromError(err).Status < 500 {
+	if err != nil && c.MayBeRefused && fault.FromError(err).Status < 500 {
 		return &Section{Head: c.Head, Name: "child", Data: &childData{Lead: fault.FromError(err).Sentence()}}, nil
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Child[C]) section(v *Visit, at string, parent id.ID, t *typedIn) (*Sect
 	if err := json.Unmarshal(body, &raw); err != nil {
 		return nil, err
 	}
-	d := &childData{Lead: c.Lead, One: c.One}
+	d := &childData{Lead: c.EmptyText, One: c.One}
 	back := v.With()
 	if v.R.Method == http.MethodPost {
 		back = at
@@ -183,8 +183,8 @@ func (c *Child[C]) form(v *Visit, to, back, button string, row map[string]any) *
 	}
 	for i, field := range c.Fields {
 		first := inputValue(v, field, row[field.Field])
-		if row == nil && field.Start != nil {
-			first = field.Start(v)
+		if row == nil && field.StartText != nil {
+			first = field.StartText(v)
 		}
 		if row != nil && v.property(operation, field.Field) == nil {
 			continue
@@ -216,8 +216,8 @@ func (c *Child[C]) save(v *Visit, ref id.ID) error {
 	operation, done := c.Ops+".create", "added"
 	if ref != "" {
 		operation, done = c.Ops+".update", "saved"
-	} else if c.Made != "" {
-		done = c.Made
+	} else if c.DoneKey != "" {
+		done = c.DoneKey
 	}
 	posted := v.R.PostForm
 	for _, f := range c.Fields {
@@ -227,7 +227,7 @@ func (c *Child[C]) save(v *Visit, ref id.ID) error {
 	}
 	in, wrong := v.Read(operation, c.Fields, posted)
 	for name, value := range in {
-		if value == nil && (ref == "" || c.Whole) {
+		if value == nil && (ref == "" || c.SendAllFields) {
 			delete(in, name)
 		}
 	}

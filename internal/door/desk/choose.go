@@ -49,8 +49,8 @@ func (v *Visit) density() string {
 // always stays.
 func (n *Noun[T]) columns(v *Visit) []Column[T] {
 	hidden := strings.Split(v.cookieText(hiddenCookie+n.Path), "|")
-	return slices.DeleteFunc(slices.Clone(n.Table), func(c Column[T]) bool {
-		return c.Head != n.Table[0].Head && slices.Contains(hidden, c.Head)
+	return slices.DeleteFunc(slices.Clone(n.Columns), func(c Column[T]) bool {
+		return c.Head != n.Columns[0].Head && slices.Contains(hidden, c.Head)
 	})
 }
 
@@ -58,7 +58,7 @@ func (n *Noun[T]) columns(v *Visit) []Column[T] {
 func (n *Noun[T]) heads(v *Visit) []columnChoice {
 	shown := n.columns(v)
 	out := []columnChoice{}
-	for _, c := range n.Table[1:] {
+	for _, c := range n.Columns[1:] {
 		out = append(out, columnChoice{c.Head,
 			slices.ContainsFunc(shown, func(s Column[T]) bool { return s.Head == c.Head })})
 	}

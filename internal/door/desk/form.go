@@ -63,12 +63,12 @@ type OptionGroup struct {
 // Describe makes the input of a field of an operation.
 func (v *Visit) Describe(operation string, f Field, value string) Input {
 	s := v.property(operation, f.Field)
-	in := Input{ID: f.Field, Name: f.Field, Word: f.Word, Help: f.Help, Hint: f.Hint, Value: value, Kind: f.Kind,
+	in := Input{ID: f.Field, Name: f.Field, Word: f.Label, Help: f.Help, Hint: f.Hint, Value: value, Kind: f.Kind,
 		Wide: f.Wide}
 	if s != nil && s.MaxLength != nil {
 		in.Max = *s.MaxLength
 	}
-	if whole := v.schema(operation); f.Needed || whole != nil && slices.Contains(whole.Required, f.Field) {
+	if whole := v.schema(operation); f.Required || whole != nil && slices.Contains(whole.Required, f.Field) {
 		in.Required = true
 	}
 	if f.Ref == "members" || f.Ref == "businesses" {
@@ -96,10 +96,10 @@ func (v *Visit) Describe(operation string, f Field, value string) Input {
 			in.Options = append(in.Options, Option{"", "–"})
 		}
 		for _, e := range s.Enum {
-			if text, ok := e.(string); ok && f.Plain {
+			if text, ok := e.(string); ok && f.RawChoices {
 				in.Options = append(in.Options, Option{text, text})
 			} else if ok {
-				in.Options = append(in.Options, Option{text, Capital(choice(text, f.Words))})
+				in.Options = append(in.Options, Option{text, Capital(choice(text, f.ChoiceLabels))})
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func (v *Visit) Read(operation string, fields []Field, posted url.Values) (Field
 		switch {
 		case issue != "":
 			wrong[f.Field] = issue
-		case value == nil && f.Needed:
+		case value == nil && f.Required:
 			wrong[f.Field] = "Fill this in"
 		case value != nil || nullable(v.property(operation, f.Field)):
 			out[f.Field] = value
@@ -394,7 +394,7 @@ func (n *Noun[T]) formPage(v *Visit, status int, typed url.Values, whole string,
 	if err := v.Permit(n.ops() + ".create"); err != nil {
 		return err
 	}
-	f := &Form{To: "/" + n.Path + "/new", Back: "/" + n.Path, Button: "Create " + n.One, Lead: n.Help, Wide: true,
+	f := &Form{To: "/" + n.Path + "/new", Back: "/" + n.Path, Button: "Create " + n.One, Lead: n.FormHelp, Wide: true,
 		Main: true, Hidden: map[string]string{"back": v.R.URL.Query().Get("back")}}
 	if v.R.Method == http.MethodPost {
 		f.Hidden["back"] = v.R.PostFormValue("back")
@@ -404,8 +404,8 @@ func (n *Noun[T]) formPage(v *Visit, status int, typed url.Values, whole string,
 	}
 	for i, field := range n.formFields(v) {
 		first := ""
-		if field.Start != nil {
-			first = field.Start(v)
+		if field.StartText != nil {
+			first = field.StartText(v)
 		} else if s := v.property(n.ops()+".create", field.Field); s != nil && len(s.Default) > 0 {
 			first = strings.Trim(string(s.Default), `"`)
 		}
@@ -429,8 +429,8 @@ func (n *Noun[T]) create(v *Visit) error {
 			delete(in, name)
 		}
 	}
-	if n.Make != nil {
-		n.Make(v, in)
+	if n.BeforeCreate != nil {
+		n.BeforeCreate(v, in)
 	}
 	if len(wrong) > 0 {
 		return n.formPage(v, http.StatusBadRequest, v.R.PostForm, "", wrong)

@@ -25,7 +25,7 @@ var base, functions = template.New(""), template.FuncMap{}
 
 func init() { // part refers to base
 	maps.Copy(functions, template.FuncMap{
-		"asset": AssetURL, "capital": Capital, "part": part, "an": An, "icon": iconUse, "dict": dict,
+		"asset": AssetURL, "capital": Capital, "part": part, "an": WithArticle, "icon": iconUse, "dict": dict,
 		"inc": func(i int) int { return i + 1 }, "dec": func(i int) int { return i - 1 },
 	})
 	base.Funcs(functions)
@@ -184,7 +184,7 @@ func (v *Visit) prepare(w *View) {
 	if v.Session == nil || v.Session.MustEnroll() { // neither may see the business
 		return
 	}
-	w.House, w.Density = v.House().Name, v.density()
+	w.House, w.Density = v.CurrentBusiness().Name, v.density()
 	if all := v.businesses(); len(all) > 1 {
 		w.Firms = []Option{{"", allBusinessWord}}
 		for _, b := range all {
@@ -287,7 +287,7 @@ func (w *View) Trail() []Crumb {
 }
 
 // When says a time in words, with the exact one beside it; at may be nil.
-func (w *View) When(at any) *Moments {
+func (w *View) When(at any) *TimeText {
 	switch at := at.(type) {
 	case clock.Time:
 		return w.visit.When(at)
@@ -313,7 +313,7 @@ func (w *View) Above() *Crumb {
 func (w *View) Now() string { return w.Time.String() }
 
 // Me is the visitor's avatar.
-func (w *View) Me() *Avatar { return Face(w.Session.Name, "") }
+func (w *View) Me() *Avatar { return AvatarOf(w.Session.Name, "") }
 
 // Current reports whether an entry of the rail is where the page is.
 func (w *View) Current(key string) bool { return w.Section == key }
@@ -330,9 +330,9 @@ func (w *View) Narrow() (out []Entry) {
 	return out
 }
 
-// sentences say what was just done. The address names one of them, and cannot
+// doneTexts say what was just done. The address names one of them, and cannot
 // make the page say anything else.
-var sentences = map[string]string{
+var doneTexts = map[string]string{
 	"saved": "Saved.", "created": "Created.", "deleted": "Deleted.", "undone": "Undone.", "added": "Added.",
 	"removed": "Removed.", "noted": "Note saved.", "changed": "Changed.", "restored": "It is back.",
 	"uploaded": "Uploaded.", "issued": "Issued. It has its number now.", "sent": "Sent.", "voided": "Voided.",
@@ -345,20 +345,20 @@ var sentences = map[string]string{
 	"preview": "This is how it will look.",
 }
 
-// AddSentences lets a room say more.
-func AddSentences(more map[string]string) bool {
+// AddDoneTexts lets a room say more.
+func AddDoneTexts(more map[string]string) bool {
 	for key, text := range more {
-		if old, ok := sentences[key]; ok && old != text {
+		if old, ok := doneTexts[key]; ok && old != text {
 			panic("desk: two rooms say " + key)
 		}
-		sentences[key] = text
+		doneTexts[key] = text
 	}
 	return true
 }
 
 // sentence says what was just done, as the address has it.
 func (v *Visit) sentence(q url.Values) string {
-	text := sentences[q.Get("done")]
+	text := doneTexts[q.Get("done")]
 	if n := q.Get("n"); n != "" && text != "" && len(n) < 4 && isDigits(n) && n != "1" {
 		text = text[:len(text)-1] + ": " + n + "."
 	}

@@ -85,8 +85,8 @@ func (n *Noun[T]) showList(v *Visit) error {
 		return err
 	}
 	q := v.R.URL.Query()
-	d := &listData{Path: n.Path, One: n.One, Many: n.Many, Lead: n.Lead, Seek: n.Seek, Query: q.Get("query"),
-		Away: !n.Kept && v.May(n.ops()+".delete"), Back: v.With(), Before: n.Before}
+	d := &listData{Path: n.Path, One: n.One, Many: n.Many, Lead: n.EmptyText, Seek: n.SearchHint, Query: q.Get("query"),
+		Away: !n.ReadOnly && v.May(n.ops()+".delete"), Back: v.With(), Before: n.AboveTemplate}
 	in := n.listInput(v, q)
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	offset = max(0, min(offset, 10_000_000))
@@ -108,8 +108,8 @@ func (n *Noun[T]) showList(v *Visit) error {
 	if err := n.fillTools(v, d, q); err != nil {
 		return err
 	}
-	if n.About != nil {
-		if d.BeforeData, err = n.About(v); err != nil {
+	if n.AboveData != nil {
+		if d.BeforeData, err = n.AboveData(v); err != nil {
 			return err
 		}
 	}
@@ -119,12 +119,12 @@ func (n *Noun[T]) showList(v *Visit) error {
 	if n.mayCreate(v) {
 		view.Main = &Button{Text: "New " + n.One, Href: "/" + n.Path + "/new", Icon: "plus"}
 	}
-	if n.Maker != "" && v.May(n.ops()+".create") {
-		view.Main = &Button{Text: n.Makes, Href: n.Maker, Icon: "plus"}
+	if n.CreatePage != "" && v.May(n.ops()+".create") {
+		view.Main = &Button{Text: n.CreateLabel, Href: n.CreatePage, Icon: "plus"}
 	}
 	d.Make = view.Main
-	if n.Import != "" && v.May("imports.create") {
-		d.Import = n.Import
+	if n.ImportPage != "" && v.May("imports.create") {
+		d.Import = n.ImportPage
 	}
 	if page.Total != nil {
 		view.Sub = thousands(*page.Total)
@@ -156,10 +156,10 @@ func (n *Noun[T]) listInput(v *Visit, q url.Values) Fields {
 		in[name] = typed(v, p, texts)
 	}
 	v.Chosen(n.ops()+".list", in)
-	if n.Narrow != nil {
-		n.Narrow(v, in)
+	if n.AdjustQuery != nil {
+		n.AdjustQuery(v, in)
 	}
-	return n.including(v, n.ops()+".list", in)
+	return in
 }
 
 // typed reads values of an address as a field takes them. What does not fit is
@@ -249,7 +249,7 @@ func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
 			on = on && slices.Equal(want[name], q[name])
 			tabbed[name] = true
 		}
-		d.Tabs = append(d.Tabs, tab{t.Word, address("/"+n.Path, want), on && len(want) > 0})
+		d.Tabs = append(d.Tabs, tab{t.Label, address("/"+n.Path, want), on && len(want) > 0})
 	}
 	if len(d.Tabs) > 0 && !slices.ContainsFunc(d.Tabs, func(t tab) bool { return t.On }) {
 		plain := true
@@ -280,10 +280,10 @@ func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
 			if err != nil {
 				return err
 			}
-			d.Chips = append(d.Chips, chip{f.Word, value, v.With(f.Field, "", "offset", "")})
+			d.Chips = append(d.Chips, chip{f.Label, value, v.With(f.Field, "", "offset", "")})
 			continue
 		}
-		if f.Only {
+		if f.HideChoice {
 			continue
 		}
 		d.Offer = append(d.Offer, n.offer(v, f))
@@ -339,11 +339,11 @@ func (n *Noun[T]) filterWord(v *Visit, f Filter, texts []string) (string, error)
 			return text, nil
 		}
 	}
-	return And(words), nil
+	return JoinAnd(words), nil
 }
 
 func (n *Noun[T]) offer(v *Visit, f Filter) offer {
-	o := offer{Field: f.Field, Word: f.Word, Kind: "text"}
+	o := offer{Field: f.Field, Word: f.Label, Kind: "text"}
 	s := v.property(n.ops()+".list", f.Field)
 	enum := s.Enum
 	if kindOf(s) == "array" && s.Items != nil {
@@ -403,7 +403,7 @@ func (n *Noun[T]) lines(v *Visit, in Fields) ([]Line, Page, error) {
 	out := make([]Line, len(rows))
 	refs := map[string][]id.ID{}
 	for i := range rows {
-		l := n.Line(v, &rows[i])
+		l := n.ListLine(v, &rows[i])
 		l.ID, l.Href = rows[i].RowID(), "/"+n.Path+"/"+string(rows[i].RowID())
 		if l.Icon == "" && l.Avatar == nil && l.Tick == "" {
 			l.Icon = n.Icon

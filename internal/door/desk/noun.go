@@ -19,80 +19,78 @@ type Row interface{ RowID() id.ID }
 // ".delete" and ".restore". The kinds of fields follow from the schemas of those
 // operations: an enum is a choice, a date-time is a date and a time, and so on.
 type Noun[T Row] struct {
-	Path string // "contacts"; of the address
-	Ops  string // "contacts"; by default the path with underscores
-	Type string // "contact": the resource type of its events
-	Rail string // which entry of the rail is current; by default the path
+	Path    string // "contacts"; of the address
+	Ops     string // "contacts"; by default the path with underscores
+	Type    string // "contact": the resource type of its events
+	RailKey string // which entry of the rail is current; by default the path
 
 	One, Many string // "contact", "contacts"
 	Title     string // of the list; by default Many
 	Icon      string // of the sprite in parts/icons.html
-	Company   bool   // avatars are square
 
-	Lead  string // of an empty list: what this is for, in a sentence
-	Seek  string // in the search field: "Name, email, phone"; empty when the list cannot be searched
-	By    string // the field of the list that searches; by default "query"
-	Tabs  []Tab
-	Table []Column[T]
+	EmptyText   string // of an empty list: what this is for, in a sentence
+	SearchHint  string // in the search field: "Name, email, phone"; empty when the list cannot be searched
+	SearchField string // the field of the list that searches; by default "query"
+	Tabs        []Tab
+	Columns     []Column[T]
 
-	Before string                      // a template above the list: a quick way to add, folders
-	About  func(v *Visit) (any, error) // what that template gets as BeforeData
-	Narrow func(v *Visit, in Fields)   // changes what the list asks for
+	AboveTemplate string                      // a template above the list: a quick way to add, folders
+	AboveData     func(v *Visit) (any, error) // what that template gets
+	AdjustQuery   func(v *Visit, in Fields)   // changes what the list asks for
 
 	Filters []Filter
 	Bulk    []Bulk[T]
 
-	// Name is what people call the row; Line, how it looks in lists of other pages and in the search.
-	Name  func(v *Visit, row *T) string
-	Line  func(v *Visit, row *T) Line
-	State func(v *Visit, row *T) Pill
-	Shape func(row *T) string // of the avatar: "co" for a company; nil for a person
+	// Name is what people call the row; ListLine, how it looks in lists of other pages and in the search.
+	Name        func(v *Visit, row *T) string
+	ListLine    func(v *Visit, row *T) Line
+	State       func(v *Visit, row *T) Pill
+	AvatarShape func(row *T) string // of the avatar: "co" for a company; nil for a person
 
 	Fields []Field // facts at the side of the object's page, edited in place
 	// NotShown are fields of the update operation that are not among them. Each has a reason.
 	NotShown []string
 	Form     []Field // of the form for a new one; by default the fields that the operation takes
-	Help     string  // above the form: what the button will do
-	// Make changes what the form sends, for what is not one field of the operation.
-	Make func(v *Visit, in Fields)
+	FormHelp string  // above the form: what the button will do
+	// BeforeCreate changes what the form sends, for what is not one field of the operation.
+	BeforeCreate func(v *Visit, in Fields)
 
-	Actions  []Action[T]
-	Children []AnyChild                                          // rows that belong to it: a Child[C] each
-	Parts    []Part[T]                                           // sections of the object's page beside the facts
-	First    []Part[T]                                           // sections above the facts
-	Above    []Part[T]                                           // sections above the timeline
-	Story    []Source[T]                                         // what the timeline has beside the object's own events
-	Compose  *Composer[T]                                        // above the timeline
-	Ask      func(v *Visit, row *T) (lead string, lost []string) // what deleting loses, where it cannot be undone
+	Actions      []Action[T]
+	Children     []AnyChild   // rows that belong to it: a Child[C] each
+	SideSections []Part[T]    // sections of the object's page beside the facts
+	TopSections  []Part[T]    // sections above the facts
+	MainSections []Part[T]    // sections above the timeline
+	Timeline     []Source[T]  // what the timeline has beside the object's own events
+	Compose      *Composer[T] // above the timeline
+	// DeleteWarning says what deleting loses, where it cannot be undone.
+	DeleteWarning func(v *Visit, row *T) (lead string, lost []string)
 
-	// Front replaces the list page; the noun is then found by search and by reference alone.
-	Front func(*Visit) error
-	// Page replaces the object's page.
-	Page func(*Visit) error
+	// ListPage replaces the list page; the noun is then found by search and by reference alone.
+	ListPage func(*Visit) error
+	// ObjectPage replaces the object's page.
+	ObjectPage func(*Visit) error
 	// Total says what all rows of a list add up to, not only those of a page. It
 	// gets the list's filters.
 	Total func(v *Visit, filters Fields) (string, error)
 	// Frozen objects show their facts and do not let them be edited.
-	Frozen func(row *T) bool
-	// Include asks the operations for more: "properties".
-	Include string
-	NoNew   bool // nothing is created by a form of this noun
-	// Maker is the page that creates one, where that is not a form; Make its button.
-	Maker, Makes string
-	Import       string // the page that takes rows in from a file
-	Kept         bool   // nothing is changed or deleted here
-	Alone        bool   // only its own list searches it, not Ctrl-K
-	// Coin is the currency of the object's sums, where it has one of its own.
-	Coin func(row *T) string
-	// Layout is the template of the object's page, in place of "object".
-	Layout string
-	// Data is what that template finds as .More.
-	Data func(v *Visit, row *T) (any, error)
+	Frozen   func(row *T) bool
+	NoCreate bool // nothing is created by a form of this noun
+	// CreatePage creates one, where that is not a form; CreateLabel is the text of its button.
+	CreatePage, CreateLabel string
+	ImportPage              string // the page that takes rows in from a file
+	ReadOnly                bool   // nothing is changed or deleted here
+	HideFromSearch          bool   // only its own list searches it, not Ctrl-K
+	// Currency is that of the object's sums, where it has one of its own.
+	Currency func(row *T) string
+	// Template is that of the object's page, in place of "object".
+	Template string
+	// TemplateData is what that template finds as .More.
+	TemplateData func(v *Visit, row *T) (any, error)
 }
 
 // Tab is a view of a list that is asked for often: a word and the filters.
 type Tab struct {
-	Word  string
+	Label string
 	Query string // of the address: "status=open&status=in_progress"
 }
 
@@ -108,11 +106,11 @@ type Column[T Row] struct {
 
 // Filter is a chip above a list: a query field of the list's operation.
 type Filter struct {
-	Field string // "status"
-	Word  string // "Status"
-	Ref   string // the path of the noun whose id it takes
-	Only  bool   // it can be removed, and is not offered: a page links to it
-	Day   bool   // a date-time that is chosen as a day
+	Field      string // "status"
+	Label      string // "Status"
+	Ref        string // the path of the noun whose id it takes
+	HideChoice bool   // it can be removed, and is not offered: a page links to it
+	ByDay      bool   // a date-time that is chosen as a day
 }
 
 // Bulk is what can be done to many chosen rows at once. Change says what to
@@ -126,47 +124,47 @@ type Bulk[T Row] struct {
 
 // Field is a field of a form, or a fact of an object.
 type Field struct {
-	Field string // of the operation's input: "jobTitle"
-	Word  string // "Job title"
-	Help  string
-	Kind  string                // overrides what the schema says: area, money, date, lines, password
-	Ref   string                // the path of the noun whose id it takes
-	Group string                // starts a new group of facts with this title
-	Hint  string                // in the empty field: an example
-	Wide  bool                  // takes the whole row of a form
-	Start func(v *Visit) string // the first value in a form for a new one
-	From  string                // the field of the object that an action's form starts with
-	First func(row any) any     // what an action's form starts with, where it is no field of the object
-	// Words are the choices of an enum where their own names do not say enough.
-	Words map[string]string
-	// Shown is for facts that are not one field of the object, or read better another way.
-	Shown func(v *Visit, row any) Cell
-	Fixed bool // shown, never edited
-	Rare  bool // most have none: shown on demand while it is empty
-	// Needed must be filled in here, though the operation takes it or leaves it.
-	Needed bool
-	// New is a field of the form alone.
-	New bool
-	// Plain choices are shown as the API spells them: A, MX, TXT.
-	Plain bool
+	Field      string // of the operation's input: "jobTitle"
+	Label      string // "Job title"
+	Help       string
+	Kind       string                // overrides what the schema says: area, money, date, lines, password
+	Ref        string                // the path of the noun whose id it takes
+	Group      string                // starts a new group of facts with this title
+	Hint       string                // in the empty field: an example
+	Wide       bool                  // takes the whole row of a form
+	StartText  func(v *Visit) string // the first value in a form for a new one
+	StartField string                // the field of the object that an action's form starts with
+	StartValue func(row any) any     // what an action's form starts with, where it is no field of the object
+	// ChoiceLabels are the choices of an enum where their own names do not say enough.
+	ChoiceLabels map[string]string
+	// Show is for facts that are not one field of the object, or read better another way.
+	Show     func(v *Visit, row any) Cell
+	ReadOnly bool // shown, never edited
+	OnDemand bool // most have none: shown on demand while it is empty
+	// Required must be filled in here, though the operation takes it or leaves it.
+	Required bool
+	// FormOnly is a field of the form alone.
+	FormOnly bool
+	// RawChoices are shown as the API spells them: A, MX, TXT.
+	RawChoices bool
 }
 
 // Action is a further thing that can be done with an object: an operation that
-// takes its id. With Fields or Ask, the button leads to a page that asks.
+// takes its id. With Form or Explain, the button leads to a page that asks.
 type Action[T Row] struct {
-	Key  string // of the address: /invoices/{id}/issue
-	Word string // "Issue"
-	Icon string
-	Op   string // "invoices.issue"; of a link, what its page does
-	When func(v *Visit, row *T) bool
-	Main bool                          // the page's one main action
-	Menu bool                          // it stands in the menu behind the dots
-	Ask  func(v *Visit, row *T) string // what it will do, in a sentence
-	Lost []string                      // what cannot be taken back
-	Set  func(v *Visit, row *T) Fields // fixed input
-	Form []Field
-	Done string                        // "Issued."; what the page then says
-	To   func(v *Visit, row *T) string // where a link leads; no operation then
+	Key        string // of the address: /invoices/{id}/issue
+	Label      string // "Issue"
+	Icon       string
+	Op         string // "invoices.issue"; of a link, what its page does
+	When       func(v *Visit, row *T) bool
+	IsMain     bool                          // the page's one main action
+	InMenu     bool                          // it stands in the menu behind the dots
+	Explain    func(v *Visit, row *T) string // what it will do, in a sentence
+	Warnings   []string                      // what cannot be taken back
+	FixedInput func(v *Visit, row *T) Fields // fixed input
+	Form       []Field
+	DoneKey    string                        // "issued": the key of what the page then says
+	Link       func(v *Visit, row *T) string // where a link leads; no operation then
 }
 
 // Part is a section of an object's page. It is shown when it returns a template.
@@ -185,8 +183,8 @@ type Section struct {
 // Source is where a part of the timeline comes from.
 type Source[T Row] func(v *Visit, row *T) ([]Moment, error)
 
-// Composer is the box above the timeline: it posts to the first operation whose
-// tab is chosen.
+// Composer is the box above the timeline: it posts to the operation of the chosen
+// tab.
 type Composer[T Row] struct {
 	Tabs []Compose
 }
@@ -224,10 +222,10 @@ type noun interface {
 func (n *Noun[T]) path() string                    { return n.Path }
 func (n *Noun[T]) resourceType() string            { return n.Type }
 func (n *Noun[T]) words() (one, many, icon string) { return n.One, n.Many, n.Icon }
-func (n *Noun[T]) searchable() bool                { return n.Seek != "" && !n.Alone }
+func (n *Noun[T]) searchable() bool                { return n.SearchHint != "" && !n.HideFromSearch }
 func (n *Noun[T]) mayList(v *Visit) bool           { return v.May(n.ops() + ".list") }
-func (n *Noun[T]) mayCreate(v *Visit) bool         { return !n.NoNew && v.May(n.ops()+".create") }
-func (n *Noun[T]) listed() bool                    { return len(n.Table) > 0 || n.Front != nil }
+func (n *Noun[T]) mayCreate(v *Visit) bool         { return !n.NoCreate && v.May(n.ops()+".create") }
+func (n *Noun[T]) listed() bool                    { return len(n.Columns) > 0 || n.ListPage != nil }
 
 func (n *Noun[T]) ops() string {
 	if n.Ops != "" {
@@ -237,22 +235,22 @@ func (n *Noun[T]) ops() string {
 }
 
 func (n *Noun[T]) by() string {
-	if n.By != "" {
-		return n.By
+	if n.SearchField != "" {
+		return n.SearchField
 	}
 	return "query"
 }
 
 func (n *Noun[T]) rail() string {
-	if n.Rail != "" {
-		return n.Rail
+	if n.RailKey != "" {
+		return n.RailKey
 	}
 	return n.Path
 }
 
 // check panics when the declaration is wrong, at start.
 func (n *Noun[T]) check(d *Desk) {
-	if n.Path == "" || n.One == "" || n.Many == "" || n.Name == nil || n.Line == nil {
+	if n.Path == "" || n.One == "" || n.Many == "" || n.Name == nil || n.ListLine == nil {
 		panic("desk: a noun needs Path, One, Many, Name and Line: " + n.Path)
 	}
 	list := d.Catalog.Named(n.ops() + ".list")
@@ -265,14 +263,14 @@ func (n *Noun[T]) check(d *Desk) {
 		}
 	}
 	for _, f := range n.Fields {
-		if f.Shown == nil && d.property(n.ops()+".update", f.Field) == nil &&
-			d.property(n.ops()+".create", f.Field) == nil && !f.Fixed {
+		if f.Show == nil && d.property(n.ops()+".update", f.Field) == nil &&
+			d.property(n.ops()+".create", f.Field) == nil && !f.ReadOnly {
 			panic("desk: " + n.ops() + " has no field " + f.Field)
 		}
 	}
 	n.checkShown(d)
 	for _, a := range n.Actions {
-		if a.To == nil && d.Catalog.Named(a.Op) == nil {
+		if a.Link == nil && d.Catalog.Named(a.Op) == nil {
 			panic("desk: there is no operation " + a.Op)
 		}
 	}
@@ -282,7 +280,7 @@ func (n *Noun[T]) check(d *Desk) {
 // unless the page is the noun's own.
 func (n *Noun[T]) checkShown(d *Desk) {
 	update := d.Catalog.Named(n.ops() + ".update")
-	if update == nil || n.Page != nil || n.Kept {
+	if update == nil || n.ObjectPage != nil || n.ReadOnly {
 		return
 	}
 	for _, name := range n.NotShown {
@@ -291,10 +289,10 @@ func (n *Noun[T]) checkShown(d *Desk) {
 		}
 	}
 	for _, name := range d.schema(update.Name).PropertyOrder {
-		isShown := slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Field == name && !f.New })
+		isShown := slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Field == name && !f.FormOnly })
 		if update.HasBodyField(name) && isShown == slices.Contains(n.NotShown, name) {
-			panic("desk: " + update.Name + " takes " + name + ": it belongs in Fields or in NotShown, and not in both, of " +
-				n.Path + " below internal/door/desk")
+			panic("desk: " + update.Name + " takes " + name +
+				": it belongs in Fields or in NotShown, and not in both, of " + n.Path + " below internal/door/desk")
 		}
 	}
 }
@@ -302,11 +300,11 @@ func (n *Noun[T]) checkShown(d *Desk) {
 func (n *Noun[T]) pages(d *Desk) []Route {
 	at := "/" + n.Path
 	list := n.showList
-	if n.Front != nil {
-		list = n.Front
+	if n.ListPage != nil {
+		list = n.ListPage
 	}
 	routes := []Route{{Pattern: "GET " + at, Show: list}}
-	if d.Catalog.Named(n.ops()+".create") != nil && !n.NoNew {
+	if d.Catalog.Named(n.ops()+".create") != nil && !n.NoCreate {
 		routes = append(routes, Route{Pattern: "GET " + at + "/new", Show: n.showForm},
 			Route{Pattern: "POST " + at + "/new", Show: n.create})
 	}
@@ -315,18 +313,18 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 			return v.Export(n.ops()+".export", v.R.URL.Query())
 		}})
 	}
-	if !n.Kept && (len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil) {
+	if !n.ReadOnly && (len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil) {
 		routes = append(routes, Route{Pattern: "POST " + at + "/bulk", Show: n.bulk})
 	}
 	if d.Catalog.Named(n.ops()+".get") == nil {
 		return routes
 	}
 	object := n.showObject
-	if n.Page != nil {
-		object = n.Page
+	if n.ObjectPage != nil {
+		object = n.ObjectPage
 	}
 	routes = append(routes, Route{Pattern: "GET " + at + "/{id}", Show: object})
-	if n.Kept {
+	if n.ReadOnly {
 		return routes
 	}
 	if d.Catalog.Named(n.ops()+".update") != nil {
@@ -343,7 +341,7 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 		routes = append(routes, Route{Pattern: "POST " + at + "/{id}/compose", Show: n.compose})
 	}
 	for _, a := range n.Actions {
-		if a.To == nil {
+		if a.Link == nil {
 			routes = append(routes,
 				Route{Pattern: "GET " + at + "/{id}/" + a.Key, Show: func(v *Visit) error {
 					return n.askAction(v,
@@ -365,15 +363,4 @@ func (n *Noun[T]) field(name string) *Field {
 		}
 	}
 	return nil
-}
-
-// Include is only for operations that know it.
-func (n *Noun[T]) including(v *Visit, operation string, in Fields) Fields {
-	if n.Include == "" {
-		return in
-	}
-	if o := v.Catalog.Named(operation); o != nil && o.HasQueryField("include") {
-		in["include"] = []string{n.Include}
-	}
-	return in
 }

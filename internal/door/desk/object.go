@@ -61,7 +61,7 @@ func (n *Noun[T]) get(v *Visit) (*object[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := v.Run(n.ops()+".get", n.including(v, n.ops()+".get", Fields{"id": ref}))
+	body, err := v.Run(n.ops()+".get", Fields{"id": ref})
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func (n *Noun[T]) get(v *Visit) (*object[T], error) {
 	}{&o.row}); err != nil {
 		return nil, err
 	}
-	if n.Coin != nil {
-		v.coin = n.Coin(&o.row)
+	if n.Currency != nil {
+		v.coin = n.Currency(&o.row)
 	}
 	err = json.Unmarshal(body, &struct {
 		Data *map[string]any `json:"data"`
@@ -112,8 +112,8 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		p := n.State(v, &o.row)
 		view.Badge = p
 	}
-	if n.Shape != nil {
-		view.Avatar = Face(name, n.Shape(&o.row))
+	if n.AvatarShape != nil {
+		view.Avatar = AvatarOf(name, n.AvatarShape(&o.row))
 	}
 	n.fillActions(v, o, &view, at)
 	if err := n.fillFacts(v, o, d, t); err != nil {
@@ -131,13 +131,13 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		}
 	}
 	var err error
-	if d.Above, err = n.sections(v, o, n.Above, d.Above); err != nil {
+	if d.Above, err = n.sections(v, o, n.MainSections, d.Above); err != nil {
 		return err
 	}
-	if d.First, err = n.sections(v, o, n.First, nil); err != nil {
+	if d.First, err = n.sections(v, o, n.TopSections, nil); err != nil {
 		return err
 	}
-	if d.Sections, err = n.sections(v, o, n.Parts, d.Sections); err != nil {
+	if d.Sections, err = n.sections(v, o, n.SideSections, d.Sections); err != nil {
 		return err
 	}
 	if n.Compose != nil {
@@ -152,11 +152,11 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		return err
 	}
 	layout := "object"
-	if n.Layout != "" {
-		layout = n.Layout
+	if n.Template != "" {
+		layout = n.Template
 	}
-	if n.Data != nil {
-		if d.More, err = n.Data(v, &o.row); err != nil {
+	if n.TemplateData != nil {
+		if d.More, err = n.TemplateData(v, &o.row); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (n *Noun[T]) watch() string {
 	for _, c := range n.Children {
 		words = append(words, c.watch())
 	}
-	if len(n.Story) > 0 {
+	if len(n.Timeline) > 0 {
 		words = append(words, "message", "task", "invoice")
 	}
 	return strings.Join(words, " ")
@@ -197,15 +197,15 @@ func (n *Noun[T]) fillActions(v *Visit, o *object[T], view *View, at string) {
 		if a.When != nil && !a.When(v, &o.row) || a.Op != "" && !v.May(a.Op) {
 			continue
 		}
-		b := Button{Text: a.Word, Href: at + "/" + a.Key, Icon: a.Icon, Post: a.Form == nil && a.Ask == nil}
-		if a.To != nil {
-			b.Href, b.Post = a.To(v, &o.row), false
+		b := Button{Text: a.Label, Href: at + "/" + a.Key, Icon: a.Icon, Post: a.Form == nil && a.Explain == nil}
+		if a.Link != nil {
+			b.Href, b.Post = a.Link(v, &o.row), false
 		}
-		b.Away = len(a.Lost) > 0
+		b.Away = len(a.Warnings) > 0
 		switch {
-		case a.Main && view.Main == nil:
+		case a.IsMain && view.Main == nil:
 			view.Main = &b
-		case b.Away || a.Menu || len(view.Buttons) > 1:
+		case b.Away || a.InMenu || len(view.Buttons) > 1:
 			view.More = append(view.More, b)
 		default:
 			view.Buttons = append(view.Buttons, b)
@@ -214,7 +214,7 @@ func (n *Noun[T]) fillActions(v *Visit, o *object[T], view *View, at string) {
 	if v.May(n.ops() + ".delete") {
 		restores := v.Catalog.Named(n.ops()+".restore") != nil
 		view.More = append(view.More, Button{Text: "Delete this " + n.One, Href: at + "/delete", Icon: "trash",
-			Post: restores && n.Ask == nil, Away: true})
+			Post: restores && n.DeleteWarning == nil, Away: true})
 	}
 }
 
@@ -231,7 +231,7 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 		}
 	}
 	for i, f := range n.Fields {
-		if f.New {
+		if f.FormOnly {
 			continue
 		}
 		if f.Group != "" {
@@ -240,8 +240,8 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 			}
 			group = factGroup{Head: f.Group}
 		}
-		x := fact{Word: f.Word, Cell: n.factCell(v, o, f)}
-		if !f.Fixed && (n.Frozen == nil || !n.Frozen(&o.row)) && v.property(n.ops()+".update", f.Field) != nil &&
+		x := fact{Word: f.Label, Cell: n.factCell(v, o, f)}
+		if !f.ReadOnly && (n.Frozen == nil || !n.Frozen(&o.row)) && v.property(n.ops()+".update", f.Field) != nil &&
 			v.May(n.ops()+".update") {
 			x.Edit = v.With("edit", f.Field)
 			if v.R.Method == http.MethodPost {
@@ -255,7 +255,7 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 				x.Form = form
 			}
 		}
-		if f.Rare && x.Form == nil && x.Cell.empty() {
+		if f.OnDemand && x.Form == nil && x.Cell.empty() {
 			group.Rare = append(group.Rare, x)
 			continue
 		}
@@ -272,8 +272,8 @@ func (n *Noun[T]) fillFacts(v *Visit, o *object[T], d *objectData, t *typedIn) e
 
 // factCell shows a field of the object as its schema says.
 func (n *Noun[T]) factCell(v *Visit, o *object[T], f Field) Cell {
-	if f.Shown != nil {
-		return f.Shown(v, &o.row)
+	if f.Show != nil {
+		return f.Show(v, &o.row)
 	}
 	s := v.property(n.ops()+".update", f.Field)
 	if s == nil {
@@ -298,17 +298,17 @@ func (n *Noun[T]) factCell(v *Visit, o *object[T], f Field) Cell {
 		return Tags(words)
 	case float64:
 		if f.Kind == "money" {
-			return v.Sum(int64(x), v.Currency())
+			return v.MoneyCell(int64(x), v.Currency())
 		}
 		return Text(thousands(int(x)))
 	case string:
 		switch {
 		case f.Ref != "":
 			if ref, ok := id.Parse(x); ok {
-				return To(f.Ref, &ref)
+				return LinkTo(f.Ref, &ref)
 			}
 		case s != nil && len(s.Enum) > 0:
-			return Text(Capital(choice(x, f.Words)))
+			return Text(Capital(choice(x, f.ChoiceLabels)))
 		case strings.Contains(x, "T") && (s == nil || s.Format == "date-time"):
 			if t, err := clock.ParseTime(x); err == nil {
 				return v.At(&t)
@@ -357,7 +357,7 @@ func inputValue(v *Visit, f Field, value any) string {
 		if f.Kind == "money" {
 			return Plain(int64(x), v.Currency())
 		}
-		return strings.TrimSuffix(strings.TrimRight(jsonText(x), "0"), ".")
+		return strings.TrimSuffix(strings.TrimRight(decimalText(x), "0"), ".")
 	case []any:
 		words := []string{}
 		for _, w := range x {
@@ -375,7 +375,7 @@ func inputValue(v *Visit, f Field, value any) string {
 	return ""
 }
 
-func jsonText(x any) string {
+func decimalText(x any) string {
 	b, err := json.Marshal(x)
 	if err != nil {
 		return ""
@@ -446,8 +446,8 @@ func (n *Noun[T]) askDelete(v *Visit) error {
 	if v.Catalog.Named(n.ops()+".restore") == nil {
 		f.Lead = "This cannot be undone."
 	}
-	if n.Ask != nil {
-		f.Lead, f.Lost = n.Ask(v, &o.row)
+	if n.DeleteWarning != nil {
+		f.Lead, f.Lost = n.DeleteWarning(v, &o.row)
 	}
 	return v.Show(http.StatusOK, "form-page", View{Title: "Delete " + name + "?", Section: n.rail(), Data: f,
 		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {"Delete", ""}}})
@@ -492,21 +492,21 @@ func (n *Noun[T]) askAction(v *Visit, a *Action[T]) error {
 func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], typed url.Values, whole string,
 	wrong map[string]string) error {
 	at, name := "/"+n.Path+"/"+string(o.row.RowID()), n.Name(v, &o.row)
-	f := &Form{To: at + "/" + a.Key, Back: at, Button: a.Word, Lost: a.Lost, Away: len(a.Lost) > 0, Main: true,
+	f := &Form{To: at + "/" + a.Key, Back: at, Button: a.Label, Lost: a.Warnings, Away: len(a.Warnings) > 0, Main: true,
 		Hidden: map[string]string{"key": string(id.New())}}
 	if typed.Get("key") != "" {
 		f.Hidden["key"] = typed.Get("key")
 	}
-	if a.Ask != nil {
-		f.Lead = a.Ask(v, &o.row)
+	if a.Explain != nil {
+		f.Lead = a.Explain(v, &o.row)
 	}
 	for i, field := range a.Form {
 		first := ""
-		if field.Start != nil {
-			first = field.Start(v)
-		} else if field.First != nil {
-			first = inputValue(v, field, field.First(&o.row))
-		} else if value, ok := o.raw[cmp.Or(field.From, field.Field)]; ok {
+		if field.StartText != nil {
+			first = field.StartText(v)
+		} else if field.StartValue != nil {
+			first = inputValue(v, field, field.StartValue(&o.row))
+		} else if value, ok := o.raw[cmp.Or(field.StartField, field.Field)]; ok {
 			first = inputValue(v, field, value)
 		}
 		in := v.Describe(a.Op, field, first)
@@ -517,8 +517,8 @@ func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], t
 	if err := v.namePicks(f); err != nil {
 		return err
 	}
-	return v.Show(status, "form-page", View{Title: a.Word + ": " + name, Section: n.rail(), Data: f,
-		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {a.Word, ""}}})
+	return v.Show(status, "form-page", View{Title: a.Label + ": " + name, Section: n.rail(), Data: f,
+		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {a.Label, ""}}})
 }
 
 func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
@@ -536,8 +536,8 @@ func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
 		return n.actionPage(v, http.StatusBadRequest, o, a, v.R.PostForm, "", wrong)
 	}
 	in["id"] = o.row.RowID()
-	if a.Set != nil {
-		for name, value := range a.Set(v, &o.row) {
+	if a.FixedInput != nil {
+		for name, value := range a.FixedInput(v, &o.row) {
 			in[name] = value
 		}
 	}
@@ -556,9 +556,9 @@ func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
 	}
 	to := v.Back("/" + n.Path + "/" + string(o.row.RowID()))
 	if strings.HasSuffix(a.Op, ".update") {
-		return v.DoneWith(to, a.Done, o.row.RowID())
+		return v.DoneWith(to, a.DoneKey, o.row.RowID())
 	}
-	return v.Done(to, a.Done, nil)
+	return v.Done(to, a.DoneKey, nil)
 }
 
 // compose saves what was written above the timeline.

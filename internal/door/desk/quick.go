@@ -13,7 +13,7 @@ func (v *Visit) QuickFacts(operation, at, to, key string, fields []Field, raw ma
 	editing := v.R.URL.Query().Get("edit")
 	out := []fact{}
 	for _, f := range fields {
-		x := fact{Word: f.Word, Cell: Text(inputValue(v, f, raw[f.Field]))}
+		x := fact{Word: f.Label, Cell: Text(inputValue(v, f, raw[f.Field]))}
 		if f.Kind == "area" {
 			x.Cell.Kind = "long"
 		}
@@ -44,7 +44,7 @@ func (v *Visit) SaveQuickFact(operation, under string, fields []Field) error {
 		}
 		in, wrong := v.Read(operation, []Field{f}, v.R.PostForm)
 		for _, text := range wrong {
-			return v.Explain(fault.BadInput.Say("%s: %s", f.Word, text), strings.Trim(under, "/"), at)
+			return v.Explain(fault.BadInput.Say("%s: %s", f.Label, text), strings.Trim(under, "/"), at)
 		}
 		in["id"] = ref
 		if err := v.Do(operation, in, nil); err != nil {

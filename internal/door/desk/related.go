@@ -53,10 +53,10 @@ func MayTag[T Row](tags func(*T) []string) Bulk[T] {
 		}}
 }
 
-var _ = AddSentences(map[string]string{"tagged": "Tagged."})
+var _ = AddDoneTexts(map[string]string{"tagged": "Tagged."})
 
-// Ptr is the id of a pointer, or nothing.
-func Ptr(ref *id.ID) id.ID {
+// IDOrEmpty is the id of a pointer, or nothing.
+func IDOrEmpty(ref *id.ID) id.ID {
 	if ref == nil {
 		return ""
 	}

@@ -65,8 +65,8 @@ func Unaccepted(standings []account.Standing) (names []string) {
 }
 
 // eventNouns have words of their own where spaces for underscores read badly.
-var eventNouns = map[string]string{"api_key": "API key", "session": "", "payment_method": "card", "invite": "invitation",
-	"user": "member"}
+var eventNouns = map[string]string{"api_key": "API key", "session": "", "payment_method": "card",
+	"invite": "invitation", "user": "member"}
 
 // EventWords says what happened: "Contact phone number created".
 func EventWords(eventType string) string {

@@ -13,10 +13,10 @@ func (d *listData) Body() template.HTML {
 	b.Grow(len(d.Rows) * 900)
 	for i := range d.Rows {
 		r := &d.Rows[i]
-		b.WriteString(`<tr data-row="` + esc(r.ID) + `">`)
+		b.WriteString(`<tr data-row="` + escapeHTML(r.ID) + `">`)
 		if d.Away || len(d.Bulk) > 0 {
-			b.WriteString(`<td class="pick"><input type="checkbox" name="id" value="` + esc(r.ID) +
-				`" aria-label="Select ` + esc(r.Name) + `"></td>`)
+			b.WriteString(`<td class="pick"><input type="checkbox" name="id" value="` + escapeHTML(r.ID) +
+				`" aria-label="Select ` + escapeHTML(r.Name) + `"></td>`)
 		}
 		for j := range r.Cells {
 			writeCell(&b, &r.Cells[j])
@@ -26,11 +26,11 @@ func (d *listData) Body() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every value was escaped
 }
 
-func esc(s string) string { return template.HTMLEscapeString(s) }
+func escapeHTML(s string) string { return template.HTMLEscapeString(s) }
 
 func writeCell(b *strings.Builder, c *cellIn) {
 	if c.First {
-		b.WriteString(`<td class="say first ` + esc(c.Class) + `"><span class="name">`)
+		b.WriteString(`<td class="say first ` + escapeHTML(c.Class) + `"><span class="name">`)
 		if c.Avatar != nil {
 			writeAvatar(b, c.Avatar)
 		}
@@ -38,29 +38,32 @@ func writeCell(b *strings.Builder, c *cellIn) {
 		if text == "" {
 			text = "(no name)"
 		}
-		b.WriteString(`<a class="cut" href="` + esc(c.Href) + `"><bdi>` + esc(text) + `</bdi></a></span></td>`)
+		b.WriteString(`<a class="cut" href="` + escapeHTML(c.Href) + `"><bdi>` + escapeHTML(text) +
+			`</bdi></a></span></td>`)
 		return
 	}
-	b.WriteString(`<td class="` + esc(strings.TrimSpace(c.Class+" soft")) + `">`)
+	b.WriteString(`<td class="` + escapeHTML(strings.TrimSpace(c.Class+" soft")) + `">`)
 	switch {
 	case c.Kind == "pill" && c.Text != "":
-		b.WriteString(`<span class="` + esc(strings.TrimSpace("pill "+c.Tone)) + `">` + esc(c.Text) + `</span>`)
+		b.WriteString(`<span class="` + escapeHTML(strings.TrimSpace("pill "+c.Tone)) + `">` + escapeHTML(c.Text) +
+			`</span>`)
 	case c.Kind == "pill":
 	case c.Kind == "time":
-		b.WriteString(`<time datetime="` + esc(c.Time.ISO) + `" title="` + esc(c.Time.Exact) + `">` + esc(c.Time.Text) +
-			`</time>`)
+		b.WriteString(`<time datetime="` + escapeHTML(c.Time.ISO) + `" title="` + escapeHTML(c.Time.Exact) + `">` +
+			escapeHTML(c.Time.Text) + `</time>`)
 	case c.Kind == "tags":
 		for _, tag := range c.Tags {
-			b.WriteString(`<span class="pill line">` + esc(tag) + `</span> `)
+			b.WriteString(`<span class="pill line">` + escapeHTML(tag) + `</span> `)
 		}
 	case c.Kind == "code":
-		b.WriteString(`<bdi class="code">` + esc(c.Text) + `</bdi>`)
+		b.WriteString(`<bdi class="code">` + escapeHTML(c.Text) + `</bdi>`)
 	case c.Cell.Href != "":
-		b.WriteString(`<a class="link" href="` + esc(c.Cell.Href) + `"><bdi>` + esc(c.Text) + `</bdi></a>`)
+		b.WriteString(`<a class="link" href="` + escapeHTML(c.Cell.Href) + `"><bdi>` + escapeHTML(c.Text) +
+			`</bdi></a>`)
 	case c.Num:
-		b.WriteString(`<bdi class="num">` + esc(c.Text) + `</bdi>`)
+		b.WriteString(`<bdi class="num">` + escapeHTML(c.Text) + `</bdi>`)
 	case c.Text != "":
-		b.WriteString(`<bdi>` + esc(c.Text) + `</bdi>`)
+		b.WriteString(`<bdi>` + escapeHTML(c.Text) + `</bdi>`)
 	}
 	b.WriteString("</td>")
 }
@@ -72,5 +75,5 @@ func writeAvatar(b *strings.Builder, a *Avatar) {
 			class += " " + word
 		}
 	}
-	b.WriteString(`<span class="` + esc(class) + `" aria-hidden="true">` + esc(a.Text) + `</span>`)
+	b.WriteString(`<span class="` + escapeHTML(class) + `" aria-hidden="true">` + escapeHTML(a.Text) + `</span>`)
 }

@@ -23,7 +23,7 @@ import (
 // wrote. The template is "moment".
 type Moment struct {
 	At     clock.Time
-	Time   *Moments
+	Time   *TimeText
 	Who    Who
 	Icon   string // a knot in place of the avatar
 	Verb   string // "sent", "changed the job title"
@@ -68,7 +68,7 @@ func (n *Noun[T]) story(v *Visit, o *object[T]) ([]day, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, source := range n.Story {
+	for _, source := range n.Timeline {
 		more, err := source(v, &o.row)
 		if err != nil {
 			return nil, err
@@ -112,7 +112,7 @@ func dayWord(at, now time.Time) string {
 // Moments turns events into sentences. On an object's own page, "this" stands
 // for its name.
 func (v *Visit) Moments(events []eventlog.Event, own bool) ([]Moment, error) {
-	if err := v.loadActors(events); err != nil {
+	if err := v.loadActorNames(events); err != nil {
 		return nil, err
 	}
 	out := make([]Moment, 0, len(events))
@@ -122,8 +122,8 @@ func (v *Visit) Moments(events []eventlog.Event, own bool) ([]Moment, error) {
 	return out, nil
 }
 
-// loadActors finds the names of those who caused events.
-func (v *Visit) loadActors(events []eventlog.Event) error {
+// loadActorNames finds the names of those who caused events.
+func (v *Visit) loadActorNames(events []eventlog.Event) error {
 	if v.names == nil {
 		v.names = map[id.ID]Who{}
 	}
@@ -167,7 +167,7 @@ func (v *Visit) loadActors(events []eventlog.Event) error {
 
 // WhoIs is somebody by kind and id, with an avatar.
 func (v *Visit) WhoIs(kind string, ref *id.ID) (Who, error) {
-	err := v.loadActors([]eventlog.Event{{ActorKind: kind, ActorID: ref}})
+	err := v.loadActorNames([]eventlog.Event{{ActorKind: kind, ActorID: ref}})
 	return v.Actor(kind, ref), err
 }
 
@@ -180,20 +180,20 @@ func (v *Visit) Actor(kind string, ref *id.ID) Who {
 	switch op.ActorKind(kind) {
 	case op.UserActor:
 		if ref != nil && *ref == v.Session.User {
-			return Who{"You", Face(v.Session.Name, "")}
+			return Who{"You", AvatarOf(v.Session.Name, "")}
 		}
 		if name == "" {
 			name = "A former member"
 		}
-		return Who{name, Face(name, "")}
+		return Who{name, AvatarOf(name, "")}
 	case op.AgentActor:
-		return Who{orElse(name, "An agent"), Bot("bot")}
+		return Who{orElse(name, "An agent"), RobotAvatar("bot")}
 	case op.APIActor:
-		return Who{orElse(name, "An API key"), Bot("key")}
+		return Who{orElse(name, "An API key"), RobotAvatar("key")}
 	case op.AutomationActor:
-		return Who{orElse(name, "An automation"), Bot("bolt")}
+		return Who{orElse(name, "An automation"), RobotAvatar("bolt")}
 	}
-	return Who{"Frontdesk", Bot("home")}
+	return Who{"Frontdesk", RobotAvatar("home")}
 }
 
 func orElse(s, other string) string {
@@ -311,7 +311,7 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 			for i, c := range m.Change {
 				words[i] = lowerFirst(c.Word)
 			}
-			m.Verb = "changed the " + And(words)
+			m.Verb = "changed the " + JoinAnd(words)
 			return m
 		}
 		m.Verb += " this " + word
@@ -412,7 +412,7 @@ func (v *Visit) changes(n noun, e *eventlog.Event) (out []Change) {
 		}
 		if n != nil {
 			if f := n.field(name); f != nil {
-				c.Word = f.Word
+				c.Word = f.Label
 				c.Before, c.After = v.fieldWords(f, old), v.fieldWords(f, after[name])
 			}
 		}
@@ -444,7 +444,7 @@ func (v *Visit) fieldWords(f *Field, value any) string {
 			}
 			return "(deleted)"
 		}
-		if w := f.Words[x]; w != "" {
+		if w := f.ChoiceLabels[x]; w != "" {
 			return w
 		}
 	}
@@ -462,7 +462,7 @@ func (v *Visit) valueWords(value any) string {
 		}
 		return "no"
 	case float64:
-		return strings.TrimSuffix(strings.TrimRight(jsonText(x), "0"), ".")
+		return strings.TrimSuffix(strings.TrimRight(decimalText(x), "0"), ".")
 	case string:
 		if t, err := clock.ParseTime(x); err == nil && strings.Contains(x, "T") {
 			return v.When(t).Exact

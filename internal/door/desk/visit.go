@@ -297,12 +297,12 @@ func (v *Visit) Currency() string {
 	if v.coin != "" {
 		return v.coin
 	}
-	return v.House().Currency
+	return v.CurrentBusiness().Currency
 }
 
 func (v *Visit) formats() (*locale.Format, *time.Location) {
 	if v.format == nil {
-		b := v.House()
+		b := v.CurrentBusiness()
 		v.format, v.zone = locale.New(b.Locale, b.Timezone), time.UTC
 		if zone, err := time.LoadLocation(b.Timezone); err == nil {
 			v.zone = zone

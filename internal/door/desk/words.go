@@ -36,16 +36,16 @@ func thousands(n int) string {
 	return s
 }
 
-// And joins words: "a, b and c".
-func And(words []string) string {
+// JoinAnd joins words: "a, b and c".
+func JoinAnd(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// An is a noun with its article.
-func An(noun string) string {
+// WithArticle is a noun with its article.
+func WithArticle(noun string) string {
 	if noun != "" && strings.ContainsRune("aeio", rune(noun[0])) {
 		return "an " + noun
 	}

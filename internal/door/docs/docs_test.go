@@ -40,8 +40,8 @@ func TestDocumentIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if limit := 620_000; len(text) > limit {
-		t.Errorf("the document has %d bytes; the limit is %d: shorten what a doc says, or raise it for a new noun or field",
-			len(text), limit)
+		t.Errorf("the document has %d bytes; the limit is %d: shorten what a doc says, or raise it for a new noun "+
+			"or field", len(text), limit)
 	}
 }
 

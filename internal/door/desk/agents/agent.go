@@ -54,7 +54,8 @@ func (room *Room) showAgent(v *desk.Visit, status int, g *account.Agent, f *desk
 		Asking: askingOf(v, g), Since: v.Now().Add(-24 * time.Hour).Std().In(v.Zone()).Format(inputTime)}
 	_, _, d.Free = openedBy(v)
 	table := g.Permissions
-	if p := v.R.URL.Query().Get("preset"); slices.ContainsFunc(presets, func(o desk.Option) bool { return o.Value == p }) {
+	if p := v.R.URL.Query().Get("preset"); slices.ContainsFunc(presets,
+		func(o desk.Option) bool { return o.Value == p }) {
 		table, d.Preset = agent.PresetPermissions(p), desk.OptionText(presets, p)
 	}
 	d.Table = permissionTable(v, table)
@@ -69,8 +70,9 @@ func (room *Room) showAgent(v *desk.Visit, status int, g *account.Agent, f *desk
 		}
 	}
 	return v.ShowView(status, "agent",
-		desk.View{Title: g.Name, Section: "agents", Crumbs: agentCrumbs(desk.Crumb{Text: g.Name}), Badge: agentState(g.Status),
-			Data: d})
+		desk.View{Title: g.Name, Section: "agents", Crumbs: agentCrumbs(desk.Crumb{Text: g.Name}),
+			Badge: agentState(g.Status),
+			Data:  d})
 }
 
 // inputTime is how a browser sends a date and a time.
@@ -84,7 +86,8 @@ func (room *Room) undoAgent(v *desk.Visit) error {
 	}
 	since, issue := v.ReadTime(v.Value("since"))
 	if issue != "" {
-		return room.showAgent(v, http.StatusBadRequest, g, &desk.Typed{Values: url.Values{"name": {g.Name}}, Error: issue + "."})
+		return room.showAgent(v, http.StatusBadRequest, g,
+			&desk.Typed{Values: url.Values{"name": {g.Name}}, Error: issue + "."})
 	}
 	var p proposal.Proposal
 	err = v.Do("undo.create", desk.Fields{"agentId": g.ID, "since": since}, &p)
@@ -153,7 +156,8 @@ func deactivateAgent(v *desk.Visit) error {
 }
 
 func (room *Room) deleteAgentPage(v *desk.Visit) error {
-	return room.askAgent(v, "Delete", "This deletes the agent and its permissions. It cannot be undone.", "Delete agent")
+	return room.askAgent(v, "Delete", "This deletes the agent and its permissions. It cannot be undone.",
+		"Delete agent")
 }
 
 func deleteAgent(v *desk.Visit) error { return v.DoWithID("agents.delete", "/agents", "deleted") }

@@ -59,7 +59,8 @@ func agentState(status account.Status) desk.Pill {
 }
 
 // presets are what can fill the permission table.
-var presets = []desk.Option{{Value: "none", Text: "Nothing"}, {Value: "read", Text: "Reads only"}, {Value: "helper", Text: "Helper"}, {Value: "all", Text: "Everything"}}
+var presets = []desk.Option{{Value: "none", Text: "Nothing"}, {Value: "read", Text: "Reads only"},
+	{Value: "helper", Text: "Helper"}, {Value: "all", Text: "Everything"}}
 
 // presetHelp says what each is for.
 var presetHelp = []desk.Option{

@@ -57,8 +57,9 @@ func (room *Room) saveAsking(v *desk.Visit) error {
 		if text := strings.TrimSpace(v.Value(l.Name)); text != "" {
 			n, issue := readLimit(l.Name, text)
 			if issue != "" {
-				return room.showAgent(v, http.StatusBadRequest, g, &desk.Typed{Values: desk.NewTyped("name", g.Name).Values,
-					Errors: map[string]string{}, Error: l.Label + ": " + issue})
+				return room.showAgent(v, http.StatusBadRequest, g,
+					&desk.Typed{Values: desk.NewTyped("name", g.Name).Values,
+						Errors: map[string]string{}, Error: l.Label + ": " + issue})
 			}
 			limits[l.Name] = n
 		}
@@ -79,8 +80,8 @@ func (room *Room) saveAsking(v *desk.Visit) error {
 	if err := v.Do("agents.configure", input, nil); err != nil {
 		var f *fault.Fault
 		if errors.As(err, &f) && f.Status < 500 {
-			return room.showAgent(v, f.Status, g, &desk.Typed{Values: desk.NewTyped("name", g.Name).Values, Errors: map[string]string{},
-				Error: f.Sentence()})
+			return room.showAgent(v, f.Status, g, &desk.Typed{Values: desk.NewTyped("name", g.Name).Values,
+				Errors: map[string]string{}, Error: f.Sentence()})
 		}
 		return err
 	}

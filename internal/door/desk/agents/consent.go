@@ -67,7 +67,8 @@ func showConsent(v *desk.Visit, status int, r *grant.Request, problem string) er
 	if err != nil {
 		return err
 	}
-	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.ScopeOffline), Left: desk.Unaccepted(standings),
+	d := consentData{Request: r, Offline: slices.Contains(r.Scopes, grant.ScopeOffline),
+		Left: desk.Unaccepted(standings),
 		Next: v.R.URL.Path, Error: problem, Agree: "/agreements?next=" + url.QueryEscape(v.R.URL.Path),
 		NewAgent: "/agents/new?next=" + url.QueryEscape(v.R.URL.Path)}
 	if len(d.Left) == len(standings) {

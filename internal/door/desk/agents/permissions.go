@@ -95,7 +95,7 @@ func permissionWords(table map[string]string) (may, ask, not []string) {
 			if len(nouns) == 0 {
 				continue
 			}
-			text := desk.ActionWords[a] + " " + desk.And(nouns)
+			text := desk.ActionWords[a] + " " + desk.JoinAnd(nouns)
 			if len(nouns) == len(op.Resources()) {
 				text = desk.ActionWords[a] + " everything"
 				if level == "deny" {

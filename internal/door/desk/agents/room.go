@@ -50,7 +50,7 @@ func (room *Room) Join(d *desk.Desk) {
 	})
 }
 
-var _ = desk.AddSentences(map[string]string{
+var _ = desk.AddDoneTexts(map[string]string{
 	"renamed":     "Renamed.",
 	"activated":   "Activated. Clients that were connected before must reconnect.",
 	"deactivated": "Deactivated. Its clients are disconnected.", "disconnected": "Disconnected.",

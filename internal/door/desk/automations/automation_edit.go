@@ -146,7 +146,7 @@ func automationInput(v *desk.Visit, steps []typedStep) (desk.Fields, map[string]
 	}
 	inputs := make([]desk.Fields, len(steps))
 	for i, s := range steps {
-		input, wrong := s.input(v, stepName(i))
+		input, wrong := s.input(v, stepFieldPrefix(i))
 		maps.Copy(issues, wrong)
 		inputs[i] = desk.Fields{"operation": s.Operation, "input": input}
 		if s.SaveAs != "" {
@@ -162,8 +162,8 @@ func automationInput(v *desk.Visit, steps []typedStep) (desk.Fields, map[string]
 		"trigger":     t, "condition": desk.TextOrNull(condition), "steps": inputs}, issues
 }
 
-func showAutomationForm(v *desk.Visit, status int, title string, crumbs []desk.Crumb, d automationForm, steps []typedStep,
-	focus int) error {
+func showAutomationForm(v *desk.Visit, status int, title string, crumbs []desk.Crumb, d automationForm,
+	steps []typedStep, focus int) error {
 	d.Events, d.Choice, d.Every, d.Days = eventTypes(v), stepChoice(v), every, daysOfWeek
 	condition, data := d.Form.Values.Get("condition"), eventFields(v, d.Form.Values)
 	switch {
@@ -199,10 +199,10 @@ func inputHelp(o *op.Op) string {
 	}
 	var parts []string
 	if len(must) > 0 {
-		parts = append(parts, "Required: "+desk.And(must)+".")
+		parts = append(parts, "Required: "+desk.JoinAnd(must)+".")
 	}
 	if len(may) > 0 {
-		parts = append(parts, "Optional: "+desk.And(may)+".")
+		parts = append(parts, "Optional: "+desk.JoinAnd(may)+".")
 	}
 	return strings.Join(parts, " ")
 }
@@ -214,7 +214,8 @@ type shownEditor func(status int, f *desk.Typed, steps []typedStep, focus int, n
 // submitEditor handles the editor's form. It applies a button that changes the form,
 // tries the automation, or saves it with the operation unless there is a problem to
 // show first.
-func submitEditor(v *desk.Visit, operation string, extra desk.Fields, out any, show shownEditor) (saved bool, err error) {
+func submitEditor(v *desk.Visit, operation string, extra desk.Fields, out any, show shownEditor) (saved bool,
+	err error) {
 	steps := typedSteps(v)
 	f := &desk.Typed{Values: v.R.PostForm}
 	button, note := v.Value("do"), ""

@@ -159,12 +159,13 @@ func testAutomationPage(v *desk.Visit) error {
 	input, issue := parseObject(d.Form.Values.Get("input"))
 	if issue != "" {
 		status, d.Form.Errors = http.StatusBadRequest, map[string]string{"input": issue}
-	} else if d.Tried, err = previewAutomation(v, desk.Fields{"trigger": triggerFields(&a.Trigger), "condition": a.Condition,
-		"steps": a.Steps, "input": input}); err != nil {
+	} else if d.Tried, err = previewAutomation(v, desk.Fields{"trigger": triggerFields(&a.Trigger),
+		"condition": a.Condition, "steps": a.Steps, "input": input}); err != nil {
 		return err
 	}
 	return v.ShowView(status, "automation-test",
-		automationView("Test "+a.Name, automationCrumbs(desk.Crumb{Text: a.Name, Href: a.Path()}, desk.Crumb{Text: "Test"}), d))
+		automationView("Test "+a.Name, automationCrumbs(desk.Crumb{Text: a.Name, Href: a.Path()},
+			desk.Crumb{Text: "Test"}), d))
 }
 
 // triggerFields is a stored trigger as the operation takes it.

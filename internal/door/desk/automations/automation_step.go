@@ -48,12 +48,12 @@ type insertGroup struct {
 	Inserts []desk.Option // Value is the placeholder
 }
 
-func stepName(i int) string { return "steps." + strconv.Itoa(i) }
+func stepFieldPrefix(i int) string { return "steps." + strconv.Itoa(i) }
 
 // typedSteps reads the steps of the form.
 func typedSteps(v *desk.Visit) (steps []typedStep) {
 	for i := range maxSteps {
-		at := stepName(i)
+		at := stepFieldPrefix(i)
 		name := v.Value(at + ".operation")
 		if name == "" {
 			break
@@ -79,7 +79,7 @@ func setSteps(f *desk.Typed, steps []typedStep) {
 		}
 	}
 	for i, s := range steps {
-		at := stepName(i)
+		at := stepFieldPrefix(i)
 		f.Values.Set(at+".operation", s.Operation)
 		f.Values.Set(at+".saveAs", s.SaveAs)
 		if s.JSON {
@@ -304,7 +304,7 @@ func startingValues(o *op.Op, eventType string) map[string]string {
 
 // stepForm is a step as the editor shows it.
 func stepForm(v *desk.Visit, f *desk.Typed, i int, s *typedStep) stepFields {
-	at := stepName(i)
+	at := stepFieldPrefix(i)
 	out := stepFields{Index: i, Number: i + 1, At: at, Words: v.OperationWords(s.Operation), Operation: s.Operation,
 		Error: f.Errors[at+".operation"], First: i == 0, JSON: s.JSON,
 		SaveAs: f.Field(at+".saveAs", "Save the result as", "text",
@@ -377,7 +377,8 @@ func inputField(f *desk.Typed, at, name string, s *jsonschema.Schema, required b
 		in.Options = []desk.Option{{Text: "–"}}
 		for _, e := range s.Enum {
 			if text, ok := e.(string); ok {
-				in.Options = append(in.Options, desk.Option{Value: text, Text: desk.Capital(strings.ReplaceAll(text, "_", " "))})
+				in.Options = append(in.Options, desk.Option{Value: text,
+					Text: desk.Capital(strings.ReplaceAll(text, "_", " "))})
 			}
 		}
 	case "words":
@@ -435,7 +436,8 @@ func listInserts(v *desk.Visit, trigger url.Values, before []typedStep) (groups 
 		g := insertGroup{Label: label}
 		for _, name := range s.PropertyOrder {
 			if schemaKind(s.Properties[name]) != "object" {
-				g.Inserts = append(g.Inserts, desk.Option{Value: "{{ " + at + "." + name + " }}", Text: desk.Capital(spacedWords(name))})
+				g.Inserts = append(g.Inserts, desk.Option{Value: "{{ " + at + "." + name + " }}",
+					Text: desk.Capital(spacedWords(name))})
 			}
 		}
 		groups = append(groups, g)
@@ -446,7 +448,8 @@ func listInserts(v *desk.Visit, trigger url.Values, before []typedStep) (groups 
 			add(desk.EventWords(trigger.Get("trigger.event")), "event.data", s)
 		}
 	case "schedule":
-		groups = append(groups, insertGroup{"Schedule", []desk.Option{{Value: "{{ input.scheduledAt }}", Text: "When it was due"}}})
+		groups = append(groups, insertGroup{"Schedule",
+			[]desk.Option{{Value: "{{ input.scheduledAt }}", Text: "When it was due"}}})
 	}
 	for i := range before {
 		o := v.Catalog.Named(before[i].Operation)

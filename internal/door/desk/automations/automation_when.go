@@ -21,10 +21,13 @@ import (
 // What the lists cannot say is shown as it is stored.
 
 // every are the schedules that can be chosen.
-var every = []desk.Option{{Value: "hour", Text: "Every hour"}, {Value: "day", Text: "Every day"}, {Value: "weekdays", Text: "Monday to Friday"},
-	{Value: "week", Text: "Every week"}, {Value: "month", Text: "The 1st of every month"}, {Value: "cron", Text: "Something else (cron)"}}
+var every = []desk.Option{{Value: "hour", Text: "Every hour"}, {Value: "day", Text: "Every day"},
+	{Value: "weekdays", Text: "Monday to Friday"},
+	{Value: "week", Text: "Every week"}, {Value: "month", Text: "The 1st of every month"}, {Value: "cron",
+		Text: "Something else (cron)"}}
 
-var daysOfWeek = []desk.Option{{Value: "1", Text: "Monday"}, {Value: "2", Text: "Tuesday"}, {Value: "3", Text: "Wednesday"}, {Value: "4", Text: "Thursday"}, {Value: "5", Text: "Friday"},
+var daysOfWeek = []desk.Option{{Value: "1", Text: "Monday"}, {Value: "2", Text: "Tuesday"},
+	{Value: "3", Text: "Wednesday"}, {Value: "4", Text: "Thursday"}, {Value: "5", Text: "Friday"},
 	{Value: "6", Text: "Saturday"}, {Value: "0", Text: "Sunday"}}
 
 // typedCron is the schedule that was chosen, as cron.
@@ -96,7 +99,8 @@ type checks struct {
 }
 
 // comparisons are the ways to compare. Those of the first half take a value.
-var comparisons = []desk.Option{{Value: "is", Text: "is"}, {Value: "not", Text: "is not"}, {Value: "contains", Text: "contains"}, {Value: "starts", Text: "starts with"},
+var comparisons = []desk.Option{{Value: "is", Text: "is"}, {Value: "not", Text: "is not"},
+	{Value: "contains", Text: "contains"}, {Value: "starts", Text: "starts with"},
 	{Value: "over", Text: "is more than"}, {Value: "under", Text: "is less than"},
 	{Value: "set", Text: "is filled in"}, {Value: "empty", Text: "is empty"}, {Value: "changed", Text: "was changed"}}
 

@@ -50,8 +50,8 @@ func (e *shownExecution) Given() string {
 
 // executionSheet lists a page of executions, narrowed to the status in the
 // address.
-func listExecutions(v *desk.Visit, operation string, input desk.Fields, rows *desk.Sheet[shownExecution], filters *[]desk.StatusLink,
-	filtered *bool) (err error) {
+func listExecutions(v *desk.Visit, operation string, input desk.Fields, rows *desk.Sheet[shownExecution],
+	filters *[]desk.StatusLink, filtered *bool) (err error) {
 	words, status := v.StatusLinks("queued", "running", "succeeded", "failed", "canceled", "skipped")
 	if status != "" {
 		input["status"] = status
@@ -69,7 +69,7 @@ type executionRow struct {
 	Gone bool
 }
 
-func withName(names map[id.ID]string, e shownExecution) executionRow {
+func newExecutionRow(names map[id.ID]string, e shownExecution) executionRow {
 	name, ok := names[e.AutomationID]
 	if !ok {
 		name = "A deleted automation"
@@ -108,7 +108,8 @@ func executionsPage(v *desk.Visit) error {
 		Filtered bool
 	}{}
 	var found desk.Sheet[shownExecution]
-	if err := listExecutions(v, "automation_executions.list", desk.Fields{}, &found, &d.Filters, &d.Filtered); err != nil {
+	if err := listExecutions(v, "automation_executions.list", desk.Fields{}, &found, &d.Filters,
+		&d.Filtered); err != nil {
 		return err
 	}
 	d.Rows.Earlier, d.Rows.Later = found.Earlier, found.Later
@@ -117,7 +118,7 @@ func executionsPage(v *desk.Visit) error {
 		return err
 	}
 	for _, e := range found.Rows {
-		d.Rows.Rows = append(d.Rows.Rows, withName(names, e))
+		d.Rows.Rows = append(d.Rows.Rows, newExecutionRow(names, e))
 	}
 	return v.ShowView(http.StatusOK, "executions", executionView("Executions", executionCrumbs(), d))
 }
@@ -136,7 +137,7 @@ func readExecution(v *desk.Visit) (*executionRow, error) {
 		return nil, err
 	}
 	names, err := automationNames(v)
-	row := withName(names, e)
+	row := newExecutionRow(names, e)
 	return &row, err
 }
 
@@ -178,7 +179,8 @@ func showExecution(v *desk.Visit, status int, e *executionRow, problem string) e
 }
 
 func newShownRun(v *desk.Visit, live bool, s automation.StepRun) shownRun {
-	r := shownRun{StepRun: s, Words: v.OperationWords(s.Operation), In: desk.Data{Label: "Input", Text: desk.IndentJSON(string(s.Input))}}
+	r := shownRun{StepRun: s, Words: v.OperationWords(s.Operation),
+		In: desk.Data{Label: "Input", Text: desk.IndentJSON(string(s.Input))}}
 	switch {
 	case s.Error != nil && (s.CompletedAt != nil || !live):
 		r.State, r.Mark = desk.Pill{Text: "failed", Tone: "bad"}, "bad"

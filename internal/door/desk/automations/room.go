@@ -43,7 +43,7 @@ func Join(d *desk.Desk) {
 	})
 }
 
-var _ = desk.AddSentences(map[string]string{
+var _ = desk.AddDoneTexts(map[string]string{
 	"paused":        "Paused. Executions that had not begun are canceled.",
 	"resumed":       "Active again.",
 	"hook-enabled":  "Enabled. It receives events from now on.",

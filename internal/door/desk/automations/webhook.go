@@ -182,7 +182,8 @@ func deliveryPage(v *desk.Visit) error {
 	if err := v.Do("webhooks.deliveries.get", desk.Fields{"id": w.ID, "deliveryId": ref}, &d); err != nil {
 		return err
 	}
-	page := webhookView(d.Event(), webhookCrumbs(desk.Crumb{Text: w.Host(), Href: webhookPath(w.ID)}, desk.Crumb{Text: "Delivery"}), struct {
+	page := webhookView(d.Event(), webhookCrumbs(desk.Crumb{Text: w.Host(), Href: webhookPath(w.ID)},
+		desk.Crumb{Text: "Delivery"}), struct {
 		Webhook  *shownWebhook
 		Delivery *shownDelivery
 	}{w, &d})

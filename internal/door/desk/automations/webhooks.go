@@ -43,7 +43,7 @@ func (w *shownWebhook) EventWords() string {
 		}
 		words = append(words, desk.EventWords(e))
 	}
-	return desk.And(words)
+	return desk.JoinAnd(words)
 }
 
 // State is its status as a coloured word.
@@ -84,7 +84,8 @@ func webhooksPage(v *desk.Visit) error {
 	for i, w := range hooks.Rows {
 		refs[i] = w.ID
 	}
-	last, err := desk.NewestByID(v, "webhooks.deliveries.newest", refs, func(d *shownDelivery) id.ID { return d.WebhookID })
+	last, err := desk.NewestByID(v, "webhooks.deliveries.newest", refs,
+		func(d *shownDelivery) id.ID { return d.WebhookID })
 	if err != nil {
 		return err
 	}

@@ -32,16 +32,16 @@ func Join(d *desk.Desk) {
 }
 
 var files = &desk.Noun[file.File]{
-	Path: "files", Type: "file", One: "file", Many: "files", Icon: "folder", NoNew: true,
-	Lead: "Contracts, pictures and whatever you attach to mail. Choose a file above, or drop it on this page.",
-	Seek: "Name",
-	Table: []desk.Column[file.File]{
+	Path: "files", Type: "file", One: "file", Many: "files", Icon: "folder", NoCreate: true,
+	EmptyText:  "Contracts, pictures and whatever you attach to mail. Choose a file above, or drop it on this page.",
+	SearchHint: "Name",
+	Columns: []desk.Column[file.File]{
 		{Head: "Name", Sort: "name", Cell: func(_ *desk.Visit, f *file.File) desk.Cell { return desk.Text(f.Name) }},
 		{Head: "Kind", Width: "w2", Fold: "two", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
 			return desk.Text(kind(f.ContentType))
 		}},
 		{Head: "Folder", Width: "w3", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
-			return desk.To("folders", f.FolderID)
+			return desk.LinkTo("folders", f.FolderID)
 		}},
 		{Head: "Size", Width: "w1", End: true, Fold: "three", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
 			return desk.Text(desk.Size(f.SizeBytes))
@@ -49,35 +49,36 @@ var files = &desk.Noun[file.File]{
 		{Head: "Added", Sort: "createdAt", Width: "w1", End: true, Fold: "four",
 			Cell: func(v *desk.Visit, f *file.File) desk.Cell { return v.At(&f.CreatedAt) }},
 	},
-	Filters: []desk.Filter{{Field: "folderId", Word: "Folder", Ref: "folders", Only: true}},
-	Before:  "files-above",
-	About:   aboutList,
-	Narrow: func(_ *desk.Visit, in desk.Fields) { // a search looks everywhere, a list into one folder
+	Filters:       []desk.Filter{{Field: "folderId", Label: "Folder", Ref: "folders", HideChoice: true}},
+	AboveTemplate: "files-above",
+	AboveData:     aboutList,
+	AdjustQuery: func(_ *desk.Visit, in desk.Fields) { // a search looks everywhere, a list into one folder
 		if in["folderId"] == nil && in["query"] == nil {
 			in["folderId"] = "none"
 		}
 	},
 	Name: func(_ *desk.Visit, f *file.File) string { return f.Name },
-	Line: func(_ *desk.Visit, f *file.File) desk.Line {
+	ListLine: func(_ *desk.Visit, f *file.File) desk.Line {
 		return desk.Line{Icon: "file", Text: f.Name, Faint: desk.Size(f.SizeBytes)}
 	},
 	Fields: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "folderId", Word: "Folder", Ref: "folders"},
-		{Field: "contentType", Word: "Kind", Fixed: true, Shown: func(_ *desk.Visit, row any) desk.Cell {
+		{Field: "name", Label: "Name"},
+		{Field: "folderId", Label: "Folder", Ref: "folders"},
+		{Field: "contentType", Label: "Kind", ReadOnly: true, Show: func(_ *desk.Visit, row any) desk.Cell {
 			return desk.Text(kind(row.(*file.File).ContentType))
 		}},
-		{Field: "sizeBytes", Word: "Size", Fixed: true, Shown: func(_ *desk.Visit, row any) desk.Cell {
+		{Field: "sizeBytes", Label: "Size", ReadOnly: true, Show: func(_ *desk.Visit, row any) desk.Cell {
 			return desk.Text(desk.Size(row.(*file.File).SizeBytes))
 		}},
-		{Field: "createdAt", Word: "Added", Fixed: true, Shown: func(v *desk.Visit, row any) desk.Cell {
+		{Field: "createdAt", Label: "Added", ReadOnly: true, Show: func(v *desk.Visit, row any) desk.Cell {
 			return v.At(&row.(*file.File).CreatedAt)
 		}},
 	},
 	Actions: []desk.Action[file.File]{
-		{Key: "download", Word: "Download", Icon: "export", Main: true, To: func(_ *desk.Visit, f *file.File) string {
-			return "/files/" + string(f.ID) + "/content?save=yes"
-		}},
+		{Key: "download", Label: "Download", Icon: "export", IsMain: true,
+			Link: func(_ *desk.Visit, f *file.File) string {
+				return "/files/" + string(f.ID) + "/content?save=yes"
+			}},
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[file.AccessLink]{Key: "access-links", Ops: "files.access_links", Param: "accessLinkId",
@@ -97,24 +98,24 @@ var files = &desk.Noun[file.File]{
 				return line
 			}},
 	},
-	Parts: []desk.Part[file.File]{linkForm},
-	Above: []desk.Part[file.File]{preview},
+	SideSections: []desk.Part[file.File]{linkForm},
+	MainSections: []desk.Part[file.File]{preview},
 }
 
 var folders = &desk.Noun[file.Folder]{
-	Path: "folders", Type: "folder", One: "folder", Many: "folders", Icon: "folder", Rail: "files", NoNew: true,
-	Front: func(v *desk.Visit) error { return v.Redirect("/files") },
-	Name:  func(_ *desk.Visit, f *file.Folder) string { return f.Name },
-	Line: func(_ *desk.Visit, f *file.Folder) desk.Line {
+	Path: "folders", Type: "folder", One: "folder", Many: "folders", Icon: "folder", RailKey: "files", NoCreate: true,
+	ListPage: func(v *desk.Visit) error { return v.Redirect("/files") },
+	Name:     func(_ *desk.Visit, f *file.Folder) string { return f.Name },
+	ListLine: func(_ *desk.Visit, f *file.Folder) desk.Line {
 		return desk.Line{Icon: "folder", Text: f.Name}
 	},
 	Fields: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "parentFolderId", Word: "Inside of", Ref: "folders"},
+		{Field: "name", Label: "Name"},
+		{Field: "parentFolderId", Label: "Inside of", Ref: "folders"},
 	},
-	Actions: []desk.Action[file.Folder]{{Key: "open", Word: "Open", Icon: "folder", Main: true,
-		To: func(_ *desk.Visit, f *file.Folder) string { return "/files?folderId=" + string(f.ID) }}},
-	Ask: func(*desk.Visit, *file.Folder) (string, []string) {
+	Actions: []desk.Action[file.Folder]{{Key: "open", Label: "Open", Icon: "folder", IsMain: true,
+		Link: func(_ *desk.Visit, f *file.Folder) string { return "/files?folderId=" + string(f.ID) }}},
+	DeleteWarning: func(*desk.Visit, *file.Folder) (string, []string) {
 		return "The folder must be empty. You can undo this right after.", nil
 	},
 }

@@ -9,60 +9,60 @@ import (
 
 var businesses = &desk.Noun[business.Business]{
 	Path: "businesses", Type: "business", One: "business", Many: "businesses", Icon: "store",
-	Lead: "What you send carries the name of a business.",
-	Table: []desk.Column[business.Business]{
+	EmptyText: "What you send carries the name of a business.",
+	Columns: []desk.Column[business.Business]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
-			return desk.Named(b.Name, "co")
+			return desk.NameCell(b.Name, "co")
 		}},
 		{Head: "Legal name", Fold: "two", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
-			return desk.Opt(b.LegalName)
+			return desk.OptionalText(b.LegalName)
 		}},
 		{Head: "Industry", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
-			return desk.Opt(b.Industry)
+			return desk.OptionalText(b.Industry)
 		}},
 		{Head: "Time zone", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
 			return desk.Text(b.Timezone)
 		}},
 	},
-	Filters: []desk.Filter{{Field: "createdAfter", Word: "Added after", Day: true, Only: true}},
+	Filters: []desk.Filter{{Field: "createdAfter", Label: "Added after", ByDay: true, HideChoice: true}},
 	Name:    func(_ *desk.Visit, b *business.Business) string { return b.Name },
-	Line: func(_ *desk.Visit, b *business.Business) desk.Line {
-		return desk.Line{Avatar: desk.Face(b.Name, "co"), Text: b.Name}
+	ListLine: func(_ *desk.Visit, b *business.Business) desk.Line {
+		return desk.Line{Avatar: desk.AvatarOf(b.Name, "co"), Text: b.Name}
 	},
-	Shape: func(*business.Business) string { return "co" },
+	AvatarShape: func(*business.Business) string { return "co" },
 	Fields: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "legalName", Word: "Legal name"},
-		{Field: "description", Word: "Description"},
-		{Field: "industry", Word: "Industry"},
-		{Field: "timezone", Word: "Time zone", Help: "Like Europe/London."},
-		{Field: "locale", Word: "Language", Help: "How dates and sums are written, like en-US or de-DE."},
-		{Field: "currency", Word: "Currency", Help: "Three letters, like usd or eur."},
-		{Field: "logoFileId", Word: "Logo", Ref: "files", Help: "A PNG or JPEG among your files."},
-		{Field: "accentColor", Word: "Color", Hint: "#1f4e79", Help: "Of your invoices, and of the button in mail."},
-		{Field: "paymentInstructions", Word: "How to pay", Help: "Printed on invoices until they are paid."},
-		{Field: "iban", Word: "IBAN", Help: "Where customers pay to. Printed on invoices until they are paid."},
-		{Field: "bic", Word: "BIC"},
-		{Field: "bankName", Word: "Bank"},
+		{Field: "name", Label: "Name"},
+		{Field: "legalName", Label: "Legal name"},
+		{Field: "description", Label: "Description"},
+		{Field: "industry", Label: "Industry"},
+		{Field: "timezone", Label: "Time zone", Help: "Like Europe/London."},
+		{Field: "locale", Label: "Language", Help: "How dates and sums are written, like en-US or de-DE."},
+		{Field: "currency", Label: "Currency", Help: "Three letters, like usd or eur."},
+		{Field: "logoFileId", Label: "Logo", Ref: "files", Help: "A PNG or JPEG among your files."},
+		{Field: "accentColor", Label: "Color", Hint: "#1f4e79", Help: "Of your invoices, and of the button in mail."},
+		{Field: "paymentInstructions", Label: "How to pay", Help: "Printed on invoices until they are paid."},
+		{Field: "iban", Label: "IBAN", Help: "Where customers pay to. Printed on invoices until they are paid."},
+		{Field: "bic", Label: "BIC"},
+		{Field: "bankName", Label: "Bank"},
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[business.BusinessOffering]{Key: "offerings", Ops: "businesses.offerings", Param: "offeringId",
 			Head: "What you offer", One: "product or service", Wide: true, Limit: 50,
-			Lead: "Products and services, with their prices.",
+			EmptyText: "Products and services, with their prices.",
 			Table: []desk.Column[business.BusinessOffering]{
 				{Head: "Name", Cell: func(_ *desk.Visit,
 					o *business.BusinessOffering) desk.Cell {
 					return desk.Text(o.Name)
 				}},
 				{Head: "Kind", Width: "w1", Cell: func(_ *desk.Visit, o *business.BusinessOffering) desk.Cell {
-					return desk.Opt(o.Kind)
+					return desk.OptionalText(o.Kind)
 				}},
 				{Head: "Price", Width: "w2", End: true, Fold: "three",
 					Cell: func(v *desk.Visit, o *business.BusinessOffering) desk.Cell {
 						if o.PriceCents == nil {
 							return desk.Text("")
 						}
-						c := v.Sum(*o.PriceCents, o.Currency)
+						c := v.MoneyCell(*o.PriceCents, o.Currency)
 						if o.Unit != nil && *o.Unit != "" {
 							c.Text += " / " + *o.Unit
 						}
@@ -75,18 +75,18 @@ var businesses = &desk.Noun[business.Business]{
 					return desk.State(desk.Pill{Text: "not offered"})
 				}},
 			},
-			Fields: []desk.Field{{Field: "name", Word: "Name"}, {Field: "kind", Word: "Kind"},
-				{Field: "priceCents", Word: "Price", Kind: "money"}, {Field: "unit", Word: "Per", Hint: "hour"},
-				{Field: "description", Word: "Description"}, {Field: "isActive", Word: "Offered now",
-					Start: func(*desk.Visit) string { return "yes" }}}},
+			Fields: []desk.Field{{Field: "name", Label: "Name"}, {Field: "kind", Label: "Kind"},
+				{Field: "priceCents", Label: "Price", Kind: "money"}, {Field: "unit", Label: "Per", Hint: "hour"},
+				{Field: "description", Label: "Description"}, {Field: "isActive", Label: "Offered now",
+					StartText: func(*desk.Visit) string { return "yes" }}}},
 		&desk.Child[business.BusinessOnlinePresence]{Key: "online-presences", Ops: "businesses.online_presences",
 			Param: "onlinePresenceId", Head: "On the web", One: "web page",
 			Line: func(_ *desk.Visit, p *business.BusinessOnlinePresence) desk.Line {
 				return desk.Line{Text: p.URL, Faint: desk.Choice(p.Kind)}
 			},
-			Fields: []desk.Field{{Field: "url", Word: "Address", Hint: "https://example.com"},
-				{Field: "kind", Word: "Where"}, {Field: "handle", Word: "Handle"},
-				{Field: "description", Word: "Description"}}},
+			Fields: []desk.Field{{Field: "url", Label: "Address", Hint: "https://example.com"},
+				{Field: "kind", Label: "Where"}, {Field: "handle", Label: "Handle"},
+				{Field: "description", Label: "Description"}}},
 		&desk.Child[business.BusinessPhysicalPresence]{Key: "physical-presences", Ops: "businesses.physical_presences",
 			Param: "physicalPresenceId", Head: "Places", One: "place",
 			Line: func(_ *desk.Visit, p *business.BusinessPhysicalPresence) desk.Line {
@@ -96,19 +96,19 @@ var businesses = &desk.Noun[business.Business]{
 				}
 				return l
 			},
-			Fields: []desk.Field{{Field: "name", Word: "Name"}, {Field: "address", Word: "Address"},
-				{Field: "description", Word: "Description"}}},
+			Fields: []desk.Field{{Field: "name", Label: "Name"}, {Field: "address", Label: "Address"},
+				{Field: "description", Label: "Description"}}},
 		&desk.Child[invoice.ReminderRule]{Key: "invoice-reminders", Ops: "businesses.invoice_reminders",
 			Param: "invoiceReminderId", Head: "Reminders", One: "reminder",
-			Lead: "Customers are reminded of unpaid invoices on these days.",
+			EmptyText: "Customers are reminded of unpaid invoices on these days.",
 			Line: func(_ *desk.Visit, r *invoice.ReminderRule) desk.Line {
 				return desk.Line{Text: reminderWords(r.DaysAfterDue)}
 			},
-			Fields: []desk.Field{{Field: "daysAfterDue", Word: "Days after the due date",
+			Fields: []desk.Field{{Field: "daysAfterDue", Label: "Days after the due date",
 				Help: "A negative number is before it."}}},
 	},
-	Parts: []desk.Part[business.Business]{people.Properties[business.Business]("businesses"), places},
-	Above: []desk.Part[business.Business]{profile, people.Suggestions[business.Business]("businesses")},
+	SideSections: []desk.Part[business.Business]{people.Properties[business.Business]("businesses"), places},
+	MainSections: []desk.Part[business.Business]{profile, people.Suggestions[business.Business]("businesses")},
 }
 
 func reminderWords(days int64) string {
@@ -122,11 +122,11 @@ func reminderWords(days int64) string {
 }
 
 var profileFields = []desk.Field{
-	{Field: "tagline", Word: "Tagline", Kind: "text"}, {Field: "about", Word: "About", Kind: "area"},
-	{Field: "mission", Word: "Mission", Kind: "area"}, {Field: "toneOfVoice", Word: "Tone of voice", Kind: "text"},
-	{Field: "audience", Word: "Audience", Kind: "text"}, {Field: "foundedOn", Word: "Founded"},
-	{Field: "taxId", Word: "Tax id"}, {Field: "email", Word: "Email"}, {Field: "phone", Word: "Phone"},
-	{Field: "website", Word: "Website"},
+	{Field: "tagline", Label: "Tagline", Kind: "text"}, {Field: "about", Label: "About", Kind: "area"},
+	{Field: "mission", Label: "Mission", Kind: "area"}, {Field: "toneOfVoice", Label: "Tone of voice", Kind: "text"},
+	{Field: "audience", Label: "Audience", Kind: "text"}, {Field: "foundedOn", Label: "Founded"},
+	{Field: "taxId", Label: "Tax id"}, {Field: "email", Label: "Email"}, {Field: "phone", Label: "Phone"},
+	{Field: "website", Label: "Website"},
 }
 
 // profile is what the business says about itself, read by agents and shown on

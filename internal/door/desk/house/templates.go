@@ -16,13 +16,13 @@ var templateKeys = map[string]string{"invoice": "Invoices", "invoice_reminder": 
 	"payment_receipt": "Receipts"}
 
 var templates = &desk.Noun[template.EmailTemplate]{
-	Path: "templates", Ops: "email_templates", Type: "email_template", Rail: "businesses",
+	Path: "templates", Ops: "email_templates", Type: "email_template", RailKey: "businesses",
 	One: "template", Many: "templates", Title: "Email templates", Icon: "template",
-	Lead: "A template is an email that you write once and send often. {{name}} stands for what changes.",
-	Seek: "Name", By: "name",
-	Tabs: []desk.Tab{{Word: "In use", Query: "status=active"}, {Word: "Archived", Query: "status=archived"},
-		{Word: "All"}},
-	Table: []desk.Column[template.EmailTemplate]{
+	EmptyText:  "A template is an email that you write once and send often. {{name}} stands for what changes.",
+	SearchHint: "Name", SearchField: "name",
+	Tabs: []desk.Tab{{Label: "In use", Query: "status=active"}, {Label: "Archived", Query: "status=archived"},
+		{Label: "All"}},
+	Columns: []desk.Column[template.EmailTemplate]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
 			return desk.Text(t.Name)
 		}},
@@ -38,9 +38,9 @@ var templates = &desk.Noun[template.EmailTemplate]{
 		{Head: "Changed", Sort: "updatedAt", Width: "w1", End: true, Fold: "four",
 			Cell: func(v *desk.Visit, t *template.EmailTemplate) desk.Cell { return v.At(&t.UpdatedAt) }},
 	},
-	Filters: []desk.Filter{{Field: "status", Word: "Status", Only: true}},
+	Filters: []desk.Filter{{Field: "status", Label: "Status", HideChoice: true}},
 	Name:    func(_ *desk.Visit, t *template.EmailTemplate) string { return t.Name },
-	Line: func(_ *desk.Visit, t *template.EmailTemplate) desk.Line {
+	ListLine: func(_ *desk.Visit, t *template.EmailTemplate) desk.Line {
 		return desk.Line{Icon: "template", Text: t.Name, Faint: t.Subject}
 	},
 	State: func(_ *desk.Visit, t *template.EmailTemplate) desk.Pill {
@@ -50,26 +50,27 @@ var templates = &desk.Noun[template.EmailTemplate]{
 		return desk.Pill{}
 	},
 	Fields: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "subject", Word: "Subject"},
-		{Field: "body", Word: "Text", Kind: "code"},
-		{Field: "bodyFormat", Word: "Written in"},
-		{Field: "templateKey", Word: "Used for", Words: templateKeys,
+		{Field: "name", Label: "Name"},
+		{Field: "subject", Label: "Subject"},
+		{Field: "body", Label: "Text", Kind: "code"},
+		{Field: "bodyFormat", Label: "Written in"},
+		{Field: "templateKey", Label: "Used for", ChoiceLabels: templateKeys,
 			Help: "Frontdesk uses it for these emails automatically."},
-		{Field: "status", Word: "Status", Words: map[string]string{"active": "In use"}},
-		{Field: "description", Word: "Description"},
-		{Field: "variables", Word: "Placeholders", Fixed: true},
+		{Field: "status", Label: "Status", ChoiceLabels: map[string]string{"active": "In use"}},
+		{Field: "description", Label: "Description"},
+		{Field: "variables", Label: "Placeholders", ReadOnly: true},
 	},
 	Form: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "bodyFormat", Word: "Written in"},
-		{Field: "subject", Word: "Subject", Wide: true},
-		{Field: "body", Word: "Text", Kind: "area",
+		{Field: "name", Label: "Name"},
+		{Field: "bodyFormat", Label: "Written in"},
+		{Field: "subject", Label: "Subject", Wide: true},
+		{Field: "body", Label: "Text", Kind: "area",
 			Help: "{{name}} stands for a value that is filled in when it is sent."},
-		{Field: "templateKey", Word: "Used for", Words: templateKeys},
-		{Field: "description", Word: "Description"},
+		{Field: "templateKey", Label: "Used for", ChoiceLabels: templateKeys},
+		{Field: "description", Label: "Description"},
 	},
-	Above: []desk.Part[template.EmailTemplate]{func(_ *desk.Visit, t *template.EmailTemplate) (*desk.Section, error) {
+	MainSections: []desk.Part[template.EmailTemplate]{func(_ *desk.Visit, t *template.EmailTemplate) (*desk.Section,
+		error) {
 		return &desk.Section{Head: "How it looks", Name: "mail-frame", Data: map[string]string{
 			"Src": "/templates/" + string(t.ID) + "/preview", "Title": t.Subject}}, nil
 	}},
@@ -90,7 +91,7 @@ func preview(v *desk.Visit) error {
 		Text *string `json:"text"`
 	}
 	in := desk.Fields{"id": ref, "variables": samples(t.Variables)}
-	house := v.House()
+	house := v.CurrentBusiness()
 	if house.ID != "" {
 		in["businessId"] = house.ID
 	}

@@ -39,5 +39,6 @@ func showUnsubscribe(v *desk.Visit, operation, title string) error {
 	case !s.Subscribed:
 		title = "You are unsubscribed"
 	}
-	return v.ShowView(http.StatusOK, "unsubscribe", desk.View{Title: title, Bare: true, Data: unsubscribeData{Subscription: s}})
+	return v.ShowView(http.StatusOK, "unsubscribe",
+		desk.View{Title: title, Bare: true, Data: unsubscribeData{Subscription: s}})
 }

@@ -15,10 +15,10 @@ import (
 // pages are made by hand.
 var threads = &desk.Noun[message.Thread]{
 	Path: "inbox", Ops: "threads", Type: "thread", One: "conversation", Many: "conversations", Icon: "mail",
-	NoNew: true, Seek: "Subject, person",
-	Front: showInbox, Page: showThread,
+	NoCreate: true, SearchHint: "Subject, person",
+	ListPage: showInbox, ObjectPage: showThread,
 	Name: func(_ *desk.Visit, t *message.Thread) string { return subject(t.Subject) },
-	Line: func(v *desk.Visit, t *message.Thread) desk.Line {
+	ListLine: func(v *desk.Visit, t *message.Thread) desk.Line {
 		l := desk.Line{Icon: "mail", Text: subject(t.Subject), Time: v.When(t.LastMessageAt), Pill: standing(v, t)}
 		if t.ContactID != nil {
 			l.Ref = &desk.Ref{Path: "contacts", ID: *t.ContactID}
@@ -26,10 +26,10 @@ var threads = &desk.Noun[message.Thread]{
 		return l
 	},
 	Fields: []desk.Field{
-		{Field: "status", Word: "Status"}, {Field: "assigneeId", Word: "Assigned to", Ref: "members"},
-		{Field: "snoozedUntil", Word: "Snoozed until"}, {Field: "subject", Word: "Subject"},
-		{Field: "unread", Word: "Unread"}, {Field: "contactId", Word: "Contact", Ref: "contacts"},
-		{Field: "customerId", Word: "Customer", Ref: "customers"},
+		{Field: "status", Label: "Status"}, {Field: "assigneeId", Label: "Assigned to", Ref: "members"},
+		{Field: "snoozedUntil", Label: "Snoozed until"}, {Field: "subject", Label: "Subject"},
+		{Field: "unread", Label: "Unread"}, {Field: "contactId", Label: "Contact", Ref: "contacts"},
+		{Field: "customerId", Label: "Customer", Ref: "customers"},
 	},
 }
 
@@ -75,7 +75,7 @@ type tab struct {
 type line struct {
 	Href, Who, Subject, Preview string
 	Avatar                      *desk.Avatar
-	Time                        *desk.Moments
+	Time                        *desk.TimeText
 	Pills                       []desk.Pill
 	Unread, On                  bool
 }
@@ -201,8 +201,8 @@ func (d *inboxData) fillLines(v *desk.Visit, rows []message.Thread, q url.Values
 	}
 	for i := range rows {
 		t := &rows[i]
-		l := line{Href: at("/inbox/"+string(t.ID), q), Subject: subject(t.Subject), Who: names[desk.Ptr(t.ContactID)],
-			Time: v.When(t.LastMessageAt), Unread: t.Unread, On: t.ID == open}
+		l := line{Href: at("/inbox/"+string(t.ID), q), Subject: subject(t.Subject),
+			Who: names[desk.IDOrEmpty(t.ContactID)], Time: v.When(t.LastMessageAt), Unread: t.Unread, On: t.ID == open}
 		if m := t.LastMessage; m != nil {
 			l.Preview = m.Preview
 			if l.Who == "" {
@@ -226,7 +226,7 @@ func (d *inboxData) fillLines(v *desk.Visit, rows []message.Thread, q url.Values
 		if l.Who == "" {
 			l.Who = "(nobody)"
 		}
-		l.Avatar = desk.Face(l.Who, "")
+		l.Avatar = desk.AvatarOf(l.Who, "")
 		if t.Unread {
 			d.Unread++
 		}

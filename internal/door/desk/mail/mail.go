@@ -34,7 +34,7 @@ var _ = desk.AddCounter("inbox", func(*desk.Visit) (string, desk.Fields) {
 	return "threads.list", desk.Fields{"unread": true, "status": []string{"open"}}
 })
 
-var _ = desk.AddSentences(map[string]string{
+var _ = desk.AddDoneTexts(map[string]string{
 	"closed": "Closed.", "opened": "Open again.", "waits": "It waits for their answer now.", "assigned": "Assigned.",
 	"unassigned": "Nobody takes care of it now.", "snoozed": "Snoozed.", "awake": "It is back in the inbox.",
 	"unread": "Marked as unread.", "drafted": "Draft saved. Nobody has received it.", "discarded": "Draft deleted.",

@@ -18,17 +18,17 @@ import (
 
 // outbox is what was written here: sent, on its way, scheduled, failed.
 var outbox = &desk.Noun[message.Message]{
-	Path: "outbox", Ops: "messages", One: "mail", Many: "mail", Title: "Outbox", Icon: "send", Rail: "inbox",
-	NoNew: true, Kept: true, Alone: true, Makes: "Write a mail", Maker: "/inbox/new",
-	Lead: "What you, your agents and automations send appears here, as its reader sees it.",
-	Seek: "Subject, address, text",
+	Path: "outbox", Ops: "messages", One: "mail", Many: "mail", Title: "Outbox", Icon: "send", RailKey: "inbox",
+	NoCreate: true, ReadOnly: true, HideFromSearch: true, CreateLabel: "Write a mail", CreatePage: "/inbox/new",
+	EmptyText:  "What you, your agents and automations send appears here, as its reader sees it.",
+	SearchHint: "Subject, address, text",
 	Tabs: []desk.Tab{
-		{Word: "All"}, {Word: "Scheduled", Query: "status=scheduled"},
-		{Word: "On its way", Query: "status=queued&status=sending"},
-		{Word: "Sent", Query: "status=sent&status=delivered"},
-		{Word: "Not delivered", Query: "status=failed&status=bounced"}, {Word: "Drafts", Query: "status=draft"},
+		{Label: "All"}, {Label: "Scheduled", Query: "status=scheduled"},
+		{Label: "On its way", Query: "status=queued&status=sending"},
+		{Label: "Sent", Query: "status=sent&status=delivered"},
+		{Label: "Not delivered", Query: "status=failed&status=bounced"}, {Label: "Drafts", Query: "status=draft"},
 	},
-	Table: []desk.Column[message.Message]{
+	Columns: []desk.Column[message.Message]{
 		{Head: "Subject", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell {
 			return desk.Text(subject(m.Subject))
 		}},
@@ -41,20 +41,20 @@ var outbox = &desk.Noun[message.Message]{
 		{Head: "Written", Sort: "createdAt", Width: "w1", Fold: "three", End: true,
 			Cell: func(v *desk.Visit, m *message.Message) desk.Cell { return v.At(&m.CreatedAt) }},
 	},
-	Filters: []desk.Filter{{Field: "status", Word: "State", Only: true},
-		{Field: "contactId", Word: "Contact", Ref: "contacts", Only: true},
-		{Field: "createdAfter", Word: "Written after", Day: true},
-		{Field: "createdBefore", Word: "Written before", Day: true}},
-	Narrow: func(_ *desk.Visit, in desk.Fields) { in["direction"] = []string{message.Outbound} },
-	Name:   func(_ *desk.Visit, m *message.Message) string { return subject(m.Subject) },
-	Line: func(v *desk.Visit, m *message.Message) desk.Line {
+	Filters: []desk.Filter{{Field: "status", Label: "State", HideChoice: true},
+		{Field: "contactId", Label: "Contact", Ref: "contacts", HideChoice: true},
+		{Field: "createdAfter", Label: "Written after", ByDay: true},
+		{Field: "createdBefore", Label: "Written before", ByDay: true}},
+	AdjustQuery: func(_ *desk.Visit, in desk.Fields) { in["direction"] = []string{message.Outbound} },
+	Name:        func(_ *desk.Visit, m *message.Message) string { return subject(m.Subject) },
+	ListLine: func(v *desk.Visit, m *message.Message) desk.Line {
 		l := desk.Line{Icon: "mail", Text: subject(m.Subject), Faint: m.From, Time: v.When(m.CreatedAt)}
 		if m.Direction == message.Outbound {
 			l.Faint, l.Pill, l.Icon = strings.Join(m.To, ", "), Fate(v, m), "send"
 		}
 		return l
 	},
-	Page: showMail,
+	ObjectPage: showMail,
 }
 
 func joinOutbox(d *desk.Desk) {

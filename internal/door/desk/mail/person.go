@@ -43,7 +43,7 @@ func person(v *desk.Visit, t *message.Thread, d *threadData) (*personData, error
 		return nil, err
 	}
 	p.Name, p.Href = people.Name(&c), "/contacts/"+string(c.ID)
-	p.Avatar = desk.Face(p.Name, "xl")
+	p.Avatar = desk.AvatarOf(p.Name, "xl")
 	words := []string{}
 	for _, s := range []*string{c.JobTitle, c.OrganizationName} {
 		if s != nil && *s != "" && *s != p.Name {
@@ -70,13 +70,13 @@ func (p *personData) stranger(v *desk.Visit, t *message.Thread, d *threadData) e
 			p.Add = "/inbox/" + string(t.ID) + "/contact"
 		}
 	}
-	p.Avatar = desk.Face(p.Name, "xl")
+	p.Avatar = desk.AvatarOf(p.Name, "xl")
 	return nil
 }
 
 // fill adds the customer, the balance, invoices, tasks and earlier threads.
 func (p *personData) fill(v *desk.Visit, t *message.Thread, who id.ID) error {
-	ref := desk.Ptr(t.CustomerID)
+	ref := desk.IDOrEmpty(t.CustomerID)
 	if ref == "" && v.May("customers.list") {
 		rows, _, err := desk.List[customer.Customer](v, "customers.list", desk.Fields{"contactId": who, "limit": 1})
 		if err != nil {

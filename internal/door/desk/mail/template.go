@@ -22,7 +22,7 @@ func (w *writeData) useTemplate(v *desk.Visit, who *id.ID, customer id.ID) error
 	if !ok || w.Note {
 		return nil
 	}
-	known, err := values(v, desk.Ptr(who), customer)
+	known, err := values(v, desk.IDOrEmpty(who), customer)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func set(to desk.Fields, path []string, value string) {
 
 // values are what templates commonly name, by their placeholders.
 func values(v *desk.Visit, who, bill id.ID) (map[string]string, error) {
-	out := map[string]string{"business.name": v.House().Name, "user.name": v.Session.Name}
+	out := map[string]string{"business.name": v.CurrentBusiness().Name, "user.name": v.Session.Name}
 	put := func(name string, value *string) {
 		if value != nil && *value != "" {
 			out[name] = *value

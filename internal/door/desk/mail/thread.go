@@ -43,7 +43,7 @@ type item struct {
 	ID       string
 	Who      string
 	Avatar   *desk.Avatar
-	Time     *desk.Moments
+	Time     *desk.TimeText
 	To       string
 	Pill     desk.Pill // how its origin is judged, or what became of it
 	Why      string    // the pill, explained
@@ -127,7 +127,7 @@ func thread(v *desk.Visit, t *message.Thread, typed *typed) (*threadData, error)
 	if t.AssigneeID != nil {
 		who := v.Actor("user", t.AssigneeID)
 		if d.Mine = *t.AssigneeID == v.Session.User; !d.Mine && members[*t.AssigneeID] != "" {
-			who = desk.Who{Name: members[*t.AssigneeID], Avatar: desk.Face(members[*t.AssigneeID], "")}
+			who = desk.Who{Name: members[*t.AssigneeID], Avatar: desk.AvatarOf(members[*t.AssigneeID], "")}
 		}
 		d.Assignee = &who
 	}
@@ -166,7 +166,7 @@ func (d *threadData) fillItems(v *desk.Visit, t *message.Thread) ([]message.Mess
 		if rows[i].Status == message.Draft {
 			continue // the form at the end has it
 		}
-		x, err := d.item(v, &rows[i], names[desk.Ptr(t.ContactID)], newest)
+		x, err := d.item(v, &rows[i], names[desk.IDOrEmpty(t.ContactID)], newest)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +204,7 @@ func (d *threadData) item(v *desk.Visit, m *message.Message, contact string, new
 		}
 		x.Pill, x.Why = trust(m)
 	} else {
-		x.Who = v.House().Name
+		x.Who = v.CurrentBusiness().Name
 		if m.FromName != nil {
 			x.Who = *m.FromName
 		}
@@ -217,7 +217,7 @@ func (d *threadData) item(v *desk.Visit, m *message.Message, contact string, new
 			x.Cancel = "/inbox/" + d.ID + "/cancel/" + string(m.ID)
 		}
 	}
-	x.Avatar = desk.Face(x.Who, "")
+	x.Avatar = desk.AvatarOf(x.Who, "")
 	if m.Text != nil {
 		x.Text, x.Quoted = unquote(*m.Text)
 	}
@@ -348,7 +348,7 @@ func (d *threadData) note(v *desk.Visit, n *message.ThreadNote) (item, error) {
 	}
 	who, err := v.WhoIs("user", n.CreatedBy)
 	if n.CreatedByAgent {
-		who = desk.Who{Name: "An agent", Avatar: desk.Bot("bot")}
+		who = desk.Who{Name: "An agent", Avatar: desk.RobotAvatar("bot")}
 	}
 	x.Who, x.Avatar = who.Name, who.Avatar
 	return x, err

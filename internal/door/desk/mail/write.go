@@ -99,7 +99,7 @@ func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.
 	if err := w.fillTemplates(v); err != nil {
 		return nil, err
 	}
-	if err := w.useTemplate(v, t.ContactID, desk.Ptr(t.CustomerID)); err != nil {
+	if err := w.useTemplate(v, t.ContactID, desk.IDOrEmpty(t.CustomerID)); err != nil {
 		return nil, err
 	}
 	if ty != nil {
@@ -450,7 +450,7 @@ func reply(v *desk.Visit) error {
 	if err := v.Do("threads.get", desk.Fields{"id": ref}, &t); err != nil {
 		return err
 	}
-	if err := fillIn(v, in, wrong, desk.Ptr(t.ContactID), desk.Ptr(t.CustomerID)); err != nil {
+	if err := fillIn(v, in, wrong, desk.IDOrEmpty(t.ContactID), desk.IDOrEmpty(t.CustomerID)); err != nil {
 		return err
 	}
 	if len(wrong) > 0 {

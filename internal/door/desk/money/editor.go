@@ -113,7 +113,7 @@ func creditPDF(v *desk.Visit) error {
 
 // paymentRow is a payment as the template "payments" shows it.
 type paymentRow struct {
-	When       *desk.Moments
+	When       *desk.TimeText
 	Sum, How   string
 	Note, Void string
 	Back, Sent string // the sum that is to be paid back of it, and where that is said

@@ -9,22 +9,22 @@ import (
 
 var invoices = &desk.Noun[invoice.Invoice]{
 	Path: "invoices", Type: "invoice", One: "invoice", Many: "invoices", Icon: "invoice",
-	Lead: "Write an invoice, send it, and see who has paid.",
-	Seek: "Number, customer",
+	EmptyText:  "Write an invoice, send it, and see who has paid.",
+	SearchHint: "Number, customer",
 	Tabs: []desk.Tab{
-		{Word: "All"}, {Word: "Drafts", Query: "status=draft"}, {Word: "Unpaid", Query: "unpaid=true"},
-		{Word: "Overdue", Query: "status=overdue"}, {Word: "Paid", Query: "status=paid"},
-		{Word: "Void", Query: "status=void"},
+		{Label: "All"}, {Label: "Drafts", Query: "status=draft"}, {Label: "Unpaid", Query: "unpaid=true"},
+		{Label: "Overdue", Query: "status=overdue"}, {Label: "Paid", Query: "status=paid"},
+		{Label: "Void", Query: "status=void"},
 	},
-	Table: []desk.Column[invoice.Invoice]{
+	Columns: []desk.Column[invoice.Invoice]{
 		{Head: "Invoice", Width: "w3", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			return desk.Text(number(i))
 		}},
 		{Head: "Customer", Fold: "two", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			if i.CustomerID == nil {
-				return desk.Opt(i.BillToName)
+				return desk.OptionalText(i.BillToName)
 			}
-			return desk.To("customers", i.CustomerID)
+			return desk.LinkTo("customers", i.CustomerID)
 		}},
 		{Head: "State", Width: "w2", Fold: "four", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			return desk.State(state(i))
@@ -43,22 +43,22 @@ var invoices = &desk.Noun[invoice.Invoice]{
 			case i.AmountDueCents == 0 || i.Status == "draft":
 				return desk.Text("")
 			}
-			return v.Sum(i.AmountDueCents, i.Currency)
+			return v.MoneyCell(i.AmountDueCents, i.Currency)
 		}},
 		{Head: "Total", Sort: "totalCents", Width: "w2", End: true, Fold: "three",
-			Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell { return v.Sum(i.TotalCents, i.Currency) }},
+			Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell { return v.MoneyCell(i.TotalCents, i.Currency) }},
 	},
 	Filters: []desk.Filter{
-		{Field: "status", Word: "State"},
-		{Field: "unpaid", Word: "Unpaid"},
-		{Field: "dueBefore", Word: "Due before", Day: true},
-		{Field: "dueAfter", Word: "Due after", Day: true},
-		{Field: "customerId", Word: "Customer", Ref: "customers", Only: true},
-		{Field: "businessId", Word: "Business", Ref: "businesses", Only: true},
+		{Field: "status", Label: "State"},
+		{Field: "unpaid", Label: "Unpaid"},
+		{Field: "dueBefore", Label: "Due before", ByDay: true},
+		{Field: "dueAfter", Label: "Due after", ByDay: true},
+		{Field: "customerId", Label: "Customer", Ref: "customers", HideChoice: true},
+		{Field: "businessId", Label: "Business", Ref: "businesses", HideChoice: true},
 	},
 	Total: total,
 	Name:  func(_ *desk.Visit, i *invoice.Invoice) string { return number(i) },
-	Line: func(v *desk.Visit, i *invoice.Invoice) desk.Line {
+	ListLine: func(v *desk.Visit, i *invoice.Invoice) desk.Line {
 		l := desk.Line{Icon: "invoice", Text: number(i), Pill: state(i), Sum: v.Money(i.TotalCents, i.Currency)}
 		if i.BillToName != nil && i.InvoiceNumber != nil {
 			l.Faint = *i.BillToName
@@ -68,34 +68,35 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		}
 		return l
 	},
-	State: func(_ *desk.Visit, i *invoice.Invoice) desk.Pill { return state(i) },
-	Coin:  func(i *invoice.Invoice) string { return i.Currency },
+	State:    func(_ *desk.Visit, i *invoice.Invoice) desk.Pill { return state(i) },
+	Currency: func(i *invoice.Invoice) string { return i.Currency },
 	Form: []desk.Field{
-		{Field: "customerId", Word: "Customer", Ref: "customers", Wide: true},
-		{Field: "dueAt", Word: "Due", Start: func(v *desk.Visit) string {
+		{Field: "customerId", Label: "Customer", Ref: "customers", Wide: true},
+		{Field: "dueAt", Label: "Due", StartText: func(v *desk.Visit) string {
 			day := v.Now().Std().In(v.Zone()).AddDate(0, 0, 14)
 			return day.Format("2006-01-02") + "T17:00"
 		}},
-		{Field: "currency", Word: "Currency", Start: func(v *desk.Visit) string { return v.House().Currency },
-			Help: "Three letters, like usd or eur."},
+		{Field: "currency", Label: "Currency",
+			StartText: func(v *desk.Visit) string { return v.CurrentBusiness().Currency },
+			Help:      "Three letters, like usd or eur."},
 	},
-	Help: "This creates a draft. Nobody receives it until you issue and send it.",
+	FormHelp: "This creates a draft. Nobody receives it until you issue and send it.",
 	Fields: []desk.Field{
-		{Field: "customerId", Word: "Customer", Ref: "customers"},
-		{Field: "dueAt", Word: "Due"},
-		{Field: "currency", Word: "Currency"},
-		{Field: "pricesIncludeTax", Word: "Prices include tax"},
-		{Field: "discountPercent", Word: "Discount in %", Rare: true},
-		{Field: "notes", Word: "Text"},
-		{Field: "terms", Word: "Terms"},
-		{Field: "billToName", Word: "Name", Group: "Billed to"},
-		{Field: "billToEmail", Word: "Email"},
-		{Field: "billToAddressLine1", Word: "Street"},
-		{Field: "billToAddressLine2", Word: "More", Rare: true},
-		{Field: "billToPostalCode", Word: "Postal code"},
-		{Field: "billToCity", Word: "City"},
-		{Field: "billToState", Word: "State", Rare: true},
-		{Field: "billToCountry", Word: "Country"},
+		{Field: "customerId", Label: "Customer", Ref: "customers"},
+		{Field: "dueAt", Label: "Due"},
+		{Field: "currency", Label: "Currency"},
+		{Field: "pricesIncludeTax", Label: "Prices include tax"},
+		{Field: "discountPercent", Label: "Discount in %", OnDemand: true},
+		{Field: "notes", Label: "Text"},
+		{Field: "terms", Label: "Terms"},
+		{Field: "billToName", Label: "Name", Group: "Billed to"},
+		{Field: "billToEmail", Label: "Email"},
+		{Field: "billToAddressLine1", Label: "Street"},
+		{Field: "billToAddressLine2", Label: "More", OnDemand: true},
+		{Field: "billToPostalCode", Label: "Postal code"},
+		{Field: "billToCity", Label: "City"},
+		{Field: "billToState", Label: "State", OnDemand: true},
+		{Field: "billToCountry", Label: "Country"},
 	},
 	NotShown: []string{
 		"lineItems", // which have an editor
@@ -103,71 +104,71 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	},
 	Frozen: func(i *invoice.Invoice) bool { return i.Status != "draft" },
 	Actions: []desk.Action[invoice.Invoice]{
-		{Key: "issue", Word: "Issue", Icon: "check", Op: "invoices.issue", Main: true, Done: "issued",
+		{Key: "issue", Label: "Issue", Icon: "check", Op: "invoices.issue", IsMain: true, DoneKey: "issued",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "draft" },
-			Ask: func(v *desk.Visit, i *invoice.Invoice) string {
+			Explain: func(v *desk.Visit, i *invoice.Invoice) string {
 				return "The invoice for " + v.Money(i.TotalCents, i.Currency) +
 					" gets the next number and is booked " +
 					"with the customer. After that its lines stay as they are; void it or write a credit note instead."
 			}},
-		{Key: "send", Word: "Send", Icon: "send", Op: "invoices.send", Main: true, Done: "sent",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "issued" }, Ask: sendWords,
+		{Key: "send", Label: "Send", Icon: "send", Op: "invoices.send", IsMain: true, DoneKey: "sent",
+			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "issued" }, Explain: sendWords,
 			Form: sendForm},
-		{Key: "pay", Word: "Record payment", Icon: "check", Op: "invoices.record_payment", Main: true, Done: "paid",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
+		{Key: "pay", Label: "Record payment", Icon: "check", Op: "invoices.record_payment", IsMain: true,
+			DoneKey: "paid", When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.AmountDueCents > 0 && i.Status != "draft" && i.Status != "void"
 			},
-			Ask: func(v *desk.Visit, i *invoice.Invoice) string {
+			Explain: func(v *desk.Visit, i *invoice.Invoice) string {
 				return v.Money(i.AmountDueCents, i.Currency) + " is left to pay."
 			},
 			Form: []desk.Field{
-				{Field: "amountCents", Word: "Amount", Kind: "money", From: "amountDueCents"},
-				{Field: "method", Word: "How"},
-				{Field: "paidAt", Word: "When", Help: "Empty means now."},
-				{Field: "note", Word: "Note", Kind: "text"}}},
-		{Key: "remind", Word: "Remind", Icon: "send", Op: "invoices.send", Done: "sent",
+				{Field: "amountCents", Label: "Amount", Kind: "money", StartField: "amountDueCents"},
+				{Field: "method", Label: "How"},
+				{Field: "paidAt", Label: "When", Help: "Empty means now."},
+				{Field: "note", Label: "Note", Kind: "text"}}},
+		{Key: "remind", Label: "Remind", Icon: "send", Op: "invoices.send", DoneKey: "sent",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status == "sent" || i.Status == "overdue" || i.Status == "partially_paid"
 			},
-			Ask: sendWords,
-			Set: func(*desk.Visit,
+			Explain: sendWords,
+			FixedInput: func(*desk.Visit,
 				*invoice.Invoice) desk.Fields {
 				return desk.Fields{"templateKey": "invoice_reminder"}
 			},
 			Form: sendForm},
-		{Key: "sendagain", Word: "Send again", Icon: "send", Op: "invoices.send", Done: "sent", Menu: true,
+		{Key: "sendagain", Label: "Send again", Icon: "send", Op: "invoices.send", DoneKey: "sent", InMenu: true,
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status == "sent" || i.Status == "overdue" || i.Status == "partially_paid" || i.Status == "paid"
 			},
-			Ask: sendWords, Form: sendForm},
-		{Key: "credit", Word: "Write a credit note", Icon: "invoice", Op: "invoices.credit_notes.create", Menu: true,
-			Done: "credited",
+			Explain: sendWords, Form: sendForm},
+		{Key: "credit", Label: "Write a credit note", Icon: "invoice", Op: "invoices.credit_notes.create", InMenu: true,
+			DoneKey: "credited",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status != "draft" && i.Status != "void" && creditable(i) > 0
 			},
-			Ask: creditWords,
+			Explain: creditWords,
 			Form: []desk.Field{
-				{Field: "amountCents", Word: "Amount to credit", Kind: "money", Help: "With tax.", Needed: true,
-					First: func(i any) any { return float64(creditFirst(i.(*invoice.Invoice))) }},
-				{Field: "reason", Word: "Reason", Kind: "text"}}},
-		{Key: "void", Word: "Void", Icon: "x", Op: "invoices.void", Done: "voided",
+				{Field: "amountCents", Label: "Amount to credit", Kind: "money", Help: "With tax.", Required: true,
+					StartValue: func(i any) any { return float64(creditFirst(i.(*invoice.Invoice))) }},
+				{Field: "reason", Label: "Reason", Kind: "text"}}},
+		{Key: "void", Label: "Void", Icon: "x", Op: "invoices.void", DoneKey: "voided",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status != "draft" && i.Status != "void" && i.AmountPaidCents == 0
 			},
-			Ask: func(_ *desk.Visit, i *invoice.Invoice) string {
+			Explain: func(_ *desk.Visit, i *invoice.Invoice) string {
 				return number(i) + " keeps its number but no longer counts. This cannot be undone."
 			},
-			Lost: []string{"The customer no longer owes this sum.", "Links to the invoice say that it is void."}},
+			Warnings: []string{"The customer no longer owes this sum.", "Links to the invoice say that it is void."}},
 	},
-	Layout: "invoice",
-	Data:   editorData,
-	Parts:  []desk.Part[invoice.Invoice]{payments, creditNotes},
+	Template:     "invoice",
+	TemplateData: editorData,
+	SideSections: []desk.Part[invoice.Invoice]{payments, creditNotes},
 }
 
 var sendForm = []desk.Field{
-	{Field: "to", Word: "To", Kind: "email", From: "billToEmail"},
-	{Field: "message", Word: "A few words", Help: "Above the invoice, in the mail."},
-	{Field: "scheduledAt", Word: "Send later", Help: "Empty means now."},
+	{Field: "to", Label: "To", Kind: "email", StartField: "billToEmail"},
+	{Field: "message", Label: "A few words", Help: "Above the invoice, in the mail."},
+	{Field: "scheduledAt", Label: "Send later", Help: "Empty means now."},
 }
 
 func sendWords(_ *desk.Visit, i *invoice.Invoice) string {
@@ -248,12 +249,12 @@ func total(v *desk.Visit, filters desk.Fields) (string, error) {
 	if err != nil || s.Count == 0 {
 		return "", err
 	}
-	words := v.Sums(s.Total) + " in all"
+	words := v.MoneyOfEach(s.Total) + " in all"
 	if len(s.Due) > 0 {
-		words += " · " + v.Sums(s.Due) + " left to pay"
+		words += " · " + v.MoneyOfEach(s.Due) + " left to pay"
 	}
 	if len(s.ToRefund) > 0 {
-		words += " · " + v.Sums(s.ToRefund) + " to pay back"
+		words += " · " + v.MoneyOfEach(s.ToRefund) + " to pay back"
 	}
 	return words, nil
 }

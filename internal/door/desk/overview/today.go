@@ -77,14 +77,15 @@ func (d *todayData) money(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: v.Sums(owed.Due),
+	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: v.MoneyOfEach(owed.Due),
 		More: desk.Count(owed.Count, "invoice", "invoices"), Href: "/invoices?unpaid=true"})
 	overdue := func() desk.Fields { return desk.Fields{"status": []string{"overdue"}} }
 	late, err := money.AddUp(v, v.Chosen("invoices.totals", overdue()))
 	if err != nil {
 		return err
 	}
-	f := figure{Word: "Overdue", Sum: v.Sums(late.Due), More: "nothing is late", Href: "/invoices?status=overdue"}
+	f := figure{Word: "Overdue", Sum: v.MoneyOfEach(late.Due), More: "nothing is late",
+		Href: "/invoices?status=overdue"}
 	if late.Count > 0 {
 		first := overdue()
 		first["limit"], first["sortBy"], first["sortOrder"] = 1, "dueAt", "asc"
@@ -169,7 +170,7 @@ func (d *todayData) paid(v *desk.Visit) error {
 		return err
 	}
 	total, weeks := map[string]int64{}, [8]int64{}
-	own := v.House().Currency
+	own := v.CurrentBusiness().Currency
 	for _, p := range rows {
 		if !p.PaidAt.Std().Before(month.UTC()) {
 			total[p.currency] += p.AmountCents - p.RefundedCents
@@ -190,7 +191,7 @@ func (d *todayData) paid(v *desk.Visit) error {
 		d.Bars = append(d.Bars, bar{X: i * 19, Y: 52 - height, Height: height, Now: i == 7})
 	}
 	d.BarsSay = "Paid by week, the last eight weeks: " + strings.Join(words, ", ")
-	d.Figures = append(d.Figures, figure{Word: "Paid in " + now.Format("January"), Sum: v.Sums(total),
+	d.Figures = append(d.Figures, figure{Word: "Paid in " + now.Format("January"), Sum: v.MoneyOfEach(total),
 		More: desk.Count(len(rows), "payment in eight weeks", "payments in eight weeks"), Href: "/invoices?status=paid",
 		Bars: true})
 	return nil
@@ -362,7 +363,7 @@ func domainLines(v *desk.Visit) (*desk.Section, error) {
 	}
 	lines := []desk.Line{}
 	for i := range rows {
-		if p := web.Standing(v, &rows[i]); p.Tone == "bad" || p.Tone == "warn" {
+		if p := web.StatusPill(v, &rows[i]); p.Tone == "bad" || p.Tone == "warn" {
 			lines = append(lines, desk.Line{Icon: "globe", Text: rows[i].UnicodeName, Pill: p,
 				Href: "/domains/" + string(rows[i].ID)})
 		}

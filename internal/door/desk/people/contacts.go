@@ -10,17 +10,17 @@ import (
 
 var contacts = &desk.Noun[contact.Contact]{
 	Path: "contacts", Type: "contact", One: "contact", Many: "contacts", Icon: "people",
-	Lead: "Everyone your business talks to, with everything that happened between you.",
-	Seek: "Name, email, phone", Import: "/imports/new?objectType=contacts",
-	Table: []desk.Column[contact.Contact]{
+	EmptyText:  "Everyone your business talks to, with everything that happened between you.",
+	SearchHint: "Name, email, phone", ImportPage: "/imports/new?objectType=contacts",
+	Columns: []desk.Column[contact.Contact]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
-			return desk.Named(Name(c), isCompany(c))
+			return desk.NameCell(Name(c), isCompany(c))
 		}},
 		{Head: "Company", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			if isCompany(c) != "" {
 				return desk.Text("")
 			}
-			return desk.Opt(c.OrganizationName)
+			return desk.OptionalText(c.OrganizationName)
 		}},
 		{Head: "Email", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(Email(c)) }},
 		{Head: "Phone", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
@@ -33,57 +33,57 @@ var contacts = &desk.Noun[contact.Contact]{
 			Cell: func(v *desk.Visit, c *contact.Contact) desk.Cell { return v.At(&c.CreatedAt) }},
 	},
 	Filters: []desk.Filter{
-		{Field: "tag", Word: "Tag"},
-		{Field: "email", Word: "Email"},
-		{Field: "phone", Word: "Phone"},
-		{Field: "createdAfter", Word: "Added after", Day: true},
-		{Field: "createdBefore", Word: "Added before", Day: true},
-		{Field: "externalId", Word: "External id", Only: true},
+		{Field: "tag", Label: "Tag"},
+		{Field: "email", Label: "Email"},
+		{Field: "phone", Label: "Phone"},
+		{Field: "createdAfter", Label: "Added after", ByDay: true},
+		{Field: "createdBefore", Label: "Added before", ByDay: true},
+		{Field: "externalId", Label: "External id", HideChoice: true},
 	},
 	Bulk: []desk.Bulk[contact.Contact]{desk.MayTag(func(c *contact.Contact) []string { return c.Tags })},
 	Name: func(_ *desk.Visit, c *contact.Contact) string { return Name(c) },
-	Line: func(_ *desk.Visit, c *contact.Contact) desk.Line {
-		return desk.Line{Avatar: desk.Face(Name(c), isCompany(c)), Text: Name(c), Faint: detail(c)}
+	ListLine: func(_ *desk.Visit, c *contact.Contact) desk.Line {
+		return desk.Line{Avatar: desk.AvatarOf(Name(c), isCompany(c)), Text: Name(c), Faint: detail(c)}
 	},
-	Shape: isCompany,
+	AvatarShape: isCompany,
 	Fields: []desk.Field{
-		{Field: "firstName", Word: "First name"},
-		{Field: "middleName", Word: "Middle name", Rare: true},
-		{Field: "lastName", Word: "Last name"},
-		{Field: "organizationName", Word: "Company"},
-		{Field: "jobTitle", Word: "Job title"},
-		{Field: "tags", Word: "Tags"},
-		{Field: "birthday", Word: "Birthday", Rare: true},
-		{Field: "notes", Word: "About"},
-		{Field: "prefix", Word: "Title", Rare: true},
-		{Field: "suffix", Word: "Suffix", Rare: true},
-		{Field: "externalId", Word: "External id", Rare: true},
+		{Field: "firstName", Label: "First name"},
+		{Field: "middleName", Label: "Middle name", OnDemand: true},
+		{Field: "lastName", Label: "Last name"},
+		{Field: "organizationName", Label: "Company"},
+		{Field: "jobTitle", Label: "Job title"},
+		{Field: "tags", Label: "Tags"},
+		{Field: "birthday", Label: "Birthday", OnDemand: true},
+		{Field: "notes", Label: "About"},
+		{Field: "prefix", Label: "Title", OnDemand: true},
+		{Field: "suffix", Label: "Suffix", OnDemand: true},
+		{Field: "externalId", Label: "External id", OnDemand: true},
 	},
 	Form: []desk.Field{
-		{Field: "firstName", Word: "First name"},
-		{Field: "lastName", Word: "Last name"},
-		{Field: "email", Word: "Email", Kind: "email", Hint: "ada@example.com"},
-		{Field: "phone", Word: "Phone", Kind: "tel", Hint: "+14155550100"},
-		{Field: "organizationName", Word: "Company"},
-		{Field: "jobTitle", Word: "Job title"},
-		{Field: "tags", Word: "Tags"},
-		{Field: "birthday", Word: "Birthday"},
-		{Field: "notes", Word: "About"},
+		{Field: "firstName", Label: "First name"},
+		{Field: "lastName", Label: "Last name"},
+		{Field: "email", Label: "Email", Kind: "email", Hint: "ada@example.com"},
+		{Field: "phone", Label: "Phone", Kind: "tel", Hint: "+14155550100"},
+		{Field: "organizationName", Label: "Company"},
+		{Field: "jobTitle", Label: "Job title"},
+		{Field: "tags", Label: "Tags"},
+		{Field: "birthday", Label: "Birthday"},
+		{Field: "notes", Label: "About"},
 	},
-	Make: makeContact,
+	BeforeCreate: makeContact,
 	Actions: []desk.Action[contact.Contact]{
-		{Key: "write", Word: "Write", Icon: "mail", Main: true, Op: "messages.create",
-			To: func(_ *desk.Visit, c *contact.Contact) string {
+		{Key: "write", Label: "Write", Icon: "mail", IsMain: true, Op: "messages.create",
+			Link: func(_ *desk.Visit, c *contact.Contact) string {
 				return "/inbox/new?contactId=" + string(c.ID)
 			}, When: func(v *desk.Visit, c *contact.Contact) bool {
 				return len(c.Emails) > 0 && v.Has("/inbox/new")
 			}},
-		{Key: "task", Word: "New task", Icon: "task", Op: "tasks.create",
-			To: func(_ *desk.Visit, c *contact.Contact) string {
+		{Key: "task", Label: "New task", Icon: "task", Op: "tasks.create",
+			Link: func(_ *desk.Visit, c *contact.Contact) string {
 				return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
 			}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
-		{Key: "merge", Word: "Merge with another contact", Icon: "merge", Menu: true,
-			To:   func(_ *desk.Visit, c *contact.Contact) string { return "/contacts/" + string(c.ID) + "/merge" },
+		{Key: "merge", Label: "Merge with another contact", Icon: "merge", InMenu: true,
+			Link: func(_ *desk.Visit, c *contact.Contact) string { return "/contacts/" + string(c.ID) + "/merge" },
 			When: func(v *desk.Visit, _ *contact.Contact) bool { return v.May("contacts.merge") }},
 	},
 	Children: []desk.AnyChild{
@@ -92,32 +92,33 @@ var contacts = &desk.Noun[contact.Contact]{
 			Line: func(_ *desk.Visit, e *contact.Email) desk.Line {
 				return desk.Line{Text: e.Email, Faint: labelled(e.Label), Pill: primary(e.IsPrimary)}
 			},
-			Fields: []desk.Field{{Field: "email", Word: "Email"}, {Field: "label", Word: "Label", Hint: "work"},
-				{Field: "isPrimary", Word: "Write here first"}}},
+			Fields: []desk.Field{{Field: "email", Label: "Email"}, {Field: "label", Label: "Label", Hint: "work"},
+				{Field: "isPrimary", Label: "Write here first"}}},
 		&desk.Child[contact.PhoneNumber]{Key: "phone-numbers", Ops: "contacts.phone_numbers", Param: "phoneNumberId",
 			Head: "Phone", One: "phone number",
 			Line: func(_ *desk.Visit, p *contact.PhoneNumber) desk.Line {
 				return desk.Line{Text: p.PhoneNumber, Faint: labelled(p.Label)}
 			},
-			Fields: []desk.Field{{Field: "phoneNumber", Word: "Phone", Hint: "+14155550100"},
-				{Field: "label", Word: "Label", Hint: "mobile"}}},
+			Fields: []desk.Field{{Field: "phoneNumber", Label: "Phone", Hint: "+14155550100"},
+				{Field: "label", Label: "Label", Hint: "mobile"}}},
 		&desk.Child[contact.Address]{Key: "addresses", Ops: "contacts.addresses", Param: "addressId", Head: "Address",
 			One: "address",
 			Line: func(v *desk.Visit, a *contact.Address) desk.Line {
 				return desk.Line{Text: addressLine(v, a), Faint: labelled(a.Label), Pill: primary(a.IsPrimary)}
 			},
-			Fields: []desk.Field{{Field: "line1", Word: "Street"}, {Field: "line2", Word: "More"},
-				{Field: "postalCode", Word: "Postal code"}, {Field: "city", Word: "City"},
-				{Field: "state", Word: "State"}, {Field: "country", Word: "Country", Hint: "US", Help: "Two letters."},
-				{Field: "label", Word: "Label", Hint: "home"}, {Field: "isPrimary", Word: "The main address"}}},
+			Fields: []desk.Field{{Field: "line1", Label: "Street"}, {Field: "line2", Label: "More"},
+				{Field: "postalCode", Label: "Postal code"}, {Field: "city", Label: "City"},
+				{Field: "state", Label: "State"}, {Field: "country", Label: "Country", Hint: "US",
+					Help: "Two letters."},
+				{Field: "label", Label: "Label", Hint: "home"}, {Field: "isPrimary", Label: "The main address"}}},
 	},
-	Parts: []desk.Part[contact.Contact]{
+	SideSections: []desk.Part[contact.Contact]{
 		Properties[contact.Contact]("contacts"),
 		desk.Related[contact.Contact]("Customer", "customers", "contactId", ""),
 		desk.Related[contact.Contact]("Tasks", "tasks", "contactId", ""),
 		desk.Related[contact.Contact]("Email consent", "opt-ins", "contactId", ""),
 	},
-	Above: []desk.Part[contact.Contact]{mergedLately, duplicates, Suggestions[contact.Contact]("contacts")},
+	MainSections: []desk.Part[contact.Contact]{mergedLately, duplicates, Suggestions[contact.Contact]("contacts")},
 	Compose: &desk.Composer[contact.Contact]{Tabs: []desk.Compose{
 		{Key: "note", Word: "Note", Icon: "note", Op: "contacts.notes.create", Field: "body",
 			Label: "A note that only your team sees", Button: "Save note", Done: "noted"},
@@ -125,7 +126,7 @@ var contacts = &desk.Noun[contact.Contact]{
 			Label: "What needs to be done for this person", Button: "Create task", Done: "created",
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"contactId": ref} }},
 	}},
-	Story: []desk.Source[contact.Contact]{
+	Timeline: []desk.Source[contact.Contact]{
 		func(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
 			return mail(v, "contactId", c.ID, Name(c))
 		},
@@ -215,12 +216,12 @@ func notes(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
 	names, err := v.Names("members", nil)
 	out := make([]desk.Moment, len(rows))
 	for i, n := range rows {
-		who := desk.Who{Name: "Someone", Avatar: desk.Face("?", "")}
+		who := desk.Who{Name: "Someone", Avatar: desk.AvatarOf("?", "")}
 		if n.CreatedBy != nil && names[*n.CreatedBy] != "" {
-			who = desk.Who{Name: names[*n.CreatedBy], Avatar: desk.Face(names[*n.CreatedBy], "")}
+			who = desk.Who{Name: names[*n.CreatedBy], Avatar: desk.AvatarOf(names[*n.CreatedBy], "")}
 		}
 		if n.CreatedByAgent {
-			who = desk.Who{Name: "An agent", Avatar: desk.Bot("bot")}
+			who = desk.Who{Name: "An agent", Avatar: desk.RobotAvatar("bot")}
 		}
 		out[i] = desk.Moment{At: n.CreatedAt, Who: who, Verb: "left a note", Said: n.Body, Home: true}
 	}

@@ -8,24 +8,27 @@ import (
 
 var customers = &desk.Noun[customer.Customer]{
 	Path: "customers", Type: "customer", One: "customer", Many: "customers", Icon: "building",
-	Lead:   "A customer is a person or company that you bill. Their invoices, payments and balance are here.",
-	Seek:   "Name, email, phone",
-	Import: "/imports/new?objectType=customers",
-	Tabs: []desk.Tab{{Word: "All"}, {Word: "Active", Query: "status=active"},
-		{Word: "Prospects", Query: "status=prospect"}, {Word: "Inactive", Query: "status=inactive"}},
-	Table: []desk.Column[customer.Customer]{
+	EmptyText:  "A customer is a person or company that you bill. Their invoices, payments and balance are here.",
+	SearchHint: "Name, email, phone",
+	ImportPage: "/imports/new?objectType=customers",
+	Tabs: []desk.Tab{{Label: "All"}, {Label: "Active", Query: "status=active"},
+		{Label: "Prospects", Query: "status=prospect"}, {Label: "Inactive", Query: "status=inactive"}},
+	Columns: []desk.Column[customer.Customer]{
 		{Head: "Name", Sort: "name", Width: "w3", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
-			return desk.Named(c.Name, customerShape(c))
+			return desk.NameCell(c.Name, customerShape(c))
 		}},
 		{Head: "Status", Width: "w1", Fold: "three", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
-			return desk.State(standing(c))
+			return desk.State(statusPill(c))
 		}},
 		{Head: "Contact", Width: "w2p", Fold: "two", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
-			return desk.To("contacts", c.ContactID)
+			return desk.LinkTo("contacts", c.ContactID)
 		}},
-		{Head: "Email", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell { return desk.Opt(c.Email) }},
+		{Head: "Email", Cell: func(_ *desk.Visit,
+			c *customer.Customer) desk.Cell {
+			return desk.OptionalText(c.Email)
+		}},
 		{Head: "Phone", Width: "w2", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
-			return desk.Opt(c.Phone)
+			return desk.OptionalText(c.Phone)
 		}},
 		{Head: "Tags", Width: "w1", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.Tags(c.Tags)
@@ -34,77 +37,77 @@ var customers = &desk.Noun[customer.Customer]{
 			Cell: func(v *desk.Visit, c *customer.Customer) desk.Cell { return v.At(c.CustomerSince) }},
 	},
 	Filters: []desk.Filter{
-		{Field: "status", Word: "Status"},
-		{Field: "type", Word: "Type"},
-		{Field: "tag", Word: "Tag"},
-		{Field: "businessId", Word: "Business", Ref: "businesses", Only: true},
-		{Field: "contactId", Word: "Contact", Ref: "contacts", Only: true},
-		{Field: "createdAfter", Word: "Added after", Day: true},
+		{Field: "status", Label: "Status"},
+		{Field: "type", Label: "Type"},
+		{Field: "tag", Label: "Tag"},
+		{Field: "businessId", Label: "Business", Ref: "businesses", HideChoice: true},
+		{Field: "contactId", Label: "Contact", Ref: "contacts", HideChoice: true},
+		{Field: "createdAfter", Label: "Added after", ByDay: true},
 	},
 	Bulk: []desk.Bulk[customer.Customer]{desk.MayTag(func(c *customer.Customer) []string { return c.Tags })},
 	Name: func(_ *desk.Visit, c *customer.Customer) string { return c.Name },
-	Line: func(_ *desk.Visit, c *customer.Customer) desk.Line {
-		return desk.Line{Avatar: desk.Face(c.Name, customerShape(c)), Text: c.Name, Faint: labelled(c.Email),
-			Pill: standing(c)}
+	ListLine: func(_ *desk.Visit, c *customer.Customer) desk.Line {
+		return desk.Line{Avatar: desk.AvatarOf(c.Name, customerShape(c)), Text: c.Name, Faint: labelled(c.Email),
+			Pill: statusPill(c)}
 	},
-	State: func(_ *desk.Visit, c *customer.Customer) desk.Pill { return standing(c) },
-	Shape: customerShape,
+	State:       func(_ *desk.Visit, c *customer.Customer) desk.Pill { return statusPill(c) },
+	AvatarShape: customerShape,
 	Fields: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "status", Word: "Status"},
-		{Field: "type", Word: "Type", Words: customerTypes},
-		{Field: "email", Word: "Email"},
-		{Field: "phone", Word: "Phone"},
-		{Field: "contactId", Word: "Contact", Ref: "contacts"},
-		{Field: "tags", Word: "Tags"},
-		{Field: "customerSince", Word: "Since"},
-		{Field: "notes", Word: "About"},
-		{Field: "businessId", Word: "Business", Ref: "businesses"},
-		{Field: "externalId", Word: "External id", Rare: true},
+		{Field: "name", Label: "Name"},
+		{Field: "status", Label: "Status"},
+		{Field: "type", Label: "Type", ChoiceLabels: customerTypes},
+		{Field: "email", Label: "Email"},
+		{Field: "phone", Label: "Phone"},
+		{Field: "contactId", Label: "Contact", Ref: "contacts"},
+		{Field: "tags", Label: "Tags"},
+		{Field: "customerSince", Label: "Since"},
+		{Field: "notes", Label: "About"},
+		{Field: "businessId", Label: "Business", Ref: "businesses"},
+		{Field: "externalId", Label: "External id", OnDemand: true},
 	},
-	Make: func(v *desk.Visit, in desk.Fields) { v.Chosen("customers.create", in) },
+	BeforeCreate: func(v *desk.Visit, in desk.Fields) { v.Chosen("customers.create", in) },
 	Form: []desk.Field{
-		{Field: "name", Word: "Name"},
-		{Field: "type", Word: "Type", Words: customerTypes},
-		{Field: "email", Word: "Email"},
-		{Field: "phone", Word: "Phone"},
-		{Field: "contactId", Word: "Contact", Ref: "contacts", Help: "The person you talk to."},
-		{Field: "status", Word: "Status"},
-		{Field: "tags", Word: "Tags"},
-		{Field: "notes", Word: "About"},
+		{Field: "name", Label: "Name"},
+		{Field: "type", Label: "Type", ChoiceLabels: customerTypes},
+		{Field: "email", Label: "Email"},
+		{Field: "phone", Label: "Phone"},
+		{Field: "contactId", Label: "Contact", Ref: "contacts", Help: "The person you talk to."},
+		{Field: "status", Label: "Status"},
+		{Field: "tags", Label: "Tags"},
+		{Field: "notes", Label: "About"},
 	},
 	Actions: []desk.Action[customer.Customer]{
-		{Key: "invoice", Word: "New invoice", Icon: "invoice", Main: true, Op: "invoices.create",
-			To: func(_ *desk.Visit, c *customer.Customer) string {
+		{Key: "invoice", Label: "New invoice", Icon: "invoice", IsMain: true, Op: "invoices.create",
+			Link: func(_ *desk.Visit, c *customer.Customer) string {
 				return "/invoices/new?customerId=" + string(c.ID)
 			}, When: func(v *desk.Visit, _ *customer.Customer) bool { return v.Has("/invoices/new") }},
-		{Key: "task", Word: "New task", Icon: "task", Op: "tasks.create", To: func(_ *desk.Visit,
+		{Key: "task", Label: "New task", Icon: "task", Op: "tasks.create", Link: func(_ *desk.Visit,
 			c *customer.Customer) string {
 			return "/tasks/new?customerId=" + string(c.ID) + "&back=/customers/" + string(c.ID)
 		}, When: func(v *desk.Visit, _ *customer.Customer) bool { return v.Has("/tasks/new") }},
-		{Key: "transactions", Word: "Record a credit or charge", Icon: "invoice", Op: "customers.transactions.create",
-			Done: "saved", Menu: true,
-			Ask: func(_ *desk.Visit, c *customer.Customer) string {
+		{Key: "transactions", Label: "Record a credit or charge", Icon: "invoice", Op: "customers.transactions.create",
+			DoneKey: "saved", InMenu: true,
+			Explain: func(_ *desk.Visit, c *customer.Customer) string {
 				return "A credit lowers what " + c.Name +
 					" owes, a charge raises it. Invoices and payments are booked " +
 					"by themselves."
 			},
-			Form: []desk.Field{{Field: "type", Word: "Type"}, {Field: "amountCents", Word: "Amount", Kind: "money"},
-				{Field: "description", Word: "What for"}}},
+			Form: []desk.Field{{Field: "type", Label: "Type"}, {Field: "amountCents", Label: "Amount", Kind: "money"},
+				{Field: "description", Label: "What for"}}},
 	},
-	First: []desk.Part[customer.Customer]{balance},
-	Parts: []desk.Part[customer.Customer]{
+	TopSections: []desk.Part[customer.Customer]{balanceSection},
+	SideSections: []desk.Part[customer.Customer]{
 		Properties[customer.Customer]("customers"),
 		desk.Related[customer.Customer]("Invoices", "invoices", "customerId", "Write the first one with New invoice."),
 		desk.Related[customer.Customer]("Tasks", "tasks", "customerId", ""),
 	},
-	Above: []desk.Part[customer.Customer]{statement, Suggestions[customer.Customer]("customers")},
+	MainSections: []desk.Part[customer.Customer]{statementSection, Suggestions[customer.Customer]("customers")},
 	Compose: &desk.Composer[customer.Customer]{Tabs: []desk.Compose{
 		{Key: "task", Word: "Task", Icon: "task", Op: "tasks.create", Field: "title",
 			Label: "What needs to be done for this customer", Button: "Create task", Done: "created",
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"customerId": ref} }},
 	}},
-	Story: []desk.Source[customer.Customer]{
+	Timeline: []desk.Source[customer.Customer]{
 		func(v *desk.Visit, c *customer.Customer) ([]desk.Moment, error) {
 			return mail(v, "customerId", c.ID, c.Name)
 		},
@@ -120,12 +123,12 @@ func customerShape(c *customer.Customer) string {
 	return ""
 }
 
-func standing(c *customer.Customer) desk.Pill {
+func statusPill(c *customer.Customer) desk.Pill {
 	return desk.Pill{Text: string(c.Status), Tone: map[string]string{"active": "good"}[string(c.Status)]}
 }
 
-// balance is what a customer owes, or is owed.
-func balance(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
+// balanceSection is what a customer owes, or is owed.
+func balanceSection(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
 	if !v.May("customers.balance.get") {
 		return nil, nil
 	}
@@ -148,8 +151,8 @@ func balance(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
 		"Href": "/customers/" + string(c.ID) + "?show=statement#statement"}}, nil
 }
 
-// statement is the customer's ledger, when it is asked for.
-func statement(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
+// statementSection is the customer's ledger, when it is asked for.
+func statementSection(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
 	if v.R.URL.Query().Get("show") != "statement" || !v.May("customers.transactions.list") {
 		return nil, nil
 	}
@@ -169,8 +172,8 @@ func statement(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
 		if t.InvoiceID != nil {
 			what = desk.Link(desk.Capital(t.Type), "/invoices/"+string(*t.InvoiceID))
 		}
-		lines = append(lines, []desk.Cell{v.At(&t.OccurredAt), what, desk.Opt(t.Description), v.Sum(amount,
-			t.Currency)})
+		lines = append(lines, []desk.Cell{v.At(&t.OccurredAt), what, desk.OptionalText(t.Description),
+			v.MoneyCell(amount, t.Currency)})
 	}
 	return &desk.Section{Head: "Statement", Word: "statement", Name: "plain-table", Data: desk.PlainTable{
 		Heads: []string{"When", "What", "For", "Amount"}, Rows: lines, Empty: "Nothing was billed yet."}}, nil

@@ -17,10 +17,10 @@ import (
 // imports are files that were taken in. A file is looked at first: it is kept as
 // a file until somebody starts the import.
 var imports = &desk.Noun[transfer.Import]{
-	Path: "imports", Type: "import", One: "import", Many: "imports", Icon: "import", Rail: "contacts",
-	NoNew: true, Kept: true, Maker: "/imports/new", Makes: "Import a file",
-	Lead: "Bring contacts and customers along from a CSV or vCard file. You see what each line will do first.",
-	Table: []desk.Column[transfer.Import]{
+	Path: "imports", Type: "import", One: "import", Many: "imports", Icon: "import", RailKey: "contacts",
+	NoCreate: true, ReadOnly: true, CreatePage: "/imports/new", CreateLabel: "Import a file",
+	EmptyText: "Bring contacts and customers along from a CSV or vCard file. You see what each line will do first.",
+	Columns: []desk.Column[transfer.Import]{
 		{Head: "File", Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell { return desk.Text(i.FileName) }},
 		{Head: "What", Width: "w2", Fold: "two", Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell {
 			return desk.Text(desk.Capital(i.ObjectType))
@@ -34,15 +34,15 @@ var imports = &desk.Noun[transfer.Import]{
 		{Head: "When", Sort: "createdAt", Width: "w1", Fold: "three", End: true,
 			Cell: func(v *desk.Visit, i *transfer.Import) desk.Cell { return v.At(&i.CreatedAt) }},
 	},
-	Filters: []desk.Filter{{Field: "status", Word: "State"}, {Field: "objectType", Word: "What"}},
+	Filters: []desk.Filter{{Field: "status", Label: "State"}, {Field: "objectType", Label: "What"}},
 	Name:    func(_ *desk.Visit, i *transfer.Import) string { return i.FileName },
-	Line: func(v *desk.Visit, i *transfer.Import) desk.Line {
+	ListLine: func(v *desk.Visit, i *transfer.Import) desk.Line {
 		return desk.Line{Icon: "import", Text: i.FileName, Pill: stateOf(i), Time: v.When(i.CreatedAt)}
 	},
-	Page: showImport,
+	ObjectPage: showImport,
 }
 
-var _ = desk.AddSentences(map[string]string{"importing": "The import has begun.",
+var _ = desk.AddDoneTexts(map[string]string{"importing": "The import has begun.",
 	"undone-import": "Undone. What nobody changed since is as it was before."})
 
 func number(of func(transfer.Counts) int) func(*desk.Visit, *transfer.Import) desk.Cell {
@@ -157,7 +157,7 @@ func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
 	}
 	names, err := v.Names(i.ObjectType, ids)
 	for _, l := range lines {
-		x := importLine{Line: l.Line, Does: map[string]string{"create": "adds " + desk.An(one(i.ObjectType)),
+		x := importLine{Line: l.Line, Does: map[string]string{"create": "adds " + desk.WithArticle(one(i.ObjectType)),
 			"update": "changes", "fail": "cannot be taken"}[l.Action]}
 		if l.Action == "fail" {
 			x.Tone, x.Why = "bad", why[l.Line]

@@ -80,7 +80,7 @@ func choices(mine, theirs map[string]string) (out []mergeChoice) {
 		if !has || !have || a == b {
 			continue
 		}
-		c := mergeChoice{Field: f.Field, Word: f.Word, Mine: a, Theirs: b}
+		c := mergeChoice{Field: f.Field, Word: f.Label, Mine: a, Theirs: b}
 		switch {
 		case slices.Contains(nameFields, f.Field):
 			c.Take = richer
@@ -127,7 +127,8 @@ func mergePage(v *desk.Visit, status int, with, whole string) error {
 		d.Choices = choices(ours, others)
 		return v.Show(status, "merge", view)
 	}
-	in := v.Describe("contacts.merge", desk.Field{Field: "contactId", Word: "The other contact", Ref: "contacts"}, with)
+	in := v.Describe("contacts.merge", desk.Field{Field: "contactId", Label: "The other contact", Ref: "contacts"},
+		with)
 	in.Focus, in.Error = true, whole
 	d.Pick = &desk.Form{To: d.To, Back: at, Button: "Next", Main: true, Fields: []desk.Input{in},
 		Lead: "The other contact becomes part of " + d.Name + ". You choose first what is kept of both."}

@@ -87,7 +87,7 @@ func mail(v *desk.Visit, filter string, ref id.ID, name string) ([]desk.Moment, 
 			x.What = "(no subject)"
 		}
 		if m.Direction == "inbound" {
-			x.Who, x.Verb, x.Icon = desk.Who{Name: name, Avatar: desk.Face(name, "")}, "wrote", ""
+			x.Who, x.Verb, x.Icon = desk.Who{Name: name, Avatar: desk.AvatarOf(name, "")}, "wrote", ""
 			if m.Text != nil {
 				x.Said = excerpt(*m.Text)
 			}

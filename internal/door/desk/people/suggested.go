@@ -31,7 +31,7 @@ type suggestedRow struct {
 	Avatar                *desk.Avatar
 	Word, Old, Value, Who string
 	Sources               []property.PropertyValueSource
-	Time                  *desk.Moments
+	Time                  *desk.TimeText
 }
 
 const shownSuggestions = 50
@@ -139,7 +139,7 @@ func (d *suggestedData) fill(v *desk.Visit, rows []property.PropertyValue) error
 		if r.Name == "" {
 			r.Name = "(no name)"
 		}
-		r.Avatar = desk.Face(r.Name, map[string]string{"contact": ""}[p.ObjectType])
+		r.Avatar = desk.AvatarOf(r.Name, map[string]string{"contact": ""}[p.ObjectType])
 		d.Rows = append(d.Rows, r)
 	}
 	return nil

@@ -87,4 +87,4 @@ func decide(path string) func(*desk.Visit) error {
 	}
 }
 
-var _ = desk.AddSentences(map[string]string{"dismissed": "Dismissed.", "accepted-value": "Accepted."})
+var _ = desk.AddDoneTexts(map[string]string{"dismissed": "Dismissed.", "accepted-value": "Accepted."})

@@ -52,7 +52,7 @@ var _ = desk.AddCounter("review", func(*desk.Visit) (string, desk.Fields) {
 	return "proposals.list", desk.Fields{"status": []string{string(proposal.Pending)}}
 })
 
-var _ = desk.AddSentences(map[string]string{
+var _ = desk.AddDoneTexts(map[string]string{
 	"approved":  "Approved. It is being carried out.",
 	"executed":  "Done, exactly as it was shown.",
 	"rejected":  "Rejected. The agent is told your reason.",
@@ -212,7 +212,7 @@ func showEffect(p *proposal.Proposal, i int) shownEffect {
 	for _, t := range e.Triggers {
 		names = append(names, t.Kind+" “"+cut.Ellipsis(t.Name, 60)+"”")
 	}
-	out.Hears = desk.And(names)
+	out.Hears = desk.JoinAnd(names)
 	out.Open = out.Mail == nil && len(out.Changes) <= 6
 	return out
 }
@@ -433,14 +433,16 @@ func alwaysAllowPage(v *desk.Visit, p *proposal.Proposal) error {
 		return err
 	}
 	return v.Ask(desk.Question{Title: "Always allow this", Section: "review",
-		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: "Proposal", Href: reviewPath(p)}, {Text: "Always allow"}},
+		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: "Proposal", Href: reviewPath(p)},
+			{Text: "Always allow"}},
 		Lead: names[*p.AgentID] + " will do all of this without asking, from now on. You can take it back on the " +
 			"agent's page.",
 		Lost: includedSteps(v, p), Button: "Always allow", Back: reviewPath(p)})
 }
 
 func alwaysAllow(v *desk.Visit, p *proposal.Proposal) error {
-	if err := v.Do("agents.set_permissions", desk.Fields{"id": *p.AgentID, "permissions": typedCells(v, p)}, nil); err != nil {
+	if err := v.Do("agents.set_permissions", desk.Fields{"id": *p.AgentID, "permissions": typedCells(v, p)},
+		nil); err != nil {
 		return err
 	}
 	return v.Done(reviewPath(p), "allowed", nil)
@@ -497,7 +499,8 @@ func showChange(v *desk.Visit, status int, p *proposal.Proposal, f *desk.Typed) 
 				"")})
 	}
 	return v.ShowView(status, "proposal_change", desk.View{Title: "Approve with changes", Section: "review",
-		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: "Proposal", Href: d.Path}, {Text: "Change"}}, Data: d})
+		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: "Proposal", Href: d.Path},
+			{Text: "Change"}}, Data: d})
 }
 
 // changeProposal makes a proposal of the person's own from what they changed, and
@@ -525,7 +528,8 @@ func changeProposal(v *desk.Visit, p *proposal.Proposal) error {
 	err := v.Do("proposals.create", desk.Fields{"title": cut.Ellipsis(p.Title, 180) + " (changed)", "steps": steps,
 		"replacesId": p.ID}, &made)
 	if err == nil {
-		err = v.Do("proposals.reject", desk.Fields{"id": p.ID, "reason": "A person changed it and does it themselves."}, nil)
+		err = v.Do("proposals.reject", desk.Fields{"id": p.ID,
+			"reason": "A person changed it and does it themselves."}, nil)
 	}
 	if err != nil {
 		refused, status, err := v.Refused(err, nil)

@@ -29,7 +29,8 @@ func showAgreements(v *desk.Visit, status int, problem string) error {
 	for _, k := range []agreementKind{{Kind: "business", Title: "Business agreement"},
 		{Kind: "domain", Title: "Domain agreement"}} {
 		var err error
-		if k.Standings, err = desk.ListFirst[account.Standing](v, "agreements.list", desk.Fields{"kind": k.Kind}); err != nil {
+		if k.Standings, err = desk.ListFirst[account.Standing](v, "agreements.list",
+			desk.Fields{"kind": k.Kind}); err != nil {
 			return err
 		}
 		for _, s := range k.Standings {

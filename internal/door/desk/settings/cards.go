@@ -14,7 +14,8 @@ const cardsPath = "/settings/cards"
 // sandboxCards are the cards of the built-in payment provider.
 var sandboxCards = []desk.Option{{Value: "visa", Text: "Visa 4242: every charge succeeds"},
 	{Value: "declined", Text: "Visa 0002: every charge is declined"},
-	{Value: "insufficient", Text: "Visa 9995: insufficient funds"}, {Value: "slow", Text: "Visa 0077: the answer is slow"}}
+	{Value: "insufficient", Text: "Visa 9995: insufficient funds"}, {Value: "slow",
+		Text: "Visa 0077: the answer is slow"}}
 
 type cardsData struct {
 	Cards   desk.Sheet[card.Card]
@@ -118,7 +119,8 @@ type cardReturn struct{ Text, Again, Back string }
 // visitor learns only that it does not work.
 func logProviderFailure(v *desk.Visit, err error) {
 	if fault.IsKind(err, card.ProviderDown) {
-		v.Log.WarnContext(v.R.Context(), "the payment provider failed", "trace_id", v.ID, "path", v.R.Pattern, "err", err)
+		v.Log.WarnContext(v.R.Context(), "the payment provider failed", "trace_id", v.ID, "path", v.R.Pattern, "err",
+			err)
 	}
 }
 

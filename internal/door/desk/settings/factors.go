@@ -95,8 +95,8 @@ func showConfirm(v *desk.Visit, status int, f *desk.Typed, problem string) error
 		}
 		d.Options = options.Options
 	}
-	return v.ShowView(status, "reconfirm", desk.View{Title: "Confirm that it is you", Section: "settings", Tab: "sign-in",
-		Crumbs: signInCrumbs(desk.Crumb{Text: "Confirm"}), Bare: v.MustEnroll(), Data: d})
+	return v.ShowView(status, "reconfirm", desk.View{Title: "Confirm that it is you", Section: "settings",
+		Tab: "sign-in", Crumbs: signInCrumbs(desk.Crumb{Text: "Confirm"}), Bare: v.MustEnroll(), Data: d})
 }
 
 func confirmIdentity(v *desk.Visit) error {
@@ -147,8 +147,8 @@ func showCodes(v *desk.Visit, status int, f *desk.Typed) error {
 	if err != nil {
 		return err
 	}
-	return v.ShowView(status, "codes", desk.View{Title: "Add an app for one-time codes", Section: "settings", Tab: "sign-in",
-		Crumbs: signInCrumbs(desk.Crumb{Text: "One-time codes"}), Bare: v.MustEnroll(),
+	return v.ShowView(status, "codes", desk.View{Title: "Add an app for one-time codes", Section: "settings",
+		Tab: "sign-in", Crumbs: signInCrumbs(desk.Crumb{Text: "One-time codes"}), Bare: v.MustEnroll(),
 		Data: codesData{f, spaced(made.Secret), picture, v.Next()}})
 }
 
@@ -219,8 +219,10 @@ func showRecovery(v *desk.Visit, codes []string) error {
 	if next == "/" && !v.MustEnroll() {
 		next = desk.SignInSettings
 	}
-	return v.ShowView(http.StatusOK, "recovery", desk.View{Title: "Your recovery codes", Section: "settings", Tab: "sign-in",
-		Crumbs: signInCrumbs(desk.Crumb{Text: "Recovery codes"}), Bare: v.MustEnroll(), Data: recoveryData{codes, next}})
+	return v.ShowView(http.StatusOK, "recovery",
+		desk.View{Title: "Your recovery codes", Section: "settings", Tab: "sign-in",
+			Crumbs: signInCrumbs(desk.Crumb{Text: "Recovery codes"}), Bare: v.MustEnroll(), Data: recoveryData{codes,
+				next}})
 }
 
 func renewRecoveryPage(v *desk.Visit) error {

@@ -34,8 +34,8 @@ func keysPage(v *desk.Visit) error {
 	for _, k := range keys.Rows {
 		rows.Rows = append(rows.Rows, keyRow{k, names[k.BusinessID], keyWords(k.Permissions), keyState(k, now)})
 	}
-	return v.ShowView(http.StatusOK, "api-keys", desk.View{Title: "API keys", Section: "settings", Tab: "keys", Crumbs: keyCrumbs(),
-		Main: desk.MainUnless(len(rows.Rows) == 0, "Create key", keysPath+"/new"), Data: struct {
+	return v.ShowView(http.StatusOK, "api-keys", desk.View{Title: "API keys", Section: "settings", Tab: "keys",
+		Crumbs: keyCrumbs(), Main: desk.MainUnless(len(rows.Rows) == 0, "Create key", keysPath+"/new"), Data: struct {
 			Keys desk.Sheet[keyRow]
 			Many bool // the organization has several businesses
 		}{rows, len(names) > 1}})
@@ -75,7 +75,8 @@ func keyWords(grants []string) string {
 	case writes == 0:
 		return "Reads " + desk.Count(reads, "resource", "resources")
 	}
-	return "Reads " + desk.Count(reads, "resource", "resources") + ", writes " + desk.Count(writes, "resource", "resources")
+	return "Reads " + desk.Count(reads, "resource", "resources") + ", writes " + desk.Count(writes, "resource",
+		"resources")
 }
 
 type keyData struct {
@@ -108,7 +109,8 @@ func tickedGrants(v *desk.Visit) []string {
 	return append([]string{}, ticked...)
 }
 
-var expiries = []desk.Option{{Text: "Never"}, {Value: "30", Text: "In 30 days"}, {Value: "90", Text: "In 90 days"}, {Value: "365", Text: "In a year"}}
+var expiries = []desk.Option{{Text: "Never"}, {Value: "30", Text: "In 30 days"}, {Value: "90", Text: "In 90 days"},
+	{Value: "365", Text: "In a year"}}
 
 func newKeyPage(v *desk.Visit) error {
 	f := desk.NewTyped("business_id", string(v.Session.Business))
@@ -158,7 +160,8 @@ func createKey(v *desk.Visit) error {
 		return showNewKey(v, status, keyData{Form: f})
 	}
 	return showNewKey(v, http.StatusOK, keyData{Form: desk.NewTyped(), Made: &made,
-		Once: desk.Secret{Lead: "This is the key. Send it with every request as a bearer token.", Secret: made.Token, Back: keysPath}})
+		Once: desk.Secret{Lead: "This is the key. Send it with every request as a bearer token.", Secret: made.Token,
+			Back: keysPath}})
 }
 
 func revokeKeyPage(v *desk.Visit) error {

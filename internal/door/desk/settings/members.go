@@ -72,8 +72,9 @@ func invitePage(v *desk.Visit) error {
 func showInvite(v *desk.Visit, status int, d inviteData) error {
 	d.Roles = offeredRoles(v)
 	return v.ShowView(status, "invite",
-		desk.View{Title: "Invite someone", Section: "settings", Tab: "members", Crumbs: memberCrumbs(desk.Crumb{Text: "Invite"}),
-			Data: d})
+		desk.View{Title: "Invite someone", Section: "settings", Tab: "members",
+			Crumbs: memberCrumbs(desk.Crumb{Text: "Invite"}),
+			Data:   d})
 }
 
 func inviteMember(v *desk.Visit) error {

@@ -84,7 +84,7 @@ func (room *Room) Join(d *desk.Desk) {
 	})
 }
 
-var _ = desk.AddSentences(map[string]string{
+var _ = desk.AddDoneTexts(map[string]string{
 	"accepted": "Accepted. API keys and agents of the business work within a minute.",
 	"revoked":  "Revoked.", "role": "Role changed.",
 	"card":     "Card saved. It is the default now.",

@@ -53,7 +53,7 @@ func (room *Room) fillToday(v *desk.Visit, d *todayData, open []string) error {
 	d.Clients = len(clients)
 	agreement := "API keys and agents work once a business has accepted it."
 	if len(open) > 1 {
-		agreement = desk.And(open) + " have yet to accept it."
+		agreement = desk.JoinAnd(open) + " have yet to accept it."
 	}
 	d.Steps = []step{
 		{Title: "Accept the business agreement", Text: agreement, Done: len(open) == 0, Button: "Read and accept",

@@ -10,14 +10,15 @@ import (
 )
 
 // roleOptions are the roles; roleHelp, what they mean.
-var roleOptions = []desk.Option{{Value: "member", Text: "Member"}, {Value: "admin", Text: "Admin"}, {Value: "owner", Text: "Owner"}}
+var roleOptions = []desk.Option{{Value: "member", Text: "Member"}, {Value: "admin", Text: "Admin"},
+	{Value: "owner", Text: "Owner"}}
 
 const roleHelp = "Members work with the records. Admins also manage members, keys, agents and agreements. Owners " +
 	"are admins too, and there is always at least one."
 
 // planOptions are the plans.
-var planOptions = []desk.Option{{Value: "free", Text: "Free"}, {Value: "starter", Text: "Starter"}, {Value: "professional", Text: "Professional"},
-	{Value: "enterprise", Text: "Enterprise"}}
+var planOptions = []desk.Option{{Value: "free", Text: "Free"}, {Value: "starter", Text: "Starter"},
+	{Value: "professional", Text: "Professional"}, {Value: "enterprise", Text: "Enterprise"}}
 
 // days reads the number of days of an option.
 func days(n string) time.Duration {

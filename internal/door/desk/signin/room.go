@@ -32,7 +32,7 @@ func Join(d *desk.Desk) {
 	d.AddPages(desk.SignedIn, desk.Pages{"GET /sign-out": signOutPage, "POST /sign-out": signOut})
 }
 
-var _ = desk.AddSentences(map[string]string{
+var _ = desk.AddDoneTexts(map[string]string{
 	"reset":   "Your password is changed, and you are signed out everywhere. Sign in with the new one.",
 	"welcome": "Welcome. You are signed in.", "expired": "That took too long. Sign in again.",
 })

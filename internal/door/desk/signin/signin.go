@@ -55,9 +55,8 @@ func logRefusal(v *desk.Visit, status int) {
 }
 
 func signOutPage(v *desk.Visit) error {
-	return v.Ask(desk.Question{Title: "Sign out", Lead: "You are signed in as " + v.Session.Name + ", " + v.Session.Email +
-		".",
-		Button: "Sign out", Back: "/", Plain: true})
+	return v.Ask(desk.Question{Title: "Sign out", Lead: "You are signed in as " + v.Session.Name + ", " +
+		v.Session.Email + ".", Button: "Sign out", Back: "/", Plain: true})
 }
 
 func signOut(v *desk.Visit) error {

@@ -13,10 +13,11 @@ import (
 
 // owners are the people and companies that domains are registered for.
 var owners = &desk.Noun[domain.DomainContact]{
-	Path: "domain-owners", Ops: "domain_contacts", Type: "domain_contact", Rail: "domains",
+	Path: "domain-owners", Ops: "domain_contacts", Type: "domain_contact", RailKey: "domains",
 	One: "domain owner", Many: "domain owners", Icon: "user",
-	Lead: "A domain is registered for someone, and the registry needs their name and address. Neither is made public.",
-	Table: []desk.Column[domain.DomainContact]{
+	EmptyText: "A domain is registered for someone, and the registry needs their name and address. " +
+		"Neither is made public.",
+	Columns: []desk.Column[domain.DomainContact]{
 		{Head: "Name", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell { return desk.Text(ownerName(c)) }},
 		{Head: "Email", Fold: "two", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell {
 			return desk.Text(c.Email)
@@ -26,22 +27,22 @@ var owners = &desk.Noun[domain.DomainContact]{
 		}},
 	},
 	Name: func(_ *desk.Visit, c *domain.DomainContact) string { return ownerName(c) },
-	Line: func(_ *desk.Visit, c *domain.DomainContact) desk.Line {
+	ListLine: func(_ *desk.Visit, c *domain.DomainContact) desk.Line {
 		return desk.Line{Icon: "user", Text: ownerName(c), Faint: c.Email}
 	},
 	Fields: ownerFields,
 }
 
 var ownerFields = []desk.Field{
-	{Field: "firstName", Word: "First name"}, {Field: "lastName", Word: "Last name"},
-	{Field: "organizationName", Word: "Company"},
-	{Field: "jobTitle", Word: "Job title", Help: "Needed with a company."},
-	{Field: "email", Word: "Email"},
-	{Field: "phone", Word: "Phone", Hint: "+14155550100"}, {Field: "address1", Word: "Street"},
-	{Field: "address2", Word: "More"}, {Field: "postalCode", Word: "Postal code"}, {Field: "city", Word: "City"},
-	{Field: "stateProvince", Word: "State or province"}, {Field: "country", Word: "Country", Hint: "US",
+	{Field: "firstName", Label: "First name"}, {Field: "lastName", Label: "Last name"},
+	{Field: "organizationName", Label: "Company"},
+	{Field: "jobTitle", Label: "Job title", Help: "Needed with a company."},
+	{Field: "email", Label: "Email"},
+	{Field: "phone", Label: "Phone", Hint: "+14155550100"}, {Field: "address1", Label: "Street"},
+	{Field: "address2", Label: "More"}, {Field: "postalCode", Label: "Postal code"}, {Field: "city", Label: "City"},
+	{Field: "stateProvince", Label: "State or province"}, {Field: "country", Label: "Country", Hint: "US",
 		Help: "Two letters."},
-	{Field: "label", Word: "Label", Hint: "the shop"},
+	{Field: "label", Label: "Label", Hint: "the shop"},
 }
 
 func ownerName(c *domain.DomainContact) string {

@@ -12,16 +12,16 @@ import (
 
 var domains = &desk.Noun[domain.Domain]{
 	Path: "domains", Type: "domain", One: "domain", Many: "domains", Icon: "globe",
-	Lead: "A domain is your name on the internet: for your website and for the mail you send.",
-	Seek: "Name",
-	Tabs: []desk.Tab{{Word: "All"}, {Word: "Bought here", Query: "source=registered"},
-		{Word: "From elsewhere", Query: "source=external"}},
-	Table: []desk.Column[domain.Domain]{
+	EmptyText:  "A domain is your name on the internet: for your website and for the mail you send.",
+	SearchHint: "Name",
+	Tabs: []desk.Tab{{Label: "All"}, {Label: "Bought here", Query: "source=registered"},
+		{Label: "From elsewhere", Query: "source=external"}},
+	Columns: []desk.Column[domain.Domain]{
 		{Head: "Name", Sort: "name", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
 			return desk.Text(d.UnicodeName)
 		}},
 		{Head: "State", Width: "w3", Fold: "three", Cell: func(v *desk.Visit, d *domain.Domain) desk.Cell {
-			return desk.State(Standing(v, d))
+			return desk.State(StatusPill(v, d))
 		}},
 		{Head: "Email", Width: "w2", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
 			switch {
@@ -46,93 +46,94 @@ var domains = &desk.Noun[domain.Domain]{
 			return v.At(&d.Registration.ExpiresAt)
 		}},
 	},
-	Filters: []desk.Filter{{Field: "status", Word: "State"}, {Field: "source", Word: "From", Only: true}},
-	Before:  "domains-above",
-	Name:    func(_ *desk.Visit, d *domain.Domain) string { return d.UnicodeName },
-	Line: func(v *desk.Visit, d *domain.Domain) desk.Line {
-		return desk.Line{Icon: "globe", Text: d.UnicodeName, Pill: Standing(v, d)}
+	Filters:       []desk.Filter{{Field: "status", Label: "State"}, {Field: "source", Label: "From", HideChoice: true}},
+	AboveTemplate: "domains-above",
+	Name:          func(_ *desk.Visit, d *domain.Domain) string { return d.UnicodeName },
+	ListLine: func(v *desk.Visit, d *domain.Domain) desk.Line {
+		return desk.Line{Icon: "globe", Text: d.UnicodeName, Pill: StatusPill(v, d)}
 	},
-	State: Standing,
+	State: StatusPill,
 	Form: []desk.Field{
-		{Field: "name", Word: "Name", Hint: "example.com", Wide: true,
+		{Field: "name", Label: "Name", Hint: "example.com", Wide: true,
 			Help: "A domain that you already own. You will be asked to add a record to its DNS to prove it."},
-		{Field: "purpose", Word: "Used for", Words: map[string]string{"general": "Everything",
+		{Field: "purpose", Label: "Used for", ChoiceLabels: map[string]string{"general": "Everything",
 			"transactional": "Invoices, receipts and answers", "marketing": "News and offers"}},
 	},
 	Fields: []desk.Field{
-		{Field: "name", Word: "Name", Fixed: true, Shown: func(_ *desk.Visit, row any) desk.Cell {
+		{Field: "name", Label: "Name", ReadOnly: true, Show: func(_ *desk.Visit, row any) desk.Cell {
 			return desk.Text(row.(*domain.Domain).Name)
 		}},
-		{Field: "purpose", Word: "Used for", Fixed: true, Shown: func(_ *desk.Visit, row any) desk.Cell {
+		{Field: "purpose", Label: "Used for", ReadOnly: true, Show: func(_ *desk.Visit, row any) desk.Cell {
 			return desk.Text(desk.Choice(string(row.(*domain.Domain).Purpose)))
 		}},
-		{Field: "registrar", Word: "Registrar", Fixed: true, Rare: true, Shown: ofRegistration(
+		{Field: "registrar", Label: "Registrar", ReadOnly: true, OnDemand: true, Show: ofRegistration(
 			func(_ *desk.Visit, r *domain.Registration) desk.Cell { return desk.Text(r.Registrar) })},
-		{Field: "expiresAt", Word: "Paid until", Fixed: true, Rare: true, Shown: ofRegistration(
+		{Field: "expiresAt", Label: "Paid until", ReadOnly: true, OnDemand: true, Show: ofRegistration(
 			func(v *desk.Visit, r *domain.Registration) desk.Cell { return v.At(&r.ExpiresAt) })},
-		{Field: "autoRenew", Word: "Auto-renew", Fixed: true, Rare: true, Shown: ofRegistration(
+		{Field: "autoRenew", Label: "Auto-renew", ReadOnly: true, OnDemand: true, Show: ofRegistration(
 			func(_ *desk.Visit, r *domain.Registration) desk.Cell { return yesNo(r.AutoRenew) })},
-		{Field: "transferLock", Word: "Locked", Fixed: true, Rare: true, Shown: ofRegistration(
+		{Field: "transferLock", Label: "Locked", ReadOnly: true, OnDemand: true, Show: ofRegistration(
 			func(_ *desk.Visit, r *domain.Registration) desk.Cell { return yesNo(r.TransferLock) })},
 	},
 	Actions: []desk.Action[domain.Domain]{
-		{Key: "verify", Word: "Check the record", Icon: "again", Op: "domains.verify", Main: true, Done: "checked",
-			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Status == "pending_verification" }},
-		{Key: "email-on", Word: "Turn email on", Icon: "mail", Op: "domains.email.enable", Main: true, Done: "enabled",
-			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Status == "active" && !d.Email.Enabled },
-			Ask: func(_ *desk.Visit, d *domain.Domain) string {
+		{Key: "verify", Label: "Check the record", Icon: "again", Op: "domains.verify", IsMain: true,
+			DoneKey: "checked",
+			When:    func(_ *desk.Visit, d *domain.Domain) bool { return d.Status == "pending_verification" }},
+		{Key: "email-on", Label: "Turn email on", Icon: "mail", Op: "domains.email.enable", IsMain: true,
+			DoneKey: "enabled",
+			When:    func(_ *desk.Visit, d *domain.Domain) bool { return d.Status == "active" && !d.Email.Enabled },
+			Explain: func(_ *desk.Visit, d *domain.Domain) string {
 				return "Mail can then be sent from, and received at, addresses of " + d.UnicodeName +
 					". The records that " +
 					"this needs are written into its DNS, where we hold it."
 			},
-			Form: []desk.Field{{Field: "mode", Word: "For", Words: map[string]string{"full": "Sending and receiving",
-				"sending": "Sending only"}}}},
-		{Key: "renew", Word: "Renew", Icon: "again", Op: "domains.renew", Done: "renewed",
+			Form: []desk.Field{{Field: "mode", Label: "For",
+				ChoiceLabels: map[string]string{"full": "Sending and receiving", "sending": "Sending only"}}}},
+		{Key: "renew", Label: "Renew", Icon: "again", Op: "domains.renew", DoneKey: "renewed",
 			When: func(_ *desk.Visit, d *domain.Domain) bool {
 				return d.Registration != nil &&
 					d.Status != "transferred"
 			},
-			Ask: renewWords, Set: renewPrice,
-			Form: []desk.Field{{Field: "periodYears", Word: "Years"}}},
-		{Key: "autorenew", Word: "Renew automatically", Icon: "again", Op: "domains.registration.update", Menu: true,
-			Done: "changed",
+			Explain: renewWords, FixedInput: renewPrice,
+			Form: []desk.Field{{Field: "periodYears", Label: "Years"}}},
+		{Key: "autorenew", Label: "Renew automatically", Icon: "again", Op: "domains.registration.update", InMenu: true,
+			DoneKey: "changed",
 			When: func(v *desk.Visit, d *domain.Domain) bool {
 				return v.Caller.MaySpend && d.Registration != nil && !d.Registration.AutoRenew
 			},
-			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": true} }},
-		{Key: "noautorenew", Word: "Stop renewing it", Icon: "clock", Op: "domains.registration.update", Menu: true,
-			Done: "changed",
+			FixedInput: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": true} }},
+		{Key: "noautorenew", Label: "Stop renewing it", Icon: "clock", Op: "domains.registration.update", InMenu: true,
+			DoneKey: "changed",
 			When: func(_ *desk.Visit, d *domain.Domain) bool {
 				return d.Registration != nil &&
 					d.Registration.AutoRenew
 			},
-			Ask: func(v *desk.Visit, d *domain.Domain) string {
+			Explain: func(v *desk.Visit, d *domain.Domain) string {
 				return "It then expires on " + v.Day(d.Registration.ExpiresAt.Std()) + ", unless you renew it before."
 			},
-			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": false} }},
-		{Key: "lock", Word: "Lock it against transfers", Icon: "lock", Op: "domains.registration.update", Menu: true,
-			Done: "changed",
+			FixedInput: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"autoRenew": false} }},
+		{Key: "lock", Label: "Lock it against transfers", Icon: "lock", Op: "domains.registration.update", InMenu: true,
+			DoneKey: "changed",
 			When: func(_ *desk.Visit, d *domain.Domain) bool {
 				return d.Registration != nil && !d.Registration.TransferLock
 			},
-			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"transferLock": true} }},
-		{Key: "unlock", Word: "Unlock it for a transfer", Icon: "lock", Op: "domains.registration.update", Menu: true,
-			Done: "changed",
-			When: func(_ *desk.Visit, d *domain.Domain) bool {
+			FixedInput: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"transferLock": true} }},
+		{Key: "unlock", Label: "Unlock it for a transfer", Icon: "lock", Op: "domains.registration.update",
+			InMenu: true, DoneKey: "changed", When: func(_ *desk.Visit, d *domain.Domain) bool {
 				return d.Registration != nil && d.Registration.TransferLock
 			},
-			Set: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"transferLock": false} }},
-		{Key: "email-off", Word: "Turn email off", Icon: "mail", Op: "domains.email.disable", Done: "disabled",
+			FixedInput: func(*desk.Visit, *domain.Domain) desk.Fields { return desk.Fields{"transferLock": false} }},
+		{Key: "email-off", Label: "Turn email off", Icon: "mail", Op: "domains.email.disable", DoneKey: "disabled",
 			When: func(_ *desk.Visit, d *domain.Domain) bool { return d.Email.Enabled },
-			Ask: func(_ *desk.Visit, d *domain.Domain) string {
+			Explain: func(_ *desk.Visit, d *domain.Domain) string {
 				return "No mail is sent from or received at " + d.UnicodeName + " any more."
 			},
-			Lost: []string{"Its email records are taken out of the DNS. You can turn it on again."}},
+			Warnings: []string{"Its email records are taken out of the DNS. You can turn it on again."}},
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[zone.DNSRecord]{Key: "dns-records", Ops: "domains.dns_records", Param: "recordId", Head: "DNS",
-			One: "record", Wide: true, Limit: 100, Whole: true, Soft: true,
-			Lead: "We do not hold the DNS of this domain.",
+			One: "record", Wide: true, Limit: 100, SendAllFields: true, MayBeRefused: true,
+			EmptyText: "We do not hold the DNS of this domain.",
 			Table: []desk.Column[zone.DNSRecord]{
 				{Head: "Type", Width: "w0", Cell: func(_ *desk.Visit, r *zone.DNSRecord) desk.Cell {
 					return desk.Text(r.Type)
@@ -155,20 +156,21 @@ var domains = &desk.Noun[domain.Domain]{
 				}},
 			},
 			Fixed: func(r *zone.DNSRecord) bool { return r.ManagedBy != "user" },
-			Fields: []desk.Field{{Field: "type", Word: "Type", Plain: true}, {Field: "name", Word: "Name", Hint: "www",
-				Help: "@ is the domain itself."}, {Field: "content", Word: "Content", Kind: "text"},
-				{Field: "priority", Word: "Priority"}, {Field: "ttl", Word: "Seconds kept",
-					Start: func(*desk.Visit) string { return "3600" }}}},
+			Fields: []desk.Field{{Field: "type", Label: "Type", RawChoices: true},
+				{Field: "name", Label: "Name", Hint: "www",
+					Help: "@ is the domain itself."}, {Field: "content", Label: "Content", Kind: "text"},
+				{Field: "priority", Label: "Priority"}, {Field: "ttl", Label: "Seconds kept",
+					StartText: func(*desk.Visit) string { return "3600" }}}},
 		&desk.Child[domain.Domain]{Key: "subdomains", Ops: "domains.subdomains", Param: "subdomainId",
-			Head: "Subdomains", One: "subdomain", Soft: true,
+			Head: "Subdomains", One: "subdomain", MayBeRefused: true,
 			Line: func(v *desk.Visit, d *domain.Domain) desk.Line {
-				return desk.Line{Text: d.UnicodeName, Pill: Standing(v, d), Href: "/domains/" + string(d.ID)}
+				return desk.Line{Text: d.UnicodeName, Pill: StatusPill(v, d), Href: "/domains/" + string(d.ID)}
 			},
-			Fields: []desk.Field{{Field: "name", Word: "Name", Hint: "shop"}, {Field: "purpose", Word: "Used for"}}},
+			Fields: []desk.Field{{Field: "name", Label: "Name", Hint: "shop"}, {Field: "purpose", Label: "Used for"}}},
 	},
-	Layout: "domain",
-	Data:   health,
-	Ask: func(_ *desk.Visit, d *domain.Domain) (string, []string) {
+	Template:     "domain",
+	TemplateData: health,
+	DeleteWarning: func(_ *desk.Visit, d *domain.Domain) (string, []string) {
 		return "Delete " + d.UnicodeName + " here?",
 			[]string{"Its DNS records, its email and its subdomains here are gone.",
 				"A domain that was bought here stays yours until it ends, and is not paid back."}
@@ -191,8 +193,8 @@ func yesNo(is bool) desk.Cell {
 	return desk.Text("No")
 }
 
-// Standing is what somebody should know about a domain at a glance.
-func Standing(v *desk.Visit, d *domain.Domain) desk.Pill {
+// StatusPill is what somebody should know about a domain at a glance.
+func StatusPill(v *desk.Visit, d *domain.Domain) desk.Pill {
 	switch d.Status {
 	case "expired":
 		return desk.Pill{Text: "expired", Tone: "bad"}

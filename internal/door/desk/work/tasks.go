@@ -15,23 +15,23 @@ import (
 
 var tasks = &desk.Noun[task.Task]{
 	Path: "tasks", Type: "task", One: "task", Many: "tasks", Icon: "task",
-	Lead: "What needs to be done, by whom and when. Write the first one above.",
-	Seek: "Title, description",
+	EmptyText:  "What needs to be done, by whom and when. Write the first one above.",
+	SearchHint: "Title, description",
 	Tabs: []desk.Tab{
-		{Word: "Open", Query: "status=open&status=in_progress"},
-		{Word: "Mine", Query: "status=open&status=in_progress&assigneeId={me}"},
-		{Word: "Due", Query: "status=open&status=in_progress&dueBefore={today}&sortBy=dueAt&sortOrder=asc"},
-		{Word: "Done", Query: "status=completed"},
-		{Word: "All"},
+		{Label: "Open", Query: "status=open&status=in_progress"},
+		{Label: "Mine", Query: "status=open&status=in_progress&assigneeId={me}"},
+		{Label: "Due", Query: "status=open&status=in_progress&dueBefore={today}&sortBy=dueAt&sortOrder=asc"},
+		{Label: "Done", Query: "status=completed"},
+		{Label: "All"},
 	},
-	Before: "tasks-above",
-	Table: []desk.Column[task.Task]{
+	AboveTemplate: "tasks-above",
+	Columns: []desk.Column[task.Task]{
 		{Head: "Task", Sort: "title", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell { return desk.Text(t.Title) }},
 		{Head: "For", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
 			if t.ContactID != nil {
-				return desk.To("contacts", t.ContactID)
+				return desk.LinkTo("contacts", t.ContactID)
 			}
-			return desk.To("customers", t.CustomerID)
+			return desk.LinkTo("customers", t.CustomerID)
 		}},
 		{Head: "Status", Width: "w2", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
 			return desk.State(status(t))
@@ -42,14 +42,14 @@ var tasks = &desk.Noun[task.Task]{
 		{Head: "Due", Sort: "dueAt", Width: "w2", Fold: "three", End: true, Cell: due},
 	},
 	Filters: []desk.Filter{
-		{Field: "status", Word: "Status"},
-		{Field: "priority", Word: "Priority"},
-		{Field: "assigneeId", Word: "Assigned to", Ref: "members"},
-		{Field: "dueBefore", Word: "Due before", Day: true},
-		{Field: "dueAfter", Word: "Due after", Day: true},
-		{Field: "contactId", Word: "Contact", Ref: "contacts", Only: true},
-		{Field: "customerId", Word: "Customer", Ref: "customers", Only: true},
-		{Field: "businessId", Word: "Business", Ref: "businesses", Only: true},
+		{Field: "status", Label: "Status"},
+		{Field: "priority", Label: "Priority"},
+		{Field: "assigneeId", Label: "Assigned to", Ref: "members"},
+		{Field: "dueBefore", Label: "Due before", ByDay: true},
+		{Field: "dueAfter", Label: "Due after", ByDay: true},
+		{Field: "contactId", Label: "Contact", Ref: "contacts", HideChoice: true},
+		{Field: "customerId", Label: "Customer", Ref: "customers", HideChoice: true},
+		{Field: "businessId", Label: "Business", Ref: "businesses", HideChoice: true},
 	},
 	Bulk: []desk.Bulk[task.Task]{{Key: "complete", Word: "Done", Icon: "check", Done: "completed",
 		Change: func(t *task.Task, _ string) desk.Fields {
@@ -59,7 +59,7 @@ var tasks = &desk.Noun[task.Task]{
 			return desk.Fields{"status": "completed"}
 		}}},
 	Name: func(_ *desk.Visit, t *task.Task) string { return t.Title },
-	Line: func(v *desk.Visit, t *task.Task) desk.Line {
+	ListLine: func(v *desk.Visit, t *task.Task) desk.Line {
 		l := desk.Line{Text: t.Title, Icon: "task"}
 		if t.Status != "completed" && t.Status != "canceled" {
 			l.Tick, l.Icon = "/tasks/"+string(t.ID)+"/complete", ""
@@ -83,39 +83,45 @@ var tasks = &desk.Noun[task.Task]{
 	},
 	State: func(_ *desk.Visit, t *task.Task) desk.Pill { return status(t) },
 	Fields: []desk.Field{
-		{Field: "title", Word: "Title"},
-		{Field: "status", Word: "Status"},
-		{Field: "priority", Word: "Priority"},
-		{Field: "dueAt", Word: "Due"},
-		{Field: "contactId", Word: "Contact", Ref: "contacts"},
-		{Field: "customerId", Word: "Customer", Ref: "customers"},
-		{Field: "businessId", Word: "Business", Ref: "businesses", Rare: true},
-		{Field: "description", Word: "Description"},
-		{Field: "completedAt", Word: "Done", Fixed: true, Rare: true},
+		{Field: "title", Label: "Title"},
+		{Field: "status", Label: "Status"},
+		{Field: "priority", Label: "Priority"},
+		{Field: "dueAt", Label: "Due"},
+		{Field: "contactId", Label: "Contact", Ref: "contacts"},
+		{Field: "customerId", Label: "Customer", Ref: "customers"},
+		{Field: "businessId", Label: "Business", Ref: "businesses", OnDemand: true},
+		{Field: "description", Label: "Description"},
+		{Field: "completedAt", Label: "Done", ReadOnly: true, OnDemand: true},
 	},
 	Form: []desk.Field{
-		{Field: "title", Word: "What needs to be done", Wide: true},
-		{Field: "dueAt", Word: "Due"},
-		{Field: "priority", Word: "Priority"},
-		{Field: "contactId", Word: "Contact", Ref: "contacts"},
-		{Field: "customerId", Word: "Customer", Ref: "customers"},
-		{Field: "description", Word: "Description"},
+		{Field: "title", Label: "What needs to be done", Wide: true},
+		{Field: "dueAt", Label: "Due"},
+		{Field: "priority", Label: "Priority"},
+		{Field: "contactId", Label: "Contact", Ref: "contacts"},
+		{Field: "customerId", Label: "Customer", Ref: "customers"},
+		{Field: "description", Label: "Description"},
 	},
-	Make: func(v *desk.Visit, in desk.Fields) { v.Chosen("tasks.create", in) },
+	BeforeCreate: func(v *desk.Visit, in desk.Fields) { v.Chosen("tasks.create", in) },
 	Actions: []desk.Action[task.Task]{
-		{Key: "complete", Word: "Done", Icon: "check", Op: "tasks.update", Main: true, Done: "completed",
-			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "open" || t.Status == "in_progress" },
-			Set:  func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "completed"} }},
-		{Key: "begin", Word: "Begin", Op: "tasks.update", Done: "changed",
-			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "open" },
-			Set:  func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "in_progress"} }},
-		{Key: "reopen", Word: "Open again", Op: "tasks.update", Done: "changed",
-			When: func(_ *desk.Visit, t *task.Task) bool { return t.Status == "completed" || t.Status == "canceled" },
-			Set:  func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "open"} }},
+		{Key: "complete", Label: "Done", Icon: "check", Op: "tasks.update", IsMain: true, DoneKey: "completed",
+			When: func(_ *desk.Visit, t *task.Task) bool {
+				return t.Status == "open" ||
+					t.Status == "in_progress"
+			},
+			FixedInput: func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "completed"} }},
+		{Key: "begin", Label: "Begin", Op: "tasks.update", DoneKey: "changed",
+			When:       func(_ *desk.Visit, t *task.Task) bool { return t.Status == "open" },
+			FixedInput: func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "in_progress"} }},
+		{Key: "reopen", Label: "Open again", Op: "tasks.update", DoneKey: "changed",
+			When: func(_ *desk.Visit, t *task.Task) bool {
+				return t.Status == "completed" ||
+					t.Status == "canceled"
+			},
+			FixedInput: func(*desk.Visit, *task.Task) desk.Fields { return desk.Fields{"status": "open"} }},
 	},
 	Children: []desk.AnyChild{
 		&desk.Child[task.TaskAssignee]{Key: "assignees", Ops: "tasks.assignees", Param: "assigneeId",
-			Head: "Assigned to", One: "assignee", Lead: "Nobody yet.",
+			Head: "Assigned to", One: "assignee", EmptyText: "Nobody yet.",
 			Line: func(v *desk.Visit, a *task.TaskAssignee) desk.Line {
 				names, _ := v.Names("members", nil)
 				name := names[a.UserID]
@@ -124,12 +130,12 @@ var tasks = &desk.Noun[task.Task]{
 				}
 				return desk.Line{Text: name}
 			},
-			Fields: []desk.Field{{Field: "userId", Word: "Who", Ref: "members"}}},
+			Fields: []desk.Field{{Field: "userId", Label: "Who", Ref: "members"}}},
 	},
 	Compose: &desk.Composer[task.Task]{Tabs: []desk.Compose{{Key: "comment", Word: "Comment", Icon: "note",
 		Op: "tasks.activity.create", Field: "body", Label: "A comment that your team sees", Button: "Save comment",
 		Done: "commented"}}},
-	Story: []desk.Source[task.Task]{comments},
+	Timeline: []desk.Source[task.Task]{comments},
 }
 
 // status is a task's state.
