@@ -15,6 +15,7 @@ package desk
 import (
 	"log/slog"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 
@@ -36,6 +37,11 @@ type Desk struct {
 	AgentURL string // the address that an agent's client connects to; empty when there is none
 	Proxies  peer.Proxies
 
+	// SignInPage asks whoever sent a form without a session to sign in, and then goes on
+	// with the form.
+	SignInPage func(*Visit, *Kept) error
+
+	mux     *http.ServeMux
 	nouns   []noun
 	routes  []Route
 	schemas sync.Map // of inputs, by operation
@@ -50,6 +56,9 @@ type Route struct {
 	// Streams means that Show reads the body itself: it is neither parsed as a form
 	// nor bounded.
 	Streams bool
+	// SeenFirst means that a form is not carried out after signing in again: it agrees to
+	// something that whoever signs in must have seen.
+	SeenFirst bool
 }
 
 // Add adds hand-made pages.

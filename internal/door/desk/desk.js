@@ -119,6 +119,10 @@ async function go(url, options = {}, how = "page") {
     if (mine !== asked) return;
     const to = new URL(how === "same" && options.method && !res.redirected ? location.href : res.url);
     const stays = how === "same" || to.pathname === location.pathname && options.method === "POST";
+    if (options.method && !res.redirected && !/ id="content"/.test(text)) { // the session ended: this page keeps what was sent
+      document.open(); document.write(text); document.close();
+      return;
+    }
     if (!show(text, res.redirected || !options.method ? res.url : location.href, stays ? "same" : "page")) return;
     if (how === "back") { /* the address is already right */ }
     else if (how === "same") history.replaceState(history.state, "", to);

@@ -41,6 +41,7 @@ const (
 
 // Mount adds all pages, and what they load.
 func (d *Desk) Mount(mux *http.ServeMux) {
+	d.mux = mux
 	guard := d.newGuard()
 	for _, route := range d.Routes() {
 		if route.Who == AnySite {
@@ -87,7 +88,9 @@ func (d *Desk) handler(route Route) http.Handler {
 			return
 		}
 		if v.Session == nil && !route.Who.public() {
-			v.Redirect("/sign-in?next=" + url.QueryEscape(v.ReturnPath())) //nolint:errcheck // always nil
+			if err := v.askToSignIn(route); err != nil {
+				v.fail(err)
+			}
 			return
 		}
 		if !route.Who.public() && v.MustEnroll() && !mayVisitBeforeEnrolling(r.URL.Path) {
@@ -98,6 +101,18 @@ func (d *Desk) handler(route Route) http.Handler {
 			v.fail(err)
 		}
 	})
+}
+
+// askToSignIn leads to the page that does, and keeps what was sent.
+func (v *Visit) askToSignIn(route Route) error {
+	if v.R.Method != http.MethodPost || route.SeenFirst {
+		return v.Redirect("/sign-in?next=" + url.QueryEscape(v.ReturnPath()))
+	}
+	k, err := v.keepForm()
+	if err != nil {
+		return badForm(err)
+	}
+	return v.SignInPage(v, k)
 }
 
 // enter identifies the visitor and reads the form.
@@ -315,6 +330,8 @@ func (v *Visit) fail(err error) {
 		title = "This account is disabled"
 	case fault.RateLimited:
 		title = "Too many attempts"
+	case fault.KeyReused, fault.KeyInFlight:
+		title, text = "This was sent already", "It was done once, and not a second time. Open the page again to see it."
 	}
 	if wait := f.RetryDelay(); wait > 0 {
 		v.W.Header().Set("Retry-After", strconv.Itoa(limit.CeilSeconds(wait)))

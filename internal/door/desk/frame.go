@@ -257,6 +257,9 @@ func (v *Visit) ShowView(status int, page string, w View) error {
 
 // WriteHTML answers with a page.
 func (v *Visit) WriteHTML(status int, page []byte) error {
+	if v.Session != nil {
+		page = addTokens(page)
+	}
 	SetHeaders(v.W, v.FormTargets)
 	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.W.WriteHeader(status)

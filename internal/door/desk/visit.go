@@ -45,6 +45,7 @@ type Visit struct {
 	team   []account.Colleague
 	coin   string // the currency of the object that the page is about
 	once   string // the operation that the form's key stands for
+	writes int    // how many operations the form has run
 }
 
 // Fields is the input of an operation.
@@ -65,8 +66,11 @@ func (v *Visit) Run(operation string, input Fields) ([]byte, error) {
 	if o.KeyRequired || operation == v.once {
 		// A form that is sent twice by mistake names the same key.
 		q.Key, q.HasKey = v.R.FormValue("key"), true
+	} else if !o.ReadOnly() {
+		q.Key = v.onceKey()
+		q.HasKey = q.Key != ""
 	}
-	answer, err := v.Runner.Do(v.R.Context(), o, q)
+	answer, err := v.doOnce(o, q)
 	return answer.Body, err
 }
 

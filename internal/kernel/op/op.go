@@ -336,11 +336,11 @@ func (o *Op) TakesIdempotencyKey() bool {
 	return o.Method == http.MethodPost && o.shape != bytesShape && !o.Public
 }
 
-// takesKeyFrom is TakesIdempotencyKey for a door and a caller. A step of an automation or of a proposal has a key
-// whatever its method: it may be run again after a crash, and a PATCH that comes a second time would undo what somebody
-// changed in between.
+// takesKeyFrom is TakesIdempotencyKey for a door and a caller. A step of an automation or of a proposal and a form of
+// the desk have a key whatever the method: they may come again, and a PATCH that comes a second time would undo what
+// somebody changed in between.
 func (o *Op) takesKeyFrom(d Door, c *Caller) bool {
-	again := d == AutomationDoor || c.Proposal != ""
+	again := d == AutomationDoor || d == ConsoleDoor || c.Proposal != ""
 	return o.TakesIdempotencyKey() || again && (o.shape == writeShape || o.shape == flowShape) && !o.Public
 }
 

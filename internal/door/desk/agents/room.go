@@ -32,9 +32,10 @@ type Grants interface {
 
 // Join adds the room to the desk.
 func (room *Room) Join(d *desk.Desk) {
-	d.AddPages(desk.SignedIn, desk.Pages{
-		"GET /consent/{id}": room.consentPage, "POST /consent/{id}": room.answerConsent,
-	})
+	d.Add(
+		desk.Route{Pattern: "GET /consent/{id}", Show: room.consentPage},
+		desk.Route{Pattern: "POST /consent/{id}", Show: room.answerConsent, SeenFirst: true},
+	)
 	d.AddPages(desk.Managers, desk.Pages{
 		"GET /agents":     room.agentsPage,
 		"GET /agents/new": newAgentPage, "POST /agents/new": createAgent,

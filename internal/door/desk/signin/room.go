@@ -6,6 +6,7 @@ package signin
 
 import (
 	"embed"
+	"net/http"
 
 	"frontdesk/internal/door/desk"
 )
@@ -17,6 +18,9 @@ var _ = desk.AddTemplates(pages, "pages/*.html")
 
 // Join adds the room to the desk.
 func Join(d *desk.Desk) {
+	d.SignInPage = func(v *desk.Visit, k *desk.Kept) error {
+		return showSignInFor(v, http.StatusUnauthorized, desk.NewTyped(), k)
+	}
 	d.AddPages(desk.Anyone, desk.Pages{
 		"GET /sign-in": signInPage, "POST /sign-in": signIn,
 		"GET /sign-in/second": secondStepPage, "POST /sign-in/second": answerSecondStep,

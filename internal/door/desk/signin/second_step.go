@@ -25,14 +25,21 @@ func finishSignIn(v *desk.Visit, s *account.NewSession) error { return finishSig
 
 // proceedTo is proceed for a visitor who wanted to go somewhere.
 func finishSignInTo(v *desk.Visit, s *account.NewSession, next string) error {
+	kept := v.KeptForm()
 	if s.Pending != "" {
 		v.SetCookie(secondStepCookie(v), s.Pending, 600)
+		if kept != nil { // it goes on with the page, so there is no other page in between
+			return showSecondOf(v, http.StatusOK, s.Pending, desk.NewTyped(), "")
+		}
 		return v.Redirect("/sign-in/second?next=" + url.QueryEscape(next))
 	}
 	if pendingSignIn(v) != "" {
 		v.SetCookie(secondStepCookie(v), "", -1)
 	}
 	v.StartSession(s)
+	if kept != nil {
+		return v.CarryOut(kept, s.Token)
+	}
 	return v.Redirect(next)
 }
 
@@ -43,21 +50,27 @@ type secondData struct {
 	Codes   bool   // an app shows them
 	Options string // for the passkeys; empty without any
 	Problem string // with a passkey
+	Kept    *desk.Kept
 }
 
 func secondStepPage(v *desk.Visit) error { return showSecond(v, http.StatusOK, desk.NewTyped(), "") }
 
 func showSecond(v *desk.Visit, status int, f *desk.Typed, problem string) error {
-	p, err := v.Accounts.FindPendingSignIn(v.R.Context(), pendingSignIn(v))
+	return showSecondOf(v, status, pendingSignIn(v), f, problem)
+}
+
+func showSecondOf(v *desk.Visit, status int, pending string, f *desk.Typed, problem string) error {
+	p, err := v.Accounts.FindPendingSignIn(v.R.Context(), pending)
 	if fault.IsKind(err, account.SignInExpired) {
 		return startOver(v)
 	}
 	if err != nil {
 		return err
 	}
-	d := secondData{Form: f, Email: p.Email, Next: v.Next(), Codes: p.Factors.Codes != nil, Problem: problem}
+	d := secondData{Form: f, Email: p.Email, Next: v.Next(), Codes: p.Factors.Codes != nil, Problem: problem,
+		Kept: v.KeptForm()}
 	var options account.PasskeyOptions
-	err = v.Do("sessions.ask_passkey", desk.Fields{"pending": pendingSignIn(v)}, &options)
+	err = v.Do("sessions.ask_passkey", desk.Fields{"pending": pending}, &options)
 	if err != nil && !fault.IsKind(err, account.NoPasskeys) {
 		return err
 	}

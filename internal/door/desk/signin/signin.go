@@ -13,6 +13,7 @@ type signInData struct {
 	Fresh    bool   // the server is not set up yet
 	Provider string // what the identity provider is called; empty without one
 	Only     bool   // passwords are switched off
+	Kept     *desk.Kept
 }
 
 func signInPage(v *desk.Visit) error {
@@ -23,13 +24,18 @@ func signInPage(v *desk.Visit) error {
 }
 
 func showSignIn(v *desk.Visit, status int, f *desk.Typed) error {
+	return showSignInFor(v, status, f, v.KeptForm())
+}
+
+// showSignInFor asks to sign in, and then to go on with a form that was sent.
+func showSignInFor(v *desk.Visit, status int, f *desk.Typed, kept *desk.Kept) error {
 	fresh, _, err := v.Accounts.IsEmptyOrDemo(v.R.Context())
 	if err != nil {
 		return err
 	}
 	name, only := v.Accounts.ProviderName()
 	return v.ShowView(status, "sign-in", desk.View{Title: "Sign in", Bare: true,
-		Data: signInData{f, v.Next(), fresh, name, only}})
+		Data: signInData{f, v.Next(), fresh, name, only, kept}})
 }
 
 func signIn(v *desk.Visit) error {
