@@ -40,6 +40,7 @@ var layers = [][]string{
 	{
 		"internal/resource/business", "internal/resource/file",
 		"internal/resource/optin", "internal/resource/eventlog", "internal/resource/zone",
+		"internal/resource/draft",
 	},
 	{"internal/resource/template"},
 	{"internal/resource/contact"},

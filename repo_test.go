@@ -237,6 +237,7 @@ var (
 		"agent_use_age":  "the purge of agents' use serves every organization",
 
 		"thread_viewers_age": "the purge of viewers serves every organization",
+		"drafts_age":         "the purge of drafts serves every organization",
 
 		"allowances_spent_until": "the purge of allowances serves every organization",
 

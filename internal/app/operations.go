@@ -13,6 +13,7 @@ import (
 	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/customer"
 	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/draft"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
@@ -41,6 +42,7 @@ func (a *App) fillCatalog(more []*op.Op) *op.Catalog {
 		a.Files.Operations(),
 		property.Operations(),
 		eventlog.Operations(),
+		draft.Operations(),
 		a.Messages.Operations(),
 		mailbox.Operations(),
 		task.Operations(),

@@ -67,7 +67,7 @@ func TestWebhooks(t *testing.T) {
 	t.Cleanup(endpoint.Close)
 	s.visit(service.URL + "/webhooks")
 	s.inspect("empty-webhooks")
-	s.press(".empty .button")
+	s.press(".empty .btn")
 	s.inspect("webhook-new")
 	s.fill("url", "http://example.com", "description", "The CRM")
 	s.press(".save button")
@@ -233,7 +233,7 @@ func TestAutomations(t *testing.T) {
 	s.inspect("automations")
 	s.visit(service.URL + "/executions")
 	s.inspect("executions")
-	s.press(`.filter a[href*="failed"]`)
+	s.press(`main nav.tabs a[href*="failed"]`)
 	s.inspect("executions-failed")
 
 	// A list with a thousand rows.

@@ -49,7 +49,7 @@ func connect(t *testing.T, s *screen, service *service) {
 	s.has("Connect Notebook", strings.TrimPrefix(callback.URL, "http://"), "Assistant")
 	s.inspect("consent")
 	box := eval[[]float64](s,
-		`[...document.querySelectorAll(".pair button")].map(b => b.getBoundingClientRect()).flatMap(r => [r.width, `+
+		`[...document.querySelectorAll(".pair2 button")].map(b => b.getBoundingClientRect()).flatMap(r => [r.width, `+
 			`r.height])`)
 	if len(box) != 4 || box[0] != box[2] || box[1] != box[3] {
 		t.Errorf("Approve and Decline differ in size: %v", box)

@@ -50,7 +50,7 @@ func TestConsole(t *testing.T) {
 	// The agreement.
 	s.visit(service.URL + "/setup")
 	s.inspect("set-up")
-	s.press(".steps .button")
+	s.press(".steps .btn")
 	s.has("Business agreement")
 	s.inspect("agreements")
 	s.do(chromedp.Click(chromedp.CSS(`form[action="/agreements"] input[name="read"]`)))
@@ -133,7 +133,7 @@ func TestConsole(t *testing.T) {
 	s.inspect("members")
 	s.press("td a")
 	s.inspect("member")
-	s.press(".danger")
+	s.press(".away-btn")
 	s.inspect("member-remove")
 	for range 600 { // of 6000 in a minute, so that they are back in six seconds
 		get(t, service.URL+"/v1/me", key)

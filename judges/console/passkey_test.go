@@ -54,7 +54,7 @@ func TestPasskey(t *testing.T) {
 	if len(recovery) != 10 {
 		t.Fatalf("recovery codes: %q", recovery)
 	}
-	s.press("main a.button")
+	s.press("main a.btn.main")
 	s.has("Passkey Laptop", "10 of your codes are unused")
 	s.inspect("sign-in-settings-passkey")
 	s.do(chromedp.Click(chromedp.CSS(`input[name="required"]`)))
@@ -110,7 +110,7 @@ func TestPasskey(t *testing.T) {
 	s.has("Confirm that it is you")
 	s.press("form[data-passkey] button")
 	s.has("It is your only second factor", "Engines requires one")
-	s.press("main form button.danger")
+	s.press("main form button.away-btn")
 	// It was required, so nothing else is open before there is another one.
 	s.has("Add a second factor")
 	s.visit(service.URL + "/contacts")
@@ -120,6 +120,6 @@ func TestPasskey(t *testing.T) {
 	s.inspect("enroll-passkey")
 	s.press("form[data-passkey] button")
 	s.has("Your recovery codes")
-	s.press("main a.button")
+	s.press("main a.btn.main")
 	s.has("Contacts")
 }

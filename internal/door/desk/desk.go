@@ -90,6 +90,9 @@ func (d *Desk) Routes() []Route {
 		{Pattern: "POST /undo", Show: undo},
 		{Pattern: "GET /keys", Show: keysPage},
 		{Pattern: "POST /view", Show: chooseView},
+		{Pattern: "GET /draft", Show: readDraft},
+		{Pattern: "POST /draft", Show: saveDraft},
+		{Pattern: "POST /draft/discard", Show: discardDraft},
 		{Pattern: "POST /business", Show: chooseBusiness},
 	}, d.routes...)
 }

@@ -109,6 +109,7 @@ function takeBack(form) {
 
 async function go(url, options = {}, how = "page") {
   const mine = ++asked;
+  if (!options.method) dispatchEvent(new Event("leaving"));
   root.classList.add("busy");
   try {
     const res = await fetch(url, { headers: { Accept: "text/html" }, ...options });

@@ -102,6 +102,7 @@ type View struct {
 	API     []Sample
 
 	Density string // of rows; empty for compact
+	Drafts  string // the addresses of forms that the reader has begun, with spaces between
 
 	Time clock.Time
 
@@ -204,6 +205,7 @@ func (v *Visit) prepare(w *View) {
 	if w.Bare {
 		return
 	}
+	w.Drafts = strings.Join(v.draftPlaces(), " ")
 	n := v.counted()
 	for _, group := range rail {
 		group = slices.DeleteFunc(slices.Clone(group), func(e Entry) bool {

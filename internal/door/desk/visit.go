@@ -329,6 +329,7 @@ func (v *Visit) Zone() *time.Location { _, zone := v.formats(); return zone }
 // Redirect sends the browser to a path on this site.
 func (v *Visit) Redirect(path string) error {
 	SetHeaders(v.W, v.FormTargets)
+	v.dropDraft()
 	http.Redirect(v.W, v.R, path, http.StatusSeeOther)
 	return nil
 }

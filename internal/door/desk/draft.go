@@ -1,0 +1,81 @@
+package desk
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/resource/draft"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Drafts: the script of an open page keeps what is typed into a form, under the address
+// that the form is sent to, and puts it back when the form is opened again, here or on
+// another device. A form that is sent takes its draft along.
+
+// draftPlaces are the forms that the visitor has begun.
+func (v *Visit) draftPlaces() []string {
+	var d draft.Places
+	if err := v.Do("drafts.places", Fields{}, &d); err != nil {
+		v.Log.WarnContext(v.R.Context(), "the drafts could not be listed", "trace_id", v.ID, "err", err)
+	}
+	return d.Places
+}
+
+// saveDraft keeps what is typed, without passwords and what only the form knows.
+func saveDraft(v *Visit) error {
+	posted := v.R.PostForm
+	place := posted.Get("place")
+	fields := url.Values{}
+	for name, values := range posted {
+		if name, ok := strings.CutPrefix(name, "f."); ok && name != onceField {
+			fields[name] = values
+		}
+	}
+	if !IsLocalPath(place) {
+		return fault.BadInput.New()
+	}
+	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields}, nil); err != nil {
+		return err
+	}
+	v.W.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// readDraft answers the script with what was typed.
+func readDraft(v *Visit) error {
+	var d draft.Draft
+	if err := v.Do("drafts.get", Fields{"place": v.R.URL.Query().Get("place")}, &d); err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]any{"fields": d.Fields, "saved": v.When(d.SavedAt).Exact})
+	if err != nil {
+		return err
+	}
+	SetHeaders(v.W, "")
+	v.W.Header().Set("Content-Type", "application/json")
+	v.W.Write(text) //nolint:errcheck // the visitor is gone
+	return nil
+}
+
+func discardDraft(v *Visit) error {
+	if err := v.Do("drafts.discard", Fields{"place": v.Value("place")}, nil); err != nil {
+		return err
+	}
+	v.W.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// dropDraft forgets the draft of a form that was sent and not refused.
+func (v *Visit) dropDraft() {
+	if v.R.Method != http.MethodPost || v.Session == nil || v.MustEnroll() ||
+		!slices.Contains(v.draftPlaces(), v.R.URL.Path) {
+		return
+	}
+	if err := v.Do("drafts.discard", Fields{"place": v.R.URL.Path}, nil); err != nil {
+		v.Log.WarnContext(v.R.Context(), "a draft was not discarded", "trace_id", v.ID, "err", err)
+	}
+}

@@ -1,0 +1,47 @@
+package desk_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"frontdesk/internal/apptest"
+)
+
+// What is typed is kept per person and form, comes back, goes when the form is sent,
+// and nobody else sees it.
+func TestDrafts(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		b := owner(t, a)
+		b.get("/contacts/new").hasNot("data-drafts")
+		b.post("/draft", "place", "/contacts/new", "f.firstName", "Ada", "f.notes", "one\ntwo", "f.once", "x")
+		b.post("/draft", "place", "/contacts/new", "f.firstName", "Ada", "f.notes", "one\ntwo\nthree", "f.once", "x")
+		b.get("/contacts/new").find(`(data-drafts="/contacts/new")`)
+		kept := b.get("/draft?place=/contacts/new").Body
+		if !strings.Contains(kept, `"notes":["one\ntwo\nthree"]`) || strings.Contains(kept, "once") {
+			t.Error(kept)
+		}
+		other := member(t, a)
+		other.get("/draft?place=/contacts/new").refused(404)
+		other.get("/contacts/new").hasNot("data-drafts")
+
+		b.post("/contacts/new", "firstName", "", "lastName", "").refused(400) // refused: it is still a draft
+		b.get("/draft?place=/contacts/new")
+		b.post("/contacts/new", "firstName", "Ada").at("/contacts/", "Created.")
+		b.get("/draft?place=/contacts/new").refused(404)
+
+		b.post("/draft", "place", "/tasks/new", "f.title", "Call")
+		b.post("/draft/discard", "place", "/tasks/new")
+		b.get("/draft?place=/tasks/new").refused(404)
+		b.post("/draft", "place", "https://evil.example/", "f.title", "Call").refused(400)
+		b.post("/draft", "place", "/tasks/new", "f.title", strings.Repeat("x", 200_000))
+		b.get("/draft?place=/tasks/new").find("(xxx)")
+		b.post("/draft", "place", "/tasks/new", "f.title", strings.Repeat("x", 300_000)).refused(400, "at most")
+		for i := range 120 {
+			b.post("/draft", "place", "/tasks/"+strconv.Itoa(i), "f.title", "Call")
+		}
+		if n := count(t, a, "SELECT count(*) FROM drafts"); n != 100 {
+			t.Errorf("%d drafts", n)
+		}
+	})
+}

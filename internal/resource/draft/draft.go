@@ -1,0 +1,130 @@
+// Package draft keeps what people have typed into a form of the desk and not sent yet,
+// so that leaving the page, a crash or the end of a session loses nothing, and another
+// device has it too. A draft belongs to one person and one place, the address that the
+// form is sent to; nobody else sees it, and it is not in the event log. It goes when
+// the form is sent, when the person discards it, and with age.
+package draft
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/config"
+	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/db/life"
+	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
+)
+
+var _ = db.Declare("drafts", db.Life{
+	Refs:       []db.Ref{db.RefTo("user_id", "users", db.Keeps)},
+	Permanent:  true,
+	Expire:     db.Expiry{After: func(r config.Retention) time.Duration { return r.Deleted }},
+	Erase:      life.WholeRow.AlsoFind(findDraftsAboutPerson),
+	Unexported: []string{"created_at", "fields", "place", "saved_at", "user_id"},
+})
+
+// mostDrafts is how many a person has; a further one replaces the oldest. maxBytes is
+// how much one may have.
+const (
+	mostDrafts = 100
+	maxBytes   = 256 << 10
+)
+
+// Draft is what was typed, by field.
+type Draft struct {
+	Place   string              `json:"place" max:"500"`
+	Fields  map[string][]string `json:"fields"`
+	SavedAt clock.Time          `json:"savedAt"`
+}
+
+// Operations are those of drafts. They are the desk's alone: a program has nothing to
+// type.
+func Operations() []*op.Op {
+	spec := func(status int, name, summary, example string) op.Spec {
+		return op.Spec{Name: name, Status: status, Summary: summary, Resource: op.Unrestricted, Doors: op.ConsoleDoor,
+			Example: example}
+	}
+	return []*op.Op{
+		op.Write(spec(http.StatusNoContent, "drafts.save", "Keep what you have typed into a form.",
+			`{"place": "/contacts/new", "fields": {"firstName": ["Ada"]}}`), saveDraft),
+		op.Read(spec(http.StatusOK, "drafts.get", "Read what you typed into a form.", `{"place": "/contacts/new"}`),
+			getDraft),
+		op.Read(spec(http.StatusOK, "drafts.places", "List the forms that you have begun.", `{}`), listPlaces),
+		op.Write(spec(http.StatusNoContent, "drafts.discard", "Forget what you typed into a form.",
+			`{"place": "/contacts/new"}`), discardDraft),
+	}
+}
+
+type place struct {
+	Place string `json:"place" min:"1" max:"500" doc:"the address that the form is sent to"`
+}
+
+type draftInput struct {
+	place
+	Fields map[string][]string `json:"fields"`
+}
+
+// saveDraft keeps a draft in place of the one before.
+func saveDraft(ctx context.Context, c *op.Call, in draftInput) (op.Nothing, error) {
+	size := 0
+	for name, values := range in.Fields {
+		size += len(name) + len(strings.Join(values, ""))
+	}
+	if size > maxBytes {
+		return op.Nothing{}, fault.BadInput.Say("A draft has at most %d bytes. Send the form to keep it.", maxBytes)
+	}
+	_, err := db.Exec(ctx, c.Tx, `
+		INSERT INTO drafts (organization_id, created_at, user_id, place, fields, saved_at) VALUES ($1, $2, $3, $4, $5, $2)
+		ON CONFLICT (organization_id, user_id, place) DO UPDATE
+		SET fields = excluded.fields, saved_at = excluded.saved_at, created_at = excluded.created_at`,
+		c.Org, c.Now, c.Caller.User, in.Place, in.Fields)
+	if err != nil {
+		return op.Nothing{}, err
+	}
+	_, err = db.Exec(ctx, c.Tx, `
+		DELETE FROM drafts WHERE organization_id = $1 AND user_id = $2 AND seq NOT IN
+			(SELECT seq FROM drafts WHERE organization_id = $1 AND user_id = $2 ORDER BY saved_at DESC, seq DESC LIMIT $3)`,
+		c.Org, c.Caller.User, mostDrafts)
+	return op.Nothing{}, err
+}
+
+func getDraft(ctx context.Context, c *op.Call, in place) (*Draft, error) {
+	d, err := db.QueryOne[Draft](ctx, c.Tx,
+		"SELECT place, fields, saved_at FROM drafts WHERE organization_id = $1 AND user_id = $2 AND place = $3",
+		c.Org, c.Caller.User, in.Place)
+	if errors.Is(err, db.ErrNoRow) {
+		return nil, fault.NotFound.New()
+	}
+	return &d, err
+}
+
+// Places are the forms that somebody has begun, the last one first.
+type Places struct {
+	Places []string `json:"places"`
+}
+
+func listPlaces(ctx context.Context, c *op.Call, _ struct{}) (*Places, error) {
+	rows, err := db.QueryAll[string](ctx, c.Tx, `
+		SELECT place FROM drafts WHERE organization_id = $1 AND user_id = $2 ORDER BY saved_at DESC, seq DESC LIMIT $3`,
+		c.Org, c.Caller.User, mostDrafts)
+	return &Places{rows}, err
+}
+
+func discardDraft(ctx context.Context, c *op.Call, in place) (op.Nothing, error) {
+	_, err := db.Exec(ctx, c.Tx, "DELETE FROM drafts WHERE organization_id = $1 AND user_id = $2 AND place = $3",
+		c.Org, c.Caller.User, in.Place)
+	return op.Nothing{}, err
+}
+
+// findDraftsAboutPerson finds the drafts that name the person, or are of a form on one
+// of their pages.
+func findDraftsAboutPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
+	values := append(e.PersonIDs(), e.Addresses...)
+	return e.ScanEach(ctx, tx, "drafts", "organization_id = $1 AND ("+tx.ContainsSQL("place")+" OR "+
+		tx.ContainsSQL("fields")+")", values)
+}
