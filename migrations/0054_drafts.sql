@@ -7,7 +7,7 @@ CREATE TABLE drafts (
   created_at TIME NOT NULL,
   user_id ID NOT NULL,
   place TEXT NOT NULL,
-  fields JSON NOT NULL,
+  fields TEXT NOT NULL,
   saved_at TIME NOT NULL,
   UNIQUE (organization_id, user_id, place)
 );

@@ -38,7 +38,7 @@ func saveDraft(v *Visit) error {
 	if !IsLocalPath(place) {
 		return fault.BadInput.New()
 	}
-	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields}, nil); err != nil {
+	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields.Encode()}, nil); err != nil {
 		return err
 	}
 	v.W.WriteHeader(http.StatusNoContent)
@@ -51,7 +51,11 @@ func readDraft(v *Visit) error {
 	if err := v.Do("drafts.get", Fields{"place": v.R.URL.Query().Get("place")}, &d); err != nil {
 		return err
 	}
-	text, err := json.Marshal(map[string]any{"fields": d.Fields, "saved": v.When(d.SavedAt).Exact})
+	fields, err := url.ParseQuery(d.Fields)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]any{"fields": fields, "saved": v.When(d.SavedAt).Exact})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
+	"net/url"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -28,18 +28,14 @@ var _ = db.Declare("drafts", db.Life{
 	Unexported: []string{"created_at", "fields", "place", "saved_at", "user_id"},
 })
 
-// mostDrafts is how many a person has; a further one replaces the oldest. maxBytes is
-// how much one may have.
-const (
-	mostDrafts = 100
-	maxBytes   = 256 << 10
-)
+// mostDrafts is how many a person has; a further one replaces the oldest.
+const mostDrafts = 100
 
-// Draft is what was typed, by field.
+// Draft is what was typed.
 type Draft struct {
-	Place   string              `json:"place" max:"500"`
-	Fields  map[string][]string `json:"fields"`
-	SavedAt clock.Time          `json:"savedAt"`
+	Place   string     `json:"place" max:"500"`
+	Fields  string     `json:"fields" max:"260000" doc:"by name, as a form encodes them"`
+	SavedAt clock.Time `json:"savedAt"`
 }
 
 // Operations are those of drafts. They are the desk's alone: a program has nothing to
@@ -51,7 +47,7 @@ func Operations() []*op.Op {
 	}
 	return []*op.Op{
 		op.Write(spec(http.StatusNoContent, "drafts.save", "Keep what you have typed into a form.",
-			`{"place": "/contacts/new", "fields": {"firstName": ["Ada"]}}`), saveDraft),
+			`{"place": "/contacts/new", "fields": "firstName=Ada"}`), saveDraft),
 		op.Read(spec(http.StatusOK, "drafts.get", "Read what you typed into a form.", `{"place": "/contacts/new"}`),
 			getDraft),
 		op.Read(spec(http.StatusOK, "drafts.places", "List the forms that you have begun.", `{}`), listPlaces),
@@ -66,18 +62,11 @@ type place struct {
 
 type draftInput struct {
 	place
-	Fields map[string][]string `json:"fields"`
+	Fields string `json:"fields" max:"260000" doc:"by name, as a form encodes them"`
 }
 
 // saveDraft keeps a draft in place of the one before.
 func saveDraft(ctx context.Context, c *op.Call, in draftInput) (op.Nothing, error) {
-	size := 0
-	for name, values := range in.Fields {
-		size += len(name) + len(strings.Join(values, ""))
-	}
-	if size > maxBytes {
-		return op.Nothing{}, fault.BadInput.Say("A draft has at most %d bytes. Send the form to keep it.", maxBytes)
-	}
 	_, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO drafts (organization_id, created_at, user_id, place, fields, saved_at) VALUES ($1, $2, $3, $4, $5, $2)
 		ON CONFLICT (organization_id, user_id, place) DO UPDATE
@@ -125,6 +114,9 @@ func discardDraft(ctx context.Context, c *op.Call, in place) (op.Nothing, error)
 // of their pages.
 func findDraftsAboutPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	values := append(e.PersonIDs(), e.Addresses...)
+	for _, address := range e.Addresses { // as a form encodes it
+		values = append(values, url.QueryEscape(address))
+	}
 	return e.ScanEach(ctx, tx, "drafts", "organization_id = $1 AND ("+tx.ContainsSQL("place")+" OR "+
 		tx.ContainsSQL("fields")+")", values)
 }
