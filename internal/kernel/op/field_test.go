@@ -28,7 +28,8 @@ type pen struct {
 	penFields
 }
 
-var pens = db.NewTable[pen]("test_pens", db.Life{Noun: "test pen", ExternalText: db.NoExternalText})
+var pens = db.NewTable[pen]("test_pens", db.Life{Noun: "test pen", ExternalText: db.NoExternalText,
+	OnlyInTests: true})
 
 type penList struct{ op.Browse }
 
