@@ -129,6 +129,7 @@ func invoiceOperations() []*op.Op {
 				"notes": "Thank you.",
 				"lineItems": [{"description": "Repair of an engine", "quantity": "2.5", "unitAmountCents": 12000,
 					"taxRate": "20", "taxName": "VAT"}]}`,
+			FieldExceptions: []string{"businessId"}, // it never changes
 		}, createInvoice),
 		op.Read(op.Spec{
 			Name:    "invoices.get",
