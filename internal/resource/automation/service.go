@@ -52,7 +52,7 @@ type Steps interface {
 type Makers interface {
 	MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
 	// OnAccountOf has a caller act on an agent's account.
-	ActOnAgentAccount(ctx context.Context, c *op.Caller, agent id.ID) error
+	RestrictToAgent(ctx context.Context, c *op.Caller, agent id.ID) error
 }
 
 // Config is what automations need. All of it is required.
