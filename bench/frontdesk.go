@@ -113,7 +113,7 @@ func (f *frontdesk) launch(ctx context.Context) (time.Duration, error) {
 
 // get asks for a list, once.
 func (f *frontdesk) get(ctx context.Context, query string) (response, error) {
-	return f.once(ctx, appendRequest(nil, "GET", f.path+query, f.addr, f.headers, nil))
+	return f.once(ctx, f.appendRequest(nil, "GET", query, "", nil))
 }
 
 // verify counts what must be there: a contact, an event and a search row for

@@ -85,14 +85,17 @@ func (r *response) take(br *bufio.Reader, n int, keep bool) error {
 	return err
 }
 
-// appendRequest writes a whole request to b.
-func appendRequest(b []byte, method, path, addr, headers string, body []byte) []byte {
+// appendRequest writes a whole request to b. path is the part below that of the contacts, and headers are
+// those besides the credentials.
+func (a *api) appendRequest(b []byte, method, path, headers string, body []byte) []byte {
 	b = append(b, method...)
 	b = append(b, ' ')
+	b = append(b, a.path...)
 	b = append(b, path...)
 	b = append(b, " HTTP/1.1\r\nHost: "...)
-	b = append(b, addr...)
+	b = append(b, a.addr...)
 	b = append(b, "\r\n"...)
+	b = append(b, a.headers...)
 	b = append(b, headers...)
 	if body != nil {
 		b = append(b, "Content-Type: application/json\r\nContent-Length: "...)

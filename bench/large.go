@@ -143,7 +143,7 @@ func walk(ctx context.Context, f *frontdesk, contacts int) (string, error) {
 	cursor := "first"
 	for range contacts/walkPage - 1 {
 		query := fmt.Sprintf("limit=%d&cursor=%s", walkPage, url.QueryEscape(cursor))
-		r, err := a.send(appendRequest(nil, "GET", a.f.path+"?"+query, a.f.addr, a.f.headers, nil))
+		r, err := a.send(a.f.appendRequest(nil, "GET", "?"+query, "", nil))
 		if err != nil {
 			return "", err
 		}
@@ -165,7 +165,7 @@ func walk(ctx context.Context, f *frontdesk, contacts int) (string, error) {
 // times asks n times, fewer when it is slow, and tells how long each took in
 // milliseconds. Every answer must have so many rows, or some when rows is -1.
 func (a *asker) times(query string, n, rows int) (out []float64, err error) {
-	req := appendRequest(nil, "GET", a.f.path+"?"+query, a.f.addr, a.f.headers, nil)
+	req := a.f.appendRequest(nil, "GET", "?"+query, "", nil)
 	began := time.Now()
 	for range n {
 		sent := time.Now()

@@ -68,9 +68,9 @@ func (a *api) request(load string, b []byte, r *rand.Rand) (req []byte, want str
 	switch load {
 	case getOne:
 		id := a.ids[r.IntN(len(a.ids))]
-		return appendRequest(b, "GET", a.path+"/"+id, a.addr, a.headers, nil), id
+		return a.appendRequest(b, "GET", "/"+id, "", nil), id
 	case listTen:
-		return appendRequest(b, "GET", a.path+a.listing, a.addr, a.headers, nil), ""
+		return a.appendRequest(b, "GET", a.listing, "", nil), ""
 	}
 	if load == createBatch {
 		body := []byte(`{"rows": [`)
@@ -80,15 +80,15 @@ func (a *api) request(load string, b []byte, r *rand.Rand) (req []byte, want str
 			}
 			body = newPerson(r).appendJSON(body)
 		}
-		return appendRequest(b, "POST", a.path+"/batch", a.addr, a.headers, append(body, "]}"...)), ""
+		return a.appendRequest(b, "POST", "/batch", "", append(body, "]}"...)), ""
 	}
 	p := newPerson(r)
-	headers := a.headers
+	headers := ""
 	if load == createKeyed && a.keyed {
-		headers += "Idempotency-Key: bench-" + keyPrefix + "-" + strconv.FormatInt(keys.Add(1), 10) + "\r\n"
+		headers = "Idempotency-Key: bench-" + keyPrefix + "-" + strconv.FormatInt(keys.Add(1), 10) + "\r\n"
 	}
 	var buf [512]byte
-	return appendRequest(b, "POST", a.path, a.addr, headers, p.appendJSON(buf[:0])), p.last
+	return a.appendRequest(b, "POST", "", headers, p.appendJSON(buf[:0])), p.last
 }
 
 // check looks into an answer: it must be the contact that was asked for, ten

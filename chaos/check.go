@@ -17,7 +17,7 @@ import (
 // each visits all rows of a list.
 func (l *load) each(ctx context.Context, key, path string, fn func(map[string]any)) error {
 	for cursor := "first"; cursor != ""; {
-		a, ok := l.insist(ctx, key, http.MethodGet, path+"limit=100&cursor="+url.QueryEscape(cursor), "", "")
+		a, ok := l.insist(ctx, get(key, path+"limit=100&cursor="+url.QueryEscape(cursor)))
 		if !ok {
 			return fmt.Errorf("%s: %d %v", path, a.status, a.body)
 		}

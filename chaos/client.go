@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,11 +43,25 @@ func (a answer) text(field string) string {
 var client = &http.Client{Timeout: 3 * time.Minute,
 	Transport: &http.Transport{MaxIdleConns: 4096, MaxIdleConnsPerHost: 4096}}
 
+// request is what a caller sends.
+type request struct {
+	key         string // of the API
+	method      string
+	path        string
+	idempotency string // the Idempotency-Key, or none
+	kind        string // of the body; empty is JSON
+	body        string
+}
+
+func get(key, path string) request { return request{key: key, method: http.MethodGet, path: path} }
+
+func post(key, path, idempotency, body string) request {
+	return request{key: key, method: http.MethodPost, path: path, idempotency: idempotency, body: body}
+}
+
 // call sends a request to the balancer; or else to any process, as a balancer
 // without health checks would.
-func (l *load) call(ctx context.Context, key, method, path, idempotency, body string) answer {
-	return l.callTo(ctx, l.world.anyone(), key, method, path, idempotency, body)
-}
+func (l *load) call(ctx context.Context, q request) answer { return l.callTo(ctx, l.world.anyone(), q) }
 
 // anyone is where a caller goes.
 func (w *world) anyone() *process {
@@ -61,35 +76,27 @@ func (w *world) anyone() *process {
 	}
 }
 
-func (l *load) callTo(ctx context.Context, p *process, key, method, path, idempotency, body string) answer {
-	kind := ""
-	if body != "" {
-		kind = "application/json"
-	}
-	return l.send(ctx, p, key, method, path, idempotency, kind, body)
-}
-
-func (l *load) send(ctx context.Context, p *process, key, method, path, idempotency, kind, body string) answer {
-	a := l.exchange(ctx, p, key, method, path, idempotency, kind, body)
+func (l *load) callTo(ctx context.Context, p *process, q request) answer {
+	a := l.exchange(ctx, p, q)
 	behind := l.world.front != nil && p == &l.world.front.process
 	if behind && a.outcome != done && a.text("code") != "IDEMPOTENCY_KEY_IN_FLIGHT" { // its twin is under way
-		l.report.wrong("behind the balancer %s %s failed: %d %v", method, path, a.status, a.body)
+		l.report.wrong("behind the balancer %s %s failed: %d %v", q.method, q.path, a.status, a.body)
 	}
 	return a
 }
 
-func (l *load) exchange(ctx context.Context, p *process, key, method, path, idempotency, kind, body string) answer {
-	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, "http://"+p.address+path,
-		strings.NewReader(body))
+func (l *load) exchange(ctx context.Context, p *process, q request) answer {
+	req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), q.method, "http://"+p.address+q.path,
+		strings.NewReader(q.body))
 	if err != nil {
 		panic(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	if kind != "" {
-		req.Header.Set("Content-Type", kind)
+	req.Header.Set("Authorization", "Bearer "+q.key)
+	if q.body != "" {
+		req.Header.Set("Content-Type", cmp.Or(q.kind, "application/json"))
 	}
-	if idempotency != "" {
-		req.Header.Set("Idempotency-Key", idempotency)
+	if q.idempotency != "" {
+		req.Header.Set("Idempotency-Key", q.idempotency)
 	}
 	l.report.count("requests")
 	began := time.Now()
@@ -101,7 +108,7 @@ func (l *load) exchange(ctx context.Context, p *process, key, method, path, idem
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if took := time.Since(began); took > l.world.slowest && p.troubled.Load() < began.UnixNano() {
-		l.report.wrong("a request took %s: %s %s, %d", took, method, path, res.StatusCode)
+		l.report.wrong("a request took %s: %s %s, %d", took, q.method, q.path, res.StatusCode)
 	} else if p.troubled.Load() < began.UnixNano() {
 		l.report.slow(took)
 	}
@@ -130,7 +137,7 @@ func (l *load) exchange(ctx context.Context, p *process, key, method, path, idem
 	}
 	switch {
 	case err != nil:
-		l.report.wrong("%s %s: %d with a body that is not JSON: %.200s", method, path, a.status, text)
+		l.report.wrong("%s %s: %d with a body that is not JSON: %.200s", q.method, q.path, a.status, text)
 		a.outcome = unknown
 	case a.status < 300:
 		l.report.count("requests done")
@@ -148,7 +155,7 @@ func (l *load) exchange(ctx context.Context, p *process, key, method, path, idem
 		}
 		a.retryAfter = time.Duration(seconds) * time.Second
 	case a.status >= 500:
-		l.report.wrong("%s %s: %d %s", method, path, a.status, text)
+		l.report.wrong("%s %s: %d %s", q.method, q.path, a.status, text)
 		a.outcome = unknown
 	default:
 		a.outcome = refused
@@ -166,18 +173,18 @@ func lost(err error) outcome {
 }
 
 // insist repeats a request with the same Idempotency-Key until it is done.
-func (l *load) insist(ctx context.Context, key, method, path, idempotency, body string) (answer, bool) {
+func (l *load) insist(ctx context.Context, q request) (answer, bool) {
 	for range 600 {
-		a := l.call(ctx, key, method, path, idempotency, body)
+		a := l.call(ctx, q)
 		switch {
 		case a.outcome == done:
 			return a, true
 		case a.outcome == refused && a.status != http.StatusConflict:
-			l.report.wrong("%s %s was refused: %d %v", method, path, a.status, a.body)
+			l.report.wrong("%s %s was refused: %d %v", q.method, q.path, a.status, a.body)
 			return a, false
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	l.report.wrong("%s %s did not get through in minutes", method, path)
+	l.report.wrong("%s %s did not get through in minutes", q.method, q.path)
 	return answer{}, false
 }

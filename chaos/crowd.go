@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -69,7 +68,7 @@ func (l *load) visit(ctx context.Context, p *process, when string, clients int, 
 		all.Go(func() {
 			for visit.Err() == nil {
 				began := time.Now()
-				a := l.callTo(ctx, p, l.keys[0], http.MethodPost, "/v1/contacts", "", `{"lastName": "Crowd"}`)
+				a := l.callTo(ctx, p, post(l.keys[0], "/v1/contacts", "", `{"lastName": "Crowd"}`))
 				switch a.outcome {
 				case done:
 					served.Add(1)

@@ -41,7 +41,7 @@ func limits(ctx context.Context, w *world, r *report) error {
 		for range 4 {
 			all.Go(func() {
 				for asking.Err() == nil {
-					switch a := l.callTo(ctx, p, key, http.MethodGet, "/v1/contacts", "", ""); {
+					switch a := l.callTo(ctx, p, get(key, "/v1/contacts")); {
 					case a.outcome == done:
 						served.Add(1)
 						continue

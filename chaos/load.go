@@ -91,7 +91,7 @@ func (l *load) prepare(ctx context.Context) error {
 	}
 	l.hooks = httptest.NewServer(http.HandlerFunc(l.receive))
 	make := func(key, path, body string) string {
-		a, _ := l.insist(ctx, key, http.MethodPost, path, l.name("setup"), body)
+		a, _ := l.insist(ctx, post(key, path, l.name("setup"), body))
 		return a.text("id")
 	}
 	make(l.keys[0], "/v1/webhooks", fmt.Sprintf(`{"url": "%s/busy", "events": ["contact.updated"]}`, l.hooks.URL))
@@ -104,7 +104,7 @@ func (l *load) prepare(ctx context.Context) error {
 		l.registers = append(l.registers, make(l.keys[0], "/v1/contacts", `{"lastName": "Register", "notes": "0"}`))
 		invoice := make(l.keys[0], "/v1/invoices", fmt.Sprintf(`{"customerId": "%s", "lineItems":
 			[{"description": "Work", "quantity": "1", "unitAmountCents": 1000000000}]}`, l.customer))
-		l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices/"+invoice+"/issue", l.name("setup"), "")
+		l.insist(ctx, post(l.keys[0], "/v1/invoices/"+invoice+"/issue", l.name("setup"), ""))
 		l.ledgers = append(l.ledgers, invoice)
 	}
 	if l.customer == "" || len(l.report.wrongs) > 0 {
@@ -202,7 +202,7 @@ func (l *load) run(ctx context.Context) func() {
 // create makes a contact without a key, and remembers what the answer promised.
 func (l *load) create(ctx context.Context) {
 	name := l.name("Plain")
-	a := l.call(ctx, l.keys[0], http.MethodPost, "/v1/contacts", "", `{"firstName": "Plain", "lastName": "`+name+`"}`)
+	a := l.call(ctx, post(l.keys[0], "/v1/contacts", "", `{"firstName": "Plain", "lastName": "`+name+`"}`))
 	l.mu.Lock()
 	l.created[name] = a.outcome
 	l.mu.Unlock()
@@ -218,8 +218,8 @@ func (l *load) createKeyed(ctx context.Context) {
 	for i := range ids {
 		both.Go(func() {
 			end := l.history.begin()
-			a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/contacts", name,
-				`{"firstName": "Keyed", "lastName": "`+name+`"}`)
+			a, ok := l.insist(ctx, post(l.keys[0], "/v1/contacts", name,
+				`{"firstName": "Keyed", "lastName": "`+name+`"}`))
 			ids[i] = a.text("id")
 			if ok {
 				end(access{kind: key, register: number, value: ids[i]}, done)
@@ -238,7 +238,7 @@ func (l *load) useRegister(ctx context.Context) {
 	path := "/v1/contacts/" + l.registers[i]
 	if rand.IntN(2) == 0 { //nolint:gosec // either
 		end := l.history.begin()
-		a := l.call(ctx, l.keys[0], http.MethodGet, path, "", "")
+		a := l.call(ctx, get(l.keys[0], path))
 		if a.outcome == done {
 			end(access{kind: register, register: i, value: a.text("notes")}, done)
 		}
@@ -246,7 +246,7 @@ func (l *load) useRegister(ctx context.Context) {
 	}
 	value := l.name("note")
 	end := l.history.begin()
-	a := l.call(ctx, l.keys[0], http.MethodPatch, path, "", `{"notes": "`+value+`"}`)
+	a := l.call(ctx, request{key: l.keys[0], method: http.MethodPatch, path: path, body: `{"notes": "` + value + `"}`})
 	end(access{kind: register, register: i, write: true, value: value}, a.outcome)
 }
 
@@ -256,7 +256,7 @@ func (l *load) useLedger(ctx context.Context) {
 	path := "/v1/invoices/" + l.ledgers[i]
 	if rand.IntN(3) == 0 { //nolint:gosec // one in three
 		end := l.history.begin()
-		a := l.call(ctx, l.keys[0], http.MethodGet, path, "", "")
+		a := l.call(ctx, get(l.keys[0], path))
 		if paid, ok := a.body["amountPaidCents"].(float64); ok && a.outcome == done {
 			end(access{kind: ledger, register: i, amount: int64(paid)}, done)
 		}
@@ -264,8 +264,8 @@ func (l *load) useLedger(ctx context.Context) {
 	}
 	amount := 1 + rand.Int64N(1000) //nolint:gosec // any amount
 	end := l.history.begin()
-	_, ok := l.insist(ctx, l.keys[0], http.MethodPost, path+"/payments", l.name("pay"),
-		fmt.Sprintf(`{"amountCents": %d, "method": "bank_transfer"}`, amount))
+	_, ok := l.insist(ctx, post(l.keys[0], path+"/payments", l.name("pay"),
+		fmt.Sprintf(`{"amountCents": %d, "method": "bank_transfer"}`, amount)))
 	if ok {
 		end(access{kind: ledger, register: i, write: true, amount: amount}, done)
 	}
@@ -273,14 +273,13 @@ func (l *load) useLedger(ctx context.Context) {
 
 // issue makes an invoice and gives it its number.
 func (l *load) issue(ctx context.Context) {
-	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices", l.name("invoice"),
+	a, ok := l.insist(ctx, post(l.keys[0], "/v1/invoices", l.name("invoice"),
 		fmt.Sprintf(`{"customerId": "%s", "lineItems":
-			[{"description": "Work", "quantity": "1", "unitAmountCents": 100}]}`, l.customer))
+			[{"description": "Work", "quantity": "1", "unitAmountCents": 100}]}`, l.customer)))
 	if !ok {
 		return
 	}
-	if _, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/invoices/"+a.text("id")+"/issue", l.name("issue"),
-		""); ok {
+	if _, ok := l.insist(ctx, post(l.keys[0], "/v1/invoices/"+a.text("id")+"/issue", l.name("issue"), "")); ok {
 		l.mu.Lock()
 		l.invoices++
 		l.mu.Unlock()
@@ -289,8 +288,8 @@ func (l *load) issue(ctx context.Context) {
 
 // mail sends a message.
 func (l *load) mail(ctx context.Context) {
-	_, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/messages", l.name("mail"),
-		`{"to": "ada@example.com", "subject": "Hello", "text": "Hello."}`)
+	_, ok := l.insist(ctx, post(l.keys[0], "/v1/messages", l.name("mail"),
+		`{"to": "ada@example.com", "subject": "Hello", "text": "Hello."}`))
 	if ok {
 		l.mu.Lock()
 		l.messages++
@@ -301,10 +300,10 @@ func (l *load) mail(ctx context.Context) {
 // order registers a domain, which costs money.
 func (l *load) order(ctx context.Context) {
 	name := l.name("order") + ".com"
-	a, ok := l.insist(ctx, l.keys[0], http.MethodPost, "/v1/domain-registrations", name, `{"domain": "`+name+`",
+	a, ok := l.insist(ctx, post(l.keys[0], "/v1/domain-registrations", name, `{"domain": "`+name+`",
 		"maxAmountCents": 1200, "contact": {"firstName": "Ada", "lastName": "Lovelace",
 		"address1": "12 St James's Square", "city": "London", "stateProvince": "London", "postalCode": "SW1Y 4JH",
-		"country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`)
+		"country": "GB", "email": "ada@example.com", "phone": "+442079460018"}}`))
 	if ok {
 		l.mu.Lock()
 		l.orders[name] = a.text("operationId")
@@ -318,8 +317,8 @@ func (l *load) upload(ctx context.Context) {
 	text := strings.Repeat(l.name("text")+"\n", 1+rand.IntN(5000)) //nolint:gosec // up to 60 KB
 	body := "--chaos\r\nContent-Disposition: form-data; name=\"file\"; filename=\"chaos.txt\"\r\n\r\n" + text +
 		"\r\n--chaos--\r\n"
-	a := l.send(ctx, l.world.anyone(), l.keys[0], http.MethodPost, "/v1/files", "",
-		"multipart/form-data; boundary=chaos", body)
+	a := l.call(ctx, request{key: l.keys[0], method: http.MethodPost, path: "/v1/files",
+		kind: "multipart/form-data; boundary=chaos", body: body})
 	switch a.outcome {
 	case done:
 		l.mu.Lock()
@@ -333,5 +332,5 @@ func (l *load) upload(ctx context.Context) {
 
 // neighbour makes a contact in the other organization now and then.
 func (l *load) neighbour(ctx context.Context) {
-	l.insist(ctx, l.keys[1], http.MethodPost, "/v1/contacts", l.name("quiet"), `{"lastName": "Quiet"}`)
+	l.insist(ctx, post(l.keys[1], "/v1/contacts", l.name("quiet"), `{"lastName": "Quiet"}`))
 }

@@ -155,7 +155,8 @@ func (c *backupVerify) Run(s *config.Settings, out *streams) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	from, err := app.OpenBackup(ctx, *s, c.What, c.Identity, c.Temp, out.printProgress)
+	source := app.BackupSource{What: c.What, Identity: c.Identity, Temp: c.Temp}
+	from, err := app.OpenBackup(ctx, *s, source, out.printProgress)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,8 @@ func (c *restoreCommand) Run(s *config.Settings, out *streams) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	from, err := app.OpenBackup(ctx, *s, c.Path, c.Identity, "", out.printProgress)
+	source := app.BackupSource{What: c.Path, Identity: c.Identity}
+	from, err := app.OpenBackup(ctx, *s, source, out.printProgress)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (a *Accounts) addCodeApp(ctx context.Context, c *op.Call, in codesAdd) (*Re
 	if err != nil {
 		return nil, err
 	}
-	codes, err := a.recordFactorAdded(ctx, c, in.Token, !others, ByCode, "An app for one-time codes")
+	codes, err := a.recordFactorAdded(ctx, c, addedFactor{ByCode, "An app for one-time codes", in.Token, !others})
 	return &RecoveryCodes{codes}, err
 }
 
@@ -230,11 +230,11 @@ func (a *Accounts) renewRecoveryCodes(ctx context.Context, c *op.Call, in ofSess
 	if err != nil {
 		return nil, err
 	}
-	return &RecoveryCodes{codes}, a.announceAccountChange(ctx, c, "user.recovery_codes_created", c.Caller.ID,
-		ByRecovery, Notice{
-			Subject: "New recovery codes were created for your account",
-			Text:    []string{"Ten new recovery codes were created. The earlier ones do not work any more."},
-		})
+	what := accountChange{"user.recovery_codes_created", c.Caller.ID, ByRecovery}
+	return &RecoveryCodes{codes}, a.announceAccountChange(ctx, c, what, Notice{
+		Subject: "New recovery codes were created for your account",
+		Text:    []string{"Ten new recovery codes were created. The earlier ones do not work any more."},
+	})
 }
 
 // acceptRecoveryCode accepts a recovery code. Removing it from those that work and the
@@ -256,7 +256,7 @@ func (a *Accounts) acceptRecoveryCode(ctx context.Context, c *op.Call, user id.I
 	if !has {
 		return WrongFactor.New()
 	}
-	return a.announceAccountChange(ctx, c, "user.recovery_code_used", user, ByRecovery, Notice{
+	return a.announceAccountChange(ctx, c, accountChange{"user.recovery_code_used", user, ByRecovery}, Notice{
 		Subject: "A recovery code was used for your account",
 		Text: []string{"Somebody used one of your recovery codes to show that they are you. " +
 			"It does not work again."},

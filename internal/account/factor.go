@@ -275,29 +275,36 @@ func endSessionsExcept(ctx context.Context, tx *db.Tx, user id.ID, keep string) 
 	return nil
 }
 
+// addedFactor is a factor that the caller has just added.
+type addedFactor struct {
+	kind    Factor
+	name    string // in the mail about it
+	session string // the token of the session that added it
+	first   bool   // the user had none
+}
+
 // recordFactorAdded completes a new factor: the session that added it counts as having proven it.
 // With the first factor come recovery codes, which it returns, and the user's other
-// sessions end, because they have proven none. what names the factor in the mail.
-func (a *Accounts) recordFactorAdded(ctx context.Context, c *op.Call, token string, first bool, f Factor,
-	what string) ([]string, error) {
-	hash := secret.HashToken(token)
+// sessions end, because they have proven none.
+func (a *Accounts) recordFactorAdded(ctx context.Context, c *op.Call, f addedFactor) ([]string, error) {
+	hash := secret.HashToken(f.session)
 	_, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET factor = $3 WHERE hash = $1 AND user_id = $2 AND factor = ''",
-		hash[:], c.Caller.ID, f)
+		hash[:], c.Caller.ID, f.kind)
 	if err != nil {
 		return nil, err
 	}
 	var codes []string
-	if first {
-		if err := endSessionsExcept(ctx, c.Tx, c.Caller.ID, token); err != nil {
+	if f.first {
+		if err := endSessionsExcept(ctx, c.Tx, c.Caller.ID, f.session); err != nil {
 			return nil, err
 		}
 		if codes, err = newRecoveryCodes(ctx, c, c.Caller.ID); err != nil {
 			return nil, err
 		}
 	}
-	return codes, a.announceAccountChange(ctx, c, "user.factor_added", c.Caller.ID, f, Notice{
+	return codes, a.announceAccountChange(ctx, c, accountChange{"user.factor_added", c.Caller.ID, f.kind}, Notice{
 		Subject: "A second factor was added to your account",
-		Text:    []string{what + " was added. Signing in asks for it from now on."},
+		Text:    []string{f.name + " was added. Signing in asks for it from now on."},
 	})
 }
 
@@ -321,16 +328,22 @@ func (a *Accounts) recordFactorRemoved(ctx context.Context, c *op.Call, f Factor
 		}
 		left.Recovery = 0
 	}
-	return left, a.announceAccountChange(ctx, c, "user.factor_removed", c.Caller.ID, f,
+	return left, a.announceAccountChange(ctx, c, accountChange{"user.factor_removed", c.Caller.ID, f},
 		Notice{Subject: "A second factor was removed from your account", Text: text})
+}
+
+// accountChange is a change of a user's account that the user should hear of.
+type accountChange struct {
+	event  string
+	user   id.ID
+	factor Factor // the factor that it is about; empty for none
 }
 
 // announceAccountChange writes the event to every organization of a user, and mails the user. The
 // mail is a message of the user's first organization; a user who belongs to none gets
 // no mail.
-func (a *Accounts) announceAccountChange(ctx context.Context, c *op.Call, event string, user id.ID, f Factor,
-	n Notice) error {
-	all, err := membersOfUser(ctx, c.Tx, user)
+func (a *Accounts) announceAccountChange(ctx context.Context, c *op.Call, what accountChange, n Notice) error {
+	all, err := membersOfUser(ctx, c.Tx, what.user)
 	if err != nil {
 		return err
 	}
@@ -338,7 +351,7 @@ func (a *Accounts) announceAccountChange(ctx context.Context, c *op.Call, event 
 	defer func() { c.Org = org }()
 	for i := range all {
 		c.Org = all[i].OrganizationID
-		if err := c.Emit(event, user, &FactorChange{all[i], f}); err != nil {
+		if err := c.Emit(what.event, what.user, &FactorChange{all[i], what.factor}); err != nil {
 			return err
 		}
 	}
@@ -384,7 +397,7 @@ func (a *Accounts) resetFactors(ctx context.Context, c *op.Call, in userByEmail)
 	if err := endSessionsExcept(ctx, c.Tx, user.ID, ""); err != nil {
 		return nil, err
 	}
-	err = a.announceAccountChange(ctx, c, "user.factors_reset", user.ID, "", Notice{
+	err = a.announceAccountChange(ctx, c, accountChange{"user.factors_reset", user.ID, ""}, Notice{
 		Subject: "Your second factors were removed",
 		Text: []string{"Whoever runs the server removed all second factors of your account, and signed you out " +
 			"everywhere."},

@@ -107,7 +107,7 @@ func (a *Accounts) linkIdentity(ctx context.Context, c *op.Call, u *credentials,
 	if err := insertIdentity(ctx, c, u.ID, who); err != nil {
 		return err
 	}
-	return a.announceAccountChange(ctx, c, "user.identity_linked", u.ID, "", Notice{
+	return a.announceAccountChange(ctx, c, accountChange{"user.identity_linked", u.ID, ""}, Notice{
 		Subject: "Your account is linked to " + a.config.Provider.Name,
 		Text:    []string{"From now on you can sign in with " + a.config.Provider.Name + "."},
 	})
@@ -161,7 +161,7 @@ func (a *Accounts) addNewPerson(ctx context.Context, c *op.Call, who *Identity, 
 	user = id.New()
 	c.Caller = &op.Caller{Kind: op.UserActor, ID: user}
 	add := func() error {
-		if err := insertUser(ctx, c, user, who.Email, name, nil, nil); err != nil {
+		if err := insertUser(ctx, c, newUser{id: user, email: who.Email, name: name}); err != nil {
 			return err
 		}
 		return insertIdentity(ctx, c, user, who)

@@ -279,7 +279,8 @@ func (g *guest) insertOrRecheck(ctx context.Context, c *op.Call, v *Invitation, 
 		}
 		return err
 	}
-	return insertUser(ctx, c, g.user, v.Email, *in.Name, &g.hash, &v.Org)
+	return insertUser(ctx, c, newUser{id: g.user, email: v.Email, name: *in.Name, passwordHash: &g.hash,
+		confinedTo: &v.Org})
 }
 
 // identifyGuest finds who accepts an invitation: the user with its address, proven

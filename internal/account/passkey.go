@@ -169,10 +169,17 @@ func (a *Accounts) passkeyOperations() []*op.Op {
 	}
 }
 
+// challengeKey is what a challenge is found by.
+type challengeKey struct {
+	user    id.ID
+	token   string // of the session, or of the sign-in that waits for a second factor
+	purpose string
+}
+
 // storeChallenge stores what the library needs to check the browser's answer, and returns
 // the options for the browser. There is one challenge for each token and purpose; a
 // new one replaces it.
-func storeChallenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string, options any,
+func storeChallenge(ctx context.Context, c *op.Call, k challengeKey, options any,
 	s *webauthn.SessionData) (*PasskeyOptions, error) {
 	s.Expires = time.Time{} // the row has the time, by the service's own clock
 	data, err := json.Marshal(s)
@@ -186,26 +193,25 @@ func storeChallenge(ctx context.Context, c *op.Call, user id.ID, token, purpose 
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM passkey_challenges WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
 	}
-	hash := secret.HashToken(token)
+	hash := secret.HashToken(k.token)
 	_, err = db.Exec(ctx, c.Tx, `
 		INSERT INTO passkey_challenges (hash, purpose, user_id, data, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (hash, purpose) DO UPDATE
 		SET user_id = excluded.user_id, data = excluded.data, created_at = excluded.created_at,
 			expires_at = excluded.expires_at`,
-		hash[:], purpose, user, data, c.Now, c.Now.Add(challengeLifetime))
+		hash[:], k.purpose, k.user, data, c.Now, c.Now.Add(challengeLifetime))
 	return &PasskeyOptions{string(text)}, err
 }
 
 // takeChallenge deletes a challenge and returns its data, so that it is used once. A
 // refusal later in the transaction brings it back.
-func takeChallenge(ctx context.Context, c *op.Call, user id.ID, token, purpose string) (s webauthn.SessionData,
-	err error) {
-	hash := secret.HashToken(token)
+func takeChallenge(ctx context.Context, c *op.Call, k challengeKey) (s webauthn.SessionData, err error) {
+	hash := secret.HashToken(k.token)
 	data, err := db.QueryOne[[]byte](ctx, c.Tx, `
 		DELETE FROM passkey_challenges
 		WHERE hash = $1 AND purpose = $2 AND user_id = $3 AND expires_at > $4
-		RETURNING data`, hash[:], purpose, user, c.Now)
+		RETURNING data`, hash[:], k.purpose, k.user, c.Now)
 	if errors.Is(err, db.ErrNoRow) {
 		return s, WrongPasskey.Say("That took too long. Try again.")
 	}
@@ -236,7 +242,7 @@ func (a *Accounts) beginPasskey(ctx context.Context, c *op.Call, in ofSession) (
 	if err != nil {
 		return nil, err
 	}
-	return storeChallenge(ctx, c, c.Caller.ID, in.Token, purposeEnroll, options.Response, s)
+	return storeChallenge(ctx, c, challengeKey{c.Caller.ID, in.Token, purposeEnroll}, options.Response, s)
 }
 
 type passkeyAdd struct {
@@ -252,7 +258,7 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if err := beginFactorChange(ctx, c, in.Token); err != nil {
 		return nil, err
 	}
-	s, err := takeChallenge(ctx, c, c.Caller.ID, in.Token, purposeEnroll)
+	s, err := takeChallenge(ctx, c, challengeKey{c.Caller.ID, in.Token, purposeEnroll})
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +297,8 @@ func (a *Accounts) addPasskey(ctx context.Context, c *op.Call, in passkeyAdd) (*
 	if n == 0 {
 		return nil, WrongPasskey.Say("This passkey is already in use.")
 	}
-	codes, err := a.recordFactorAdded(ctx, c, in.Token, !others, ByPasskey, "The passkey \""+in.Name+"\"")
+	codes, err := a.recordFactorAdded(ctx, c,
+		addedFactor{ByPasskey, "The passkey \"" + in.Name + "\"", in.Token, !others})
 	return &RecoveryCodes{codes}, err
 }
 
@@ -321,17 +328,17 @@ func (a *Accounts) challengeForSignIn(ctx context.Context, c *op.Call, in passke
 	if err != nil {
 		return nil, err
 	}
-	return a.createPasskeyChallenge(ctx, c, p.User, in.Pending, purposeSignIn)
+	return a.createPasskeyChallenge(ctx, c, challengeKey{p.User, in.Pending, purposeSignIn})
 }
 
 func (a *Accounts) challengeForReconfirm(ctx context.Context, c *op.Call, in ofSession) (*PasskeyOptions, error) {
-	return a.createPasskeyChallenge(ctx, c, c.Caller.ID, in.Token, purposeReconfirm)
+	return a.createPasskeyChallenge(ctx, c, challengeKey{c.Caller.ID, in.Token, purposeReconfirm})
 }
 
 // createPasskeyChallenge creates a challenge that any of a user's passkeys can sign.
-func (a *Accounts) createPasskeyChallenge(ctx context.Context, c *op.Call, user id.ID, token,
-	purpose string) (*PasskeyOptions, error) {
-	h, err := loadPasskeyHolder(ctx, c.Tx, user)
+func (a *Accounts) createPasskeyChallenge(ctx context.Context, c *op.Call, k challengeKey) (*PasskeyOptions,
+	error) {
+	h, err := loadPasskeyHolder(ctx, c.Tx, k.user)
 	if err != nil {
 		return nil, err
 	}
@@ -342,7 +349,7 @@ func (a *Accounts) createPasskeyChallenge(ctx context.Context, c *op.Call, user 
 	if err != nil {
 		return nil, err
 	}
-	return storeChallenge(ctx, c, user, token, purpose, options.Response, s)
+	return storeChallenge(ctx, c, k, options.Response, s)
 }
 
 type passkeyConfirm struct {
@@ -353,7 +360,7 @@ type passkeyConfirm struct {
 
 func (a *Accounts) confirmSignInByPasskey(ctx context.Context, c *op.Call, in passkeyConfirm) (*NewSession, error) {
 	return a.completeSecondStep(ctx, c, in.Pending, in.Origin, func(ctx context.Context, user id.ID) (Factor, error) {
-		return ByPasskey, a.acceptPasskey(ctx, c, user, in.Pending, purposeSignIn, in.Credential)
+		return ByPasskey, a.acceptPasskey(ctx, c, challengeKey{user, in.Pending, purposeSignIn}, in.Credential)
 	})
 }
 
@@ -365,22 +372,22 @@ type passkeyReconfirm struct {
 
 func (a *Accounts) reconfirmByPasskey(ctx context.Context, c *op.Call, in passkeyReconfirm) (op.Nothing, error) {
 	return a.reconfirmByFactor(ctx, c, in.Token, in.Origin, func(ctx context.Context) error {
-		return a.acceptPasskey(ctx, c, c.Caller.ID, in.Token, purposeReconfirm, in.Credential)
+		return a.acceptPasskey(ctx, c, challengeKey{c.Caller.ID, in.Token, purposeReconfirm}, in.Credential)
 	})
 }
 
 // acceptPasskey accepts what a passkey signed for a user, who is locked. The counter of a
 // passkey that has one must grow, because a cloned passkey would repeat a value
 // (WebAuthn §6.1.1). Most passkeys have none and always send zero.
-func (a *Accounts) acceptPasskey(ctx context.Context, c *op.Call, user id.ID, token, purpose, answer string) error {
+func (a *Accounts) acceptPasskey(ctx context.Context, c *op.Call, asked challengeKey, answer string) error {
 	if a.passkeys == nil {
 		return NoPasskeys.New()
 	}
-	s, err := takeChallenge(ctx, c, user, token, purpose)
+	s, err := takeChallenge(ctx, c, asked)
 	if err != nil {
 		return err
 	}
-	h, err := loadPasskeyHolder(ctx, c.Tx, user)
+	h, err := loadPasskeyHolder(ctx, c.Tx, asked.user)
 	if err != nil {
 		return err
 	}
@@ -396,7 +403,7 @@ func (a *Accounts) acceptPasskey(ctx context.Context, c *op.Call, user id.ID, to
 	n, err := db.Exec(ctx, c.Tx, `
 		UPDATE passkeys SET sign_count = $3, used_at = $4
 		WHERE user_id = $1 AND credential_id = $2 AND (sign_count < $3 OR sign_count = 0 AND $3 = 0)`,
-		user, k.ID, count, c.Now)
+		asked.user, k.ID, count, c.Now)
 	if err == nil && (n == 0 || k.Authenticator.CloneWarning) {
 		return WrongPasskey.Say("This passkey may have been copied, so it was not accepted. Use another way, and " +
 			"remove it.")

@@ -88,7 +88,7 @@ func (a *Accounts) createPasswordLink(ctx context.Context, c *op.Call, in userBy
 	if err := a.checkPasswordsAllowed(); err != nil {
 		return nil, fault.Field("email", "Passwords are switched off here. Use frontdesk admin user sign-in-link")
 	}
-	v, err := a.createUserLink(ctx, c, in.Email, "password", PasswordPrefix, "/password/")
+	v, err := a.createUserLink(ctx, c, in.Email, toSetPassword)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,20 @@ func (a *Accounts) createPasswordLink(ctx context.Context, c *op.Call, in userBy
 	return v, err
 }
 
+// linkPurpose says what a user can do with a link.
+type linkPurpose struct {
+	name   string // in the table
+	prefix string // of the token
+	path   string // of the page that the link opens, up to the token
+}
+
+var (
+	toSetPassword = linkPurpose{"password", PasswordPrefix, "/password/"}
+	toSignIn      = linkPurpose{"sign_in", EmergencyPrefix, "/sign-in/link/"}
+)
+
 // createUserLink creates a link for a user, in place of an earlier one.
-func (a *Accounts) createUserLink(ctx context.Context, c *op.Call, email, purpose, prefix, path string) (*PasswordLink,
+func (a *Accounts) createUserLink(ctx context.Context, c *op.Call, email string, purpose linkPurpose) (*PasswordLink,
 	error) {
 	user, err := findUserByEmail(ctx, c.Tx, email)
 	if err != nil {
@@ -109,10 +121,10 @@ func (a *Accounts) createUserLink(ctx context.Context, c *op.Call, email, purpos
 	if user.Status != Active {
 		return nil, fault.Field("email", "This user is disabled. Enable the user first")
 	}
-	token := secret.NewToken(prefix)
+	token := secret.NewToken(purpose.prefix)
 	hash := secret.HashToken(token)
 	v := &PasswordLink{ID: user.ID, Email: email, ExpiresAt: c.Now.Add(passwordLinkLifetime),
-		URL: a.config.BaseURL + path + token}
+		URL: a.config.BaseURL + purpose.path + token}
 	// Each new link sweeps the expired ones; nothing else needs them.
 	if _, err := db.Exec(ctx, c.Tx, "DELETE FROM password_links WHERE expires_at <= $1", c.Now); err != nil {
 		return nil, err
@@ -121,14 +133,14 @@ func (a *Accounts) createUserLink(ctx context.Context, c *op.Call, email, purpos
 		INSERT INTO password_links (hash, created_at, user_id, expires_at, purpose) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE
 		SET hash = excluded.hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
-			purpose = excluded.purpose`, hash[:], c.Now, user.ID, v.ExpiresAt, purpose)
+			purpose = excluded.purpose`, hash[:], c.Now, user.ID, v.ExpiresAt, purpose.name)
 	return v, err
 }
 
 // CheckPasswordLink refuses a link that does not work.
 func (a *Accounts) CheckPasswordLink(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return checkUserLink(ctx, tx, token, "password", a.clock.Now())
+		return checkUserLink(ctx, tx, token, toSetPassword, a.clock.Now())
 	})
 }
 
@@ -140,19 +152,19 @@ func errPasswordLinkGone() error {
 // CheckEmergencyLink refuses a link that does not sign in.
 func (a *Accounts) CheckEmergencyLink(ctx context.Context, token string) error {
 	return a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return checkUserLink(ctx, tx, token, "sign_in", a.clock.Now())
+		return checkUserLink(ctx, tx, token, toSignIn, a.clock.Now())
 	})
 }
 
 // checkUserLink refuses a link that is unknown or expired, that is for another purpose, or
 // whose user is disabled.
-func checkUserLink(ctx context.Context, tx *db.Tx, token, purpose string, now clock.Time) error {
+func checkUserLink(ctx context.Context, tx *db.Tx, token string, purpose linkPurpose, now clock.Time) error {
 	hash := secret.HashToken(token)
 	_, err := db.QueryOne[int](ctx, tx, `
 		SELECT 1
 		FROM password_links l
 		JOIN users u ON u.id = l.user_id
-		WHERE l.hash = $1 AND l.expires_at > $2 AND l.purpose = $3 AND u.status = 'active'`, hash[:], now, purpose)
+		WHERE l.hash = $1 AND l.expires_at > $2 AND l.purpose = $3 AND u.status = 'active'`, hash[:], now, purpose.name)
 	if errors.Is(err, db.ErrNoRow) {
 		return errPasswordLinkGone()
 	}
@@ -170,7 +182,7 @@ type passwordReset struct {
 func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordReset) (op.Nothing, error) {
 	// The link comes first: only its holder may make the server hash a password.
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		return checkUserLink(ctx, tx, in.Token, "password", c.Now)
+		return checkUserLink(ctx, tx, in.Token, toSetPassword, c.Now)
 	})
 	if err != nil {
 		return op.Nothing{}, err
@@ -219,7 +231,7 @@ func (a *Accounts) resetPassword(ctx context.Context, c *op.Call, in passwordRes
 }
 
 func (a *Accounts) createSignInLink(ctx context.Context, c *op.Call, in userByEmail) (*PasswordLink, error) {
-	v, err := a.createUserLink(ctx, c, in.Email, "sign_in", EmergencyPrefix, "/sign-in/link/")
+	v, err := a.createUserLink(ctx, c, in.Email, toSignIn)
 	if err != nil {
 		return nil, err
 	}

@@ -215,9 +215,16 @@ func (a *Accounts) finishProviderSignIn(ctx context.Context, c *op.Call, in prov
 		row.Next = "/" // the invitation is used
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*ProviderSession, error) {
-		s, err := a.signInIdentified(ctx, c, user, who, in.Origin, row.Fresh)
+		s, err := a.signInIdentified(ctx, c, user, who, in.Origin)
 		if err != nil {
 			return nil, err
+		}
+		// Who had to sign in again at the provider has also confirmed the new session.
+		if row.Fresh && s.Token != "" {
+			_, err := db.Exec(ctx, c.Tx, "UPDATE sessions SET confirmed_at = $2 WHERE id = $1", s.ID, c.Now)
+			if err != nil {
+				return nil, err
+			}
 		}
 		return &ProviderSession{*s, row.Next}, nil
 	})
@@ -247,10 +254,9 @@ func (a *Accounts) claimVisit(ctx context.Context, c *op.Call, in providerFinish
 
 // signInIdentified begins the session of a user whom the provider identified. A user with a second
 // factor here is asked for it, unless the provider asked for one and the operator
-// trusts that. fresh means that the person had to sign in again at the provider, which
-// also confirms the new session.
-func (a *Accounts) signInIdentified(ctx context.Context, c *op.Call, user id.ID, who *Identity, from Origin,
-	fresh bool) (s *NewSession, err error) {
+// trusts that.
+func (a *Accounts) signInIdentified(ctx context.Context, c *op.Call, user id.ID, who *Identity, from Origin) (
+	s *NewSession, err error) {
 	if err := lockActiveUser(ctx, c.Tx, user); err != nil {
 		return nil, err
 	}
@@ -259,15 +265,9 @@ func (a *Accounts) signInIdentified(ctx context.Context, c *op.Call, user id.ID,
 	}
 	c.Caller = &op.Caller{Kind: op.UserActor, ID: user, Organization: c.Org}
 	if a.config.Provider.TrustFactor && who.Factor {
-		s, err = a.beginSession(ctx, c, user, from, ByProvider)
-	} else {
-		s, err = a.completeFirstStep(ctx, c, user, from)
+		return a.beginSession(ctx, c, user, from, ByProvider)
 	}
-	if err != nil || !fresh || s.Token == "" {
-		return s, err
-	}
-	_, err = db.Exec(ctx, c.Tx, "UPDATE sessions SET confirmed_at = $2 WHERE id = $1", s.ID, c.Now)
-	return s, err
+	return a.completeFirstStep(ctx, c, user, from)
 }
 
 // ProviderName is what the provider is called, or nothing without one, and whether

@@ -124,7 +124,8 @@ func (a *Accounts) setUpFirstOrganization(ctx context.Context, c *op.Call, in or
 		if _, err := a.createOrganization(ctx, c, org); err != nil {
 			return nil, err
 		}
-		if err := insertUser(ctx, c, user, in.Email, in.Name, &password, nil); err != nil {
+		owner := newUser{id: user, email: in.Email, name: in.Name, passwordHash: &password}
+		if err := insertUser(ctx, c, owner); err != nil {
 			return nil, err
 		}
 		if _, err := a.joinOrganization(ctx, c, user, "owner"); err != nil {

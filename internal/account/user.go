@@ -152,7 +152,7 @@ func (a *Accounts) createUser(ctx context.Context, c *op.Call, in userCreate) (*
 		return nil, fault.Field("password", "Required for a new user")
 	}
 	user := id.New()
-	if err := insertUser(ctx, c, user, in.Email, in.Name, in.hash, nil); err != nil {
+	if err := insertUser(ctx, c, newUser{id: user, email: in.Email, name: in.Name, passwordHash: in.hash}); err != nil {
 		return nil, err
 	}
 	m, err := a.joinOrganization(ctx, c, user, in.Role)
@@ -178,14 +178,20 @@ func (a *Accounts) inviteExistingUser(ctx context.Context, c *op.Call, u *creden
 		Status: u.Status, Role: in.Role}, URL: &v.URL, ExpiresAt: &v.ExpiresAt, Next: &next}, nil
 }
 
-// insertUser adds a user, who has no password when hash is nil. confinedTo is nil
-// when the address is proven. The unique index decides who was first.
-func insertUser(ctx context.Context, c *op.Call, user id.ID, email, name string, hash *string,
-	confinedTo *id.ID) error {
+// newUser is a user to be added.
+type newUser struct {
+	id           id.ID
+	email, name  string
+	passwordHash *string // nil for no password
+	confinedTo   *id.ID  // nil when the address is proven
+}
+
+// insertUser adds a user. The unique index decides who was first.
+func insertUser(ctx context.Context, c *op.Call, u newUser) error {
 	n, err := db.Exec(ctx, c.Tx, `
 		INSERT INTO users (id, created_at, updated_at, email, email_folded, name, password_hash, status, confined_to)
 		VALUES ($1, $2, $2, $3, $4, $5, $6, 'active', $7) ON CONFLICT (email_folded) DO NOTHING`,
-		user, c.Now, email, db.FoldText(email), name, hash, confinedTo)
+		u.id, c.Now, u.email, db.FoldText(u.email), u.name, u.passwordHash, u.confinedTo)
 	if err == nil && n == 0 {
 		return UserExists.New()
 	}

@@ -184,12 +184,17 @@ type OpenedBackup struct {
 // Close removes what was decrypted.
 func (o *OpenedBackup) Close() error { return o.cleanUp() }
 
-// OpenBackup finds a backup: a file that the backup command wrote, an archive in a
-// file, or one on the shelf, by its name or as "latest". An archive needs the file of
-// the private key, and is decrypted into a folder below temp.
-func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp string,
-	say db.ProgressFunc) (*OpenedBackup, error) {
-	source, name, err := findBackup(ctx, s, what)
+// BackupSource says which backup to open.
+type BackupSource struct {
+	What     string // a file that the backup command wrote, an archive in a file, or one on the shelf, or "latest"
+	Identity string // the file of the private key, for an archive
+	Temp     string // an archive is decrypted into a folder below it
+}
+
+// OpenBackup finds a backup, and decrypts it if it is an archive.
+func OpenBackup(ctx context.Context, s config.Settings, from BackupSource, say db.ProgressFunc) (*OpenedBackup,
+	error) {
+	source, name, err := findBackup(ctx, s, from.What)
 	if err != nil {
 		return nil, err
 	}
@@ -197,14 +202,14 @@ func OpenBackup(ctx context.Context, s config.Settings, what, identity, temp str
 		return &OpenedBackup{name, name, func() error { return nil }}, nil
 	}
 	defer source.Close()
-	if identity == "" {
+	if from.Identity == "" {
 		return nil, fmt.Errorf("%s is encrypted; give --identity, the file that frontdesk backup key made", name)
 	}
-	keys, err := archive.ReadIdentities(identity)
+	keys, err := archive.ReadIdentities(from.Identity)
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(temp, "frontdesk-backup-")
+	folder, err := os.MkdirTemp(from.Temp, "frontdesk-backup-")
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,8 @@ func TestSentBackup(t *testing.T) {
 
 				temp := t.TempDir()
 				verify := func(what, identity string) error {
-					from, err := app.OpenBackup(t.Context(), s, what, identity, temp, nil)
+					source := app.BackupSource{What: what, Identity: identity, Temp: temp}
+					from, err := app.OpenBackup(t.Context(), s, source, nil)
 					if err != nil {
 						return err
 					}
@@ -154,7 +155,8 @@ func TestSentBackup(t *testing.T) {
 				if err := os.MkdirAll(back.Data, 0o700); err != nil {
 					t.Fatal(err)
 				}
-				from, err := app.OpenBackup(t.Context(), s, sent.Name, key, temp, nil)
+				source := app.BackupSource{What: sent.Name, Identity: key, Temp: temp}
+				from, err := app.OpenBackup(t.Context(), s, source, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -58,27 +58,35 @@ func (a *App) OpenDemo(ctx context.Context) (*Demo, error) {
 		return nil, err
 	}
 	for _, key := range old {
-		if err := a.runAdminOperation(ctx, "api_keys.revoke", "API key", key, map[string]any{"id": key},
-			nil); err != nil {
+		revoke := adminCall{"api_keys.revoke", "API key", key, map[string]any{"id": key}}
+		if err := a.runAdminOperation(ctx, revoke, nil); err != nil {
 			return nil, err
 		}
 	}
 	var key account.NewKey
-	err = a.runAdminOperation(ctx, "api_keys.create", "business", business,
-		map[string]any{"businessId": business, "name": "Demonstration", "permissions": []string{"*"}}, &key)
+	err = a.runAdminOperation(ctx, adminCall{"api_keys.create", "business", business,
+		map[string]any{"businessId": business, "name": "Demonstration", "permissions": []string{"*"}}}, &key)
 	if err != nil {
 		return nil, err
 	}
 	return &Demo{Organization: demoName, SignIn: demoEmail + " with the password " + demoPassword, Key: key.Token}, nil
 }
 
+// adminCall is a call of an admin operation.
+type adminCall struct {
+	operation string
+	noun      string // what ref is
+	ref       id.ID  // a row of the organization that it is for; empty for none
+	input     map[string]any
+}
+
 // runAdminOperation runs an admin operation and reads its answer into out, which may be nil.
-func (a *App) runAdminOperation(ctx context.Context, operation, noun string, ref id.ID, input, out any) error {
-	text, err := json.Marshal(input)
+func (a *App) runAdminOperation(ctx context.Context, c adminCall, out any) error {
+	text, err := json.Marshal(c.input)
 	if err != nil {
 		return err
 	}
-	data, err := a.Admin.Do(ctx, admin.Request{Operation: operation, Noun: noun, Ref: string(ref), Input: text})
+	data, err := a.Admin.Do(ctx, admin.Request{Operation: c.operation, Noun: c.noun, Ref: string(c.ref), Input: text})
 	if err != nil || out == nil {
 		return err
 	}
@@ -88,21 +96,17 @@ func (a *App) runAdminOperation(ctx context.Context, operation, noun string, ref
 // seedDemo creates a small, realistic business, the same on every run.
 func (a *App) seedDemo(ctx context.Context) error {
 	var org account.Created
-	if err := a.runAdminOperation(ctx, "organizations.create", "", "",
-		map[string]any{"name": demoName, "plan": "professional", "isDemo": true}, &org); err != nil {
+	if err := a.runAdminOperation(ctx, adminCall{operation: "organizations.create",
+		input: map[string]any{"name": demoName, "plan": "professional", "isDemo": true}}, &org); err != nil {
 		return err
 	}
 	var owner account.Member
-	if err := a.runAdminOperation(ctx, "users.create", "organization", org.ID,
+	if err := a.runAdminOperation(ctx, adminCall{"users.create", "organization", org.ID,
 		map[string]any{"email": demoEmail, "name": "Ada Lovelace", "role": "owner",
-			"password": demoPassword}, &owner); err != nil {
+			"password": demoPassword}}, &owner); err != nil {
 		return err
 	}
-	steps := []struct {
-		operation, noun string
-		ref             id.ID
-		input           map[string]any
-	}{
+	for _, call := range []adminCall{
 		{"agreements.accept", "business", org.BusinessID,
 			map[string]any{"businessId": org.BusinessID, "kind": "business", "by": demoEmail}},
 		{"agreements.accept", "business", org.BusinessID,
@@ -110,9 +114,8 @@ func (a *App) seedDemo(ctx context.Context) error {
 		{"payment_methods.create_test", "organization", org.ID, map[string]any{"test": "visa"}},
 		{"agents.create", "business", org.BusinessID,
 			map[string]any{"businessId": org.BusinessID, "name": "Assistant", "preset": "read"}},
-	}
-	for _, s := range steps {
-		if err := a.runAdminOperation(ctx, s.operation, s.noun, s.ref, s.input, nil); err != nil {
+	} {
+		if err := a.runAdminOperation(ctx, call, nil); err != nil {
 			return err
 		}
 	}

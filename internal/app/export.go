@@ -48,15 +48,10 @@ func (a *App) exportOrganization(ctx context.Context, org id.ID, folder string, 
 		out.Schema = s.Schema
 		for i := range s.Tables {
 			r := &s.Tables[i]
-			life := db.LifeOfTable(r.Name)
-			where := life.BelongsWhere
-			if r.HasColumn("organization_id") {
-				where = "organization_id = $1"
-			}
-			if where == "" {
+			if organizationWhere(r) == "" {
 				continue
 			}
-			n, err := exportTable(ctx, s, r, where, org, filepath.Join(folder, r.Name+".jsonl"))
+			n, err := exportTable(ctx, s, r, org, folder)
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.Name, err)
 			}
@@ -127,10 +122,18 @@ func (a *App) exportBytes(ctx context.Context, files []backupFile, out *ExportRe
 	return nil
 }
 
-// exportTable writes the rows of one table that belong to an organization.
-func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where string, org id.ID,
-	path string) (n int64, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// organizationWhere is the SQL condition for the rows of a table that belong to the organization $1, or nothing for
+// a table of the whole service.
+func organizationWhere(r *db.Relation) string {
+	if r.HasColumn("organization_id") {
+		return "organization_id = $1"
+	}
+	return db.LifeOfTable(r.Name).BelongsWhere
+}
+
+// exportTable writes the rows of one table that belong to an organization, to a file in a folder.
+func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, org id.ID, folder string) (n int64, err error) {
+	f, err := os.OpenFile(filepath.Join(folder, r.Name+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return 0, err
 	}
@@ -138,7 +141,7 @@ func exportTable(ctx context.Context, s *db.Snapshot, r *db.Relation, where stri
 	w := bufio.NewWriterSize(f, 128<<10)
 	var b []byte
 	life := db.LifeOfTable(r.Name)
-	err = s.EachRow(ctx, r, where, []any{org}, func(cells []db.Cell) (err error) {
+	err = s.EachRow(ctx, r, organizationWhere(r), []any{org}, func(cells []db.Cell) (err error) {
 		b = append(b[:0], '{')
 		for i, c := range r.Columns {
 			if !life.ExportsColumn(c) {

@@ -13,9 +13,7 @@ type steps struct{ door *action.Door }
 
 var _ automation.Steps = steps{}
 
-// Step runs one operation as the automation's caller. first says that key was never used.
-func (s steps) Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool,
-	requestID string) (op.Answer, error) {
-	return s.door.Do(ctx, action.Call{Caller: c, Operation: operation, Input: input, Key: key, NewKey: first,
-		RequestID: requestID})
+// Step runs one operation as the automation's caller.
+func (s steps) Step(ctx context.Context, c automation.StepCall) (op.Answer, error) {
+	return s.door.Do(ctx, action.Call(c))
 }

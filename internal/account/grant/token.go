@@ -304,29 +304,28 @@ func (g *Grants) exchangeRefreshToken(ctx context.Context, client string, form u
 // expires with the longer-lived of them.
 func (g *Grants) issueTokens(ctx context.Context, tx *db.Tx, v *grantRow, scopes []string) (*Tokens, error) {
 	now := g.clock.Now()
+	insert := func(kind, token string, until clock.Time) error {
+		hash := secret.HashToken(token)
+		_, err := db.Exec(ctx, tx, `
+			INSERT INTO grant_tokens (organization_id, grant_id, kind, hash, created_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6)`,
+			v.Org, v.ID, kind, hash[:], now, until)
+		return err
+	}
 	out := &Tokens{Access: secret.NewToken(AccessPrefix), Scopes: scopes}
 	until := now.Add(AccessLifetime)
-	if err := insertToken(ctx, tx, v, "access", out.Access, now, until); err != nil {
+	if err := insert("access", out.Access, until); err != nil {
 		return nil, err
 	}
 	if slices.Contains(v.Scopes, ScopeOffline) {
 		out.Refresh, until = secret.NewToken(refreshPrefix), now.Add(refreshLifetime)
-		if err := insertToken(ctx, tx, v, "refresh", out.Refresh, now, until); err != nil {
+		if err := insert("refresh", out.Refresh, until); err != nil {
 			return nil, err
 		}
 	}
 	_, err := db.Exec(ctx, tx, "UPDATE agent_grants SET expires_at = $3 WHERE organization_id = $1 AND id = $2", v.Org,
 		v.ID, until)
 	return out, err
-}
-
-func insertToken(ctx context.Context, tx *db.Tx, v *grantRow, kind, token string, now, until clock.Time) error {
-	hash := secret.HashToken(token)
-	_, err := db.Exec(ctx, tx, `
-		INSERT INTO grant_tokens (organization_id, grant_id, kind, hash, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6)`,
-		v.Org, v.ID, kind, hash[:], now, until)
-	return err
 }
 
 // RevokeToken ends the grant that a token belongs to (RFC 7009 §2.1), so revoking a

@@ -105,6 +105,8 @@ func Operations() []*op.Op {
 
 const mailColumns = "id, created_at, message_id, sender, recipients, size_bytes"
 
+var mails = db.PermanentTable[MailboxMail]{Name: "mailbox_mails", Columns: mailColumns}
+
 type mailList struct {
 	op.Page
 	MessageID *id.ID `query:"messageId" doc:"the mails that a message became"`
@@ -113,7 +115,7 @@ type mailList struct {
 func listMailboxMails(ctx context.Context, c *op.Call, in mailList) (*op.List[MailboxMail], error) {
 	w := db.InOrganization(c.Org)
 	db.FilterEqual(w, "message_id", in.MessageID)
-	rows, err := db.ListPermanent[MailboxMail](ctx, c.Tx, "mailbox_mails", mailColumns, w, in.ToDBPage())
+	rows, err := mails.List(ctx, c.Tx, w, in.ToDBPage())
 	return op.NewList(in.Page, rows), err
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -69,7 +70,7 @@ func bucketURL(c Config) string {
 }
 
 func (c *client) putObject(ctx context.Context, key string, content []byte) error {
-	_, err := c.callAndDecode(ctx, http.MethodPut, key, nil, content, nil)
+	_, err := c.callAndDecode(ctx, request{method: http.MethodPut, key: key, content: content}, nil)
 	return err
 }
 
@@ -78,7 +79,7 @@ func (c *client) getObject(ctx context.Context, key string, offset int64) (io.Re
 	if offset > 0 {
 		header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
 	}
-	res, err := c.sendWithRetries(ctx, http.MethodGet, key, nil, header, nil)
+	res, err := c.sendWithRetries(ctx, request{method: http.MethodGet, key: key, header: header})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (c *client) getObject(ctx context.Context, key string, offset int64) (io.Re
 }
 
 func (c *client) deleteObject(ctx context.Context, key string) error {
-	_, err := c.callAndDecode(ctx, http.MethodDelete, key, nil, nil, nil)
+	_, err := c.callAndDecode(ctx, request{method: http.MethodDelete, key: key}, nil)
 	return err
 }
 
@@ -94,13 +95,14 @@ func (c *client) createUpload(ctx context.Context, key string) (id string, err e
 	var out struct {
 		UploadID string `xml:"UploadId"`
 	}
-	_, err = c.callAndDecode(ctx, http.MethodPost, key, url.Values{"uploads": {""}}, nil, &out)
+	query := url.Values{"uploads": {""}}
+	_, err = c.callAndDecode(ctx, request{method: http.MethodPost, key: key, query: query}, &out)
 	return out.UploadID, err
 }
 
 func (c *client) putPart(ctx context.Context, key, upload, number string, content []byte) (etag string, err error) {
 	query := url.Values{"partNumber": {number}, "uploadId": {upload}}
-	header, err := c.callAndDecode(ctx, http.MethodPut, key, query, content, nil)
+	header, err := c.callAndDecode(ctx, request{method: http.MethodPut, key: key, query: query, content: content}, nil)
 	return header.Get("ETag"), err
 }
 
@@ -125,7 +127,8 @@ func (c *client) completeUpload(ctx context.Context, key, upload string, etags [
 		XMLName xml.Name
 		apiError
 	}
-	_, err = c.callAndDecode(ctx, http.MethodPost, key, url.Values{"uploadId": {upload}}, text, &out)
+	query := url.Values{"uploadId": {upload}}
+	_, err = c.callAndDecode(ctx, request{method: http.MethodPost, key: key, query: query, content: text}, &out)
 	if err == nil && out.XMLName.Local == "Error" {
 		out.Status = http.StatusInternalServerError
 		return &out.apiError
@@ -134,7 +137,8 @@ func (c *client) completeUpload(ctx context.Context, key, upload string, etags [
 }
 
 func (c *client) abortUpload(ctx context.Context, key, upload string) error {
-	_, err := c.callAndDecode(ctx, http.MethodDelete, key, url.Values{"uploadId": {upload}}, nil, nil)
+	query := url.Values{"uploadId": {upload}}
+	_, err := c.callAndDecode(ctx, request{method: http.MethodDelete, key: key, query: query}, nil)
 	return err
 }
 
@@ -157,7 +161,7 @@ func (c *client) listUploads(ctx context.Context, key string) (ids []string, err
 			NextKeyMarker      string
 			NextUploadIDMarker string `xml:"NextUploadIdMarker"`
 		}
-		if _, err := c.callAndDecode(ctx, http.MethodGet, "", query, nil, &out); err != nil {
+		if _, err := c.callAndDecode(ctx, request{method: http.MethodGet, query: query}, &out); err != nil {
 			return nil, err
 		}
 		for _, u := range out.Upload {
@@ -186,7 +190,7 @@ func (c *client) listKeys(ctx context.Context, prefix string) (keys []string, er
 			IsTruncated           bool
 			NextContinuationToken string
 		}
-		if _, err := c.callAndDecode(ctx, http.MethodGet, "", query, nil, &out); err != nil {
+		if _, err := c.callAndDecode(ctx, request{method: http.MethodGet, query: query}, &out); err != nil {
 			return nil, err
 		}
 		for _, o := range out.Contents {
@@ -217,11 +221,18 @@ func hasErrorCode(err error, code string) bool {
 // maxAnswerBytes bounds how much of an answer is read, except for blobs.
 const maxAnswerBytes = 4 << 20
 
+// request is a request to the store, before it is signed.
+type request struct {
+	method  string
+	key     string // of the object; empty for the bucket
+	query   url.Values
+	header  http.Header
+	content []byte
+}
+
 // callAndDecode sends a request and reads the answer, which may be nothing, into out.
-func (c *client) callAndDecode(
-	ctx context.Context, method, key string, query url.Values, content []byte, out any,
-) (http.Header, error) {
-	res, err := c.sendWithRetries(ctx, method, key, query, http.Header{}, content)
+func (c *client) callAndDecode(ctx context.Context, r request, out any) (http.Header, error) {
+	res, err := c.sendWithRetries(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +242,7 @@ func (c *client) callAndDecode(
 		err = xml.Unmarshal(text, out)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("s3: %s: %w", method, err)
+		return nil, fmt.Errorf("s3: %s: %w", r.method, err)
 	}
 	return res.Header, nil
 }
@@ -242,11 +253,9 @@ const maxAttempts = 3
 
 // sendWithRetries sends a request until the answer is final. An error status is an
 // *apiError.
-func (c *client) sendWithRetries(
-	ctx context.Context, method, key string, query url.Values, header http.Header, content []byte,
-) (*http.Response, error) {
+func (c *client) sendWithRetries(ctx context.Context, r request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
-		res, err := c.sendOnce(ctx, method, key, query, header, content)
+		res, err := c.sendOnce(ctx, r)
 		var refused *apiError
 		final := errors.As(err, &refused) && refused.Status < 500 &&
 			refused.Status != http.StatusTooManyRequests && refused.Code != "RequestTimeout"
@@ -261,26 +270,24 @@ func (c *client) sendWithRetries(
 	}
 }
 
-func (c *client) sendOnce(
-	ctx context.Context, method, key string, query url.Values, header http.Header, content []byte,
-) (*http.Response, error) {
-	address := c.base + "/" + key
-	if query != nil {
-		address += "?" + query.Encode()
+func (c *client) sendOnce(ctx context.Context, r request) (*http.Response, error) {
+	address := c.base + "/" + r.key
+	if r.query != nil {
+		address += "?" + r.query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(content))
+	req, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(r.content))
 	if err != nil {
 		return nil, fmt.Errorf("s3: %w", err)
 	}
-	req.Header = header.Clone()
-	if content != nil {
+	maps.Copy(req.Header, r.header)
+	if r.content != nil {
 		req.Header.Set("Content-Type", "application/octet-stream")
 	}
 	keys, err := c.credentials.Retrieve(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("s3: no keys: %w", err)
 	}
-	sum := sha256.Sum256(content)
+	sum := sha256.Sum256(r.content)
 	hash := hex.EncodeToString(sum[:])
 	req.Header.Set("X-Amz-Content-Sha256", hash)
 	if err := c.signer.SignHTTP(ctx, keys, req, hash, "s3", c.region, time.Now()); err != nil {

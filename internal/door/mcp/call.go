@@ -25,7 +25,7 @@ func (t *tool) isVisibleTo(c *op.Caller) bool { return t.op.AllowedBy(c.Permissi
 // is unknown.
 func (d *Door) callTool(ctx context.Context, q *request) (result, error) {
 	c := q.login.Caller
-	v := d.allowance.SpendMany(ctx, c.Organization, 1, d.Allowances[c.Plan], time.Minute, time.Now())
+	v := d.allowance.SpendMany(ctx, c.Organization, 1, d.Allowances[c.Plan], time.Now())
 	if !v.OK {
 		d.metrics.refused.WithLabelValues("allowance").Inc()
 		return nil, throttledError("The agent allowance of this account is used up.", v.Retry)
@@ -50,7 +50,7 @@ func (d *Door) callTool(ctx context.Context, q *request) (result, error) {
 
 // Allowance tells how many tool calls an organization has left.
 func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
-	return d.allowance.Peek(ctx, tx, org, d.Allowances[plan], time.Minute, time.Now())
+	return d.allowance.Peek(ctx, tx, org, d.Allowances[plan], time.Now())
 }
 
 // toolResult is the result of a tool: the same JSON as text, which every client shows its

@@ -95,7 +95,7 @@ const maxBatchMessages = 20
 // Mount adds the endpoint below the path of the URL.
 func (d *Door) Mount(mux *http.ServeMux, c *op.Catalog) {
 	d.metrics = newMetrics()
-	d.allowance.Name, d.allowance.Ledger = "tool calls", limit.NewLedger(d.Runner.DB)
+	d.allowance.Name, d.allowance.Ledger, d.allowance.Per = "tool calls", limit.NewLedger(d.Runner.DB), time.Minute
 	d.build = sync.OnceFunc(func() { d.buildTools(c) })
 	path := "/mcp"
 	if u, err := url.Parse(d.URL); err == nil {

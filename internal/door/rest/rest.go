@@ -61,7 +61,7 @@ type Door struct {
 // Mount adds the operations of the catalog that are declared for REST.
 func (d *Door) Mount(c *op.Catalog) {
 	d.metrics = newMetrics()
-	d.limiter.Name, d.limiter.Ledger = "requests", limit.NewLedger(d.Runner.DB)
+	d.limiter.Name, d.limiter.Ledger, d.limiter.Per = "requests", limit.NewLedger(d.Runner.DB), time.Minute
 	for _, o := range c.All() {
 		if o.Doors&op.RESTDoor == 0 || o.Path == "" {
 			continue
@@ -207,7 +207,7 @@ func (d *Door) NotFound(w http.ResponseWriter, r *http.Request) {
 
 // Allowance tells how many requests an organization has left.
 func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string) (limit.Verdict, error) {
-	return d.limiter.Peek(ctx, tx, org, d.Limits[plan], time.Minute, time.Now())
+	return d.limiter.Peek(ctx, tx, org, d.Limits[plan], time.Now())
 }
 
 // identifyAndRoute finds out who calls and what is at the path: with a key, after its rate
@@ -239,7 +239,7 @@ func (d *Door) identifyAndRoute(w http.ResponseWriter, r *http.Request, values [
 // spendRequests takes requests from an organization's allowance and shows what is left in the
 // headers. A batch takes one for each of its rows (op.Request.UseAllowance).
 func (d *Door) spendRequests(ctx context.Context, h http.Header, c *op.Caller, times int) error {
-	v := d.limiter.SpendMany(ctx, c.Organization, times, d.Limits[c.Plan], time.Minute, time.Now())
+	v := d.limiter.SpendMany(ctx, c.Organization, times, d.Limits[c.Plan], time.Now())
 	setLimitHeaders(v, h)
 	if v.OK {
 		return nil

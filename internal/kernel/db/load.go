@@ -103,7 +103,7 @@ func (l *Load) replaceSQLite(ctx context.Context, o Options) error {
 		return err
 	}
 	defer f.Close()
-	if err := migrateSQLite(ctx, temp, o.Migrations, l.Schema); err != nil {
+	if err := migrateSQLite(ctx, temp, wantedSchema{o.Migrations, l.Schema}); err != nil {
 		return err
 	}
 	if err := l.fillSQLite(ctx, temp); err != nil {
@@ -299,7 +299,7 @@ func (l *Load) fillPostgres(ctx context.Context, o Options) error {
 	if err := l.Before(ctx); err != nil {
 		return err
 	}
-	if err := migratePostgres(ctx, conn.Config().Copy(), o.Migrations, l.Schema); err != nil {
+	if err := migratePostgres(ctx, conn.Config().Copy(), wantedSchema{o.Migrations, l.Schema}); err != nil {
 		return err
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {

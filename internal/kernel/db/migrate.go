@@ -175,9 +175,18 @@ func (m migration) hasDirective(line string) bool {
 // newestVersion as the version to migrate to means all migrations.
 const newestVersion = math.MaxInt64
 
+// wantedSchema is what a database is migrated to: a version of the schema, and the folders of the migrations that
+// lead there.
+type wantedSchema struct {
+	folders []fs.FS
+	version int64
+}
+
+var gooseDialects = map[Engine]goose.Dialect{SQLite: goose.DialectSQLite3, Postgres: goose.DialectPostgres}
+
 // migrateSQLite migrates a file up to a version. WAL, which it sets, stays with the
 // file.
-func migrateSQLite(ctx context.Context, path string, folders []fs.FS, to int64) error {
+func migrateSQLite(ctx context.Context, path string, want wantedSchema) error {
 	// The path is part of a URI, where these characters would end it.
 	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 	conn, err := sql.Open("sqlite",
@@ -187,12 +196,12 @@ func migrateSQLite(ctx context.Context, path string, folders []fs.FS, to int64) 
 		return fmt.Errorf("db: %w", err)
 	}
 	defer conn.Close()
-	return migrateUp(ctx, goose.DialectSQLite3, conn, folders, SQLite, to)
+	return migrateUp(ctx, conn, SQLite, want)
 }
 
 // migratePostgres migrates a server's database up to a version, in one process at a
 // time.
-func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS, to int64) error {
+func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, want wantedSchema) error {
 	cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe // which a pooler understands
 	conn := stdlib.OpenDB(*cfg)
 	defer conn.Close()
@@ -203,31 +212,30 @@ func migratePostgres(ctx context.Context, cfg *pgx.ConnConfig, folders []fs.FS, 
 	if err != nil {
 		return fmt.Errorf("db: %w", err)
 	}
-	return migrateUp(ctx, goose.DialectPostgres, conn, folders, Postgres, to, goose.WithLocker(locker))
+	return migrateUp(ctx, conn, Postgres, want, goose.WithLocker(locker))
 }
 
 // migrateUp applies the migrations that are missing, up to a version, and refuses a
 // schema that this version cannot work with.
-func migrateUp(ctx context.Context, dialect goose.Dialect, conn *sql.DB, folders []fs.FS, e Engine, to int64,
-	opts ...goose.ProviderOption) error {
-	if len(folders) == 0 {
+func migrateUp(ctx context.Context, conn *sql.DB, e Engine, want wantedSchema, opts ...goose.ProviderOption) error {
+	if len(want.folders) == 0 {
 		return nil
 	}
-	all, err := readMigrations(folders)
+	all, err := readMigrations(want.folders)
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)
 	}
-	if to == newestVersion && isUpToDate(ctx, conn, all) {
+	if want.version == newestVersion && isUpToDate(ctx, conn, all) {
 		return nil
 	}
 	// Out of order: two branches may add a migration each, and the higher number come first.
 	opts = append(opts, goose.WithGoMigrations(gooseMigrations(all, e)...), goose.WithDisableGlobalRegistry(true),
 		goose.WithAllowOutofOrder(true))
-	p, err := goose.NewProvider(dialect, conn, nil, opts...)
+	p, err := goose.NewProvider(gooseDialects[e], conn, nil, opts...)
 	if err != nil {
 		return fmt.Errorf("db: migrations: %w", err)
 	}
-	if err := migrateWithRetry(ctx, p, to); err != nil {
+	if err := migrateWithRetry(ctx, p, want.version); err != nil {
 		return fmt.Errorf("db: migrate: %w", err)
 	}
 	schema, err := p.GetDBVersion(ctx)

@@ -117,15 +117,23 @@ func (s sortOrder) addCursor(w *Where, p Page) *Where {
 // in its text there would be too many statements to keep prepared.
 var usualLimits = []int{1, 10, 11, 20, 21, 25, 26, 50, 51, 100, 101}
 
-// queryPage lists a part of what from selects, which is a FROM and its WHERE.
-func queryPage[T any](ctx context.Context, tx *Tx, columns, from, order string, args []any, p Page) ([]T, error) {
-	n, limit := len(args), strconv.Itoa(p.Limit)
+// listQuery is the query of a whole list, in parts.
+type listQuery struct {
+	columns string
+	from    string // what follows FROM, with the WHERE
+	order   string // the ORDER BY
+	args    []any
+}
+
+// queryPage reads a page of a list.
+func queryPage[T any](ctx context.Context, tx *Tx, q listQuery, p Page) ([]T, error) {
+	n, limit := len(q.args), strconv.Itoa(p.Limit)
 	// Appending must not write into the caller's array.
-	args = args[:n:n]
+	args := q.args[:n:n]
 	if tx.Engine() != Postgres || n > 1 || !slices.Contains(usualLimits, p.Limit) {
 		args, limit = append(args, p.Limit), "$"+strconv.Itoa(n+1)
 	}
-	text := "SELECT " + columns + " FROM " + from + order + " LIMIT " + limit
+	text := "SELECT " + q.columns + " FROM " + q.from + q.order + " LIMIT " + limit
 	if p.Offset > 0 {
 		args = append(args, p.Offset)
 		text += " OFFSET $" + strconv.Itoa(len(args))

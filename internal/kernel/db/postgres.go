@@ -40,7 +40,7 @@ func (d *DB) openPostgres(ctx context.Context) (engine, error) {
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
-	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), d.opts.Migrations, newestVersion); err != nil {
+	if err := migratePostgres(ctx, cfg.ConnConfig.Copy(), wantedSchema{d.opts.Migrations, newestVersion}); err != nil {
 		return nil, err
 	}
 	if d.opts.MaxConns > 0 {

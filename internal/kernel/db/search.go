@@ -234,6 +234,7 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	head := &Where{args: w.args[:len(w.args):len(w.args)]}
 	want.addConditions(head, tx.Engine(), "search", old)
 	order := t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p)
+	match := want.ftsQuery(w.organizationID(), old)
 	steps := searchSteps
 	if tx.Engine() == Postgres {
 		steps = steps[1:] // each is a round trip, and its planner knows which words are rare
@@ -246,11 +247,11 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name +
 				" ON seq = found"
 		}
-		rows, err := queryPage[T](ctx, tx, t.columns, from, order, head.args, p)
+		rows, err := queryPage[T](ctx, tx, listQuery{t.columns, from, order, head.args}, p)
 		if err != nil || len(rows) == p.Limit {
 			return rows, err
 		}
-		if few, err := t.narrowByIndex(ctx, tx, want, all, old, step.fewer); err != nil {
+		if few, err := t.narrowByIndex(ctx, tx, match, all, step.fewer); err != nil {
 			return nil, err
 		} else if few {
 			break
@@ -259,12 +260,10 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 	return t.List(ctx, tx, all, p)
 }
 
-// narrowByIndex narrows w down to the rows that SQLite's index finds, if these are fewer
+// narrowByIndex narrows w down to the rows that SQLite's index finds for match, if these are fewer
 // than limit, and reports whether they are. Rows that wait for the index are added,
 // whether they have the words or not: w compares those too.
-func (t *Table[T]) narrowByIndex(ctx context.Context, tx *Tx, want searchTerms, w *Where, old bool, limit int) (bool,
-	error) {
-	match := want.ftsQuery(w.organizationID(), old)
+func (t *Table[T]) narrowByIndex(ctx context.Context, tx *Tx, match string, w *Where, limit int) (bool, error) {
 	if tx.Engine() != SQLite || match == "" {
 		return false, nil
 	}

@@ -57,7 +57,7 @@ func (d *DB) openSQLite(ctx context.Context) (engine, error) {
 
 // openConnections migrates the file and opens the writer. Readers open when they are needed.
 func (e *sqliteEngine) openConnections(ctx context.Context) error {
-	if err := migrateSQLite(ctx, e.path, e.db.opts.Migrations, newestVersion); err != nil {
+	if err := migrateSQLite(ctx, e.path, wantedSchema{e.db.opts.Migrations, newestVersion}); err != nil {
 		return err
 	}
 	// synchronous(2) is FULL: a commit is on disk when it returns.

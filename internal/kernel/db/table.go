@@ -255,7 +255,7 @@ func (t *Table[T]) SoftDelete(ctx context.Context, tx *Tx, org, row id.ID, now c
 	if t.searchable {
 		UpdateSearchIndex(tx, t.name, t.seqOfRow(&v), "")
 	}
-	return &v, deleteDependents(ctx, tx, t.name, org, row, now)
+	return &v, deletion{tx, org, now}.deleteDependents(ctx, t.name, row)
 }
 
 // asNotFound turns ErrNoRow into a 404 that names the table's noun.
@@ -272,8 +272,8 @@ func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, err
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []T{}, err
 	}
-	return queryPage[T](ctx, tx, t.columns, t.liveRowsSQL(tx, w), t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p),
-		w.args, p)
+	order := t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p)
+	return queryPage[T](ctx, tx, listQuery{t.columns, t.liveRowsSQL(tx, w), order, w.args}, p)
 }
 
 // liveRowsSQL is the FROM and WHERE of the table's live rows that match.
@@ -281,16 +281,25 @@ func (t *Table[T]) liveRowsSQL(tx *Tx, w *Where) string {
 	return t.name + " WHERE " + w.organizationSQL(tx) + " AND deleted_at IS NULL" + w.conditionsSQL(tx, t.name)
 }
 
-// ListPermanent returns one page of a table whose rows are never deleted, by creation
-// time and then by insertion.
-func ListPermanent[T any](ctx context.Context, tx *Tx, table, columns string, w *Where, p Page) ([]T, error) {
-	if some, err := w.chooseLeader(ctx, tx, table); err != nil || !some {
+// PermanentTable is a table whose rows are never deleted, with the columns of T.
+type PermanentTable[T any] struct {
+	Name    string
+	Columns string // as in SELECT
+}
+
+// List returns one page of the rows that match, by creation time and then by insertion.
+func (t PermanentTable[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
+	if some, err := w.chooseLeader(ctx, tx, t.Name); err != nil || !some {
 		return []T{}, err
 	}
 	dir := p.sortDirection()
 	w = sortOrder{by: "created_at"}.addCursor(w, p)
-	return queryPage[T](ctx, tx, columns, table+" WHERE "+w.organizationSQL(tx)+w.conditionsSQL(tx, table),
-		" ORDER BY created_at "+dir+", seq "+dir, w.args, p)
+	return queryPage[T](ctx, tx, listQuery{
+		columns: t.Columns,
+		from:    t.Name + " WHERE " + w.organizationSQL(tx) + w.conditionsSQL(tx, t.Name),
+		order:   " ORDER BY created_at " + dir + ", seq " + dir,
+		args:    w.args,
+	}, p)
 }
 
 // Count returns how many live rows match.
@@ -300,15 +309,18 @@ func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
 			w.conditionsSQL(tx, t.name), w.args...)
 }
 
-// AggregateBy adds up the live rows that match w and query: one S for each value of
-// the column by, in its order. columns are the SQL for the fields of S, like
-// status, count(*).
-func AggregateBy[S, T any](ctx context.Context, tx *Tx, t *Table[T], columns, by string, query *string, w *Where) ([]S,
-	error) {
-	FilterByWords(w, "search", query)
+// Grouping is how AggregateBy adds rows up.
+type Grouping struct {
+	By      string // the column whose values make the groups
+	Columns string // the SQL for the fields of a group, like status, count(*)
+}
+
+// AggregateBy adds up the live rows that match: one S for each value of the column By,
+// in its order.
+func AggregateBy[S, T any](ctx context.Context, tx *Tx, t *Table[T], g Grouping, w *Where) ([]S, error) {
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []S{}, err
 	}
-	return QueryAll[S](ctx, tx, "SELECT "+columns+" FROM "+t.liveRowsSQL(tx, w)+" GROUP BY "+by+" ORDER BY "+by,
+	return QueryAll[S](ctx, tx, "SELECT "+g.Columns+" FROM "+t.liveRowsSQL(tx, w)+" GROUP BY "+g.By+" ORDER BY "+g.By,
 		w.args...)
 }

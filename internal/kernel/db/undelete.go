@@ -24,7 +24,7 @@ func (t *Table[T]) Undelete(ctx context.Context, tx *Tx, org, row id.ID, now clo
 		return nil, false, t.asNotFound(err)
 	}
 	if at != nil {
-		if err := undeleteRow(ctx, tx, t.name, org, row, *at, now); err != nil {
+		if err := (undeletion{tx, org, *at, now}).undeleteRow(ctx, t.name, row); err != nil {
 			return nil, false, AsNotUnique(err)
 		}
 	}
@@ -42,64 +42,74 @@ func lockColumnSQL(tx *Tx, column, table string) string {
 	return text
 }
 
+// undeletion is the undoing of a deletion.
+type undeletion struct {
+	tx        *Tx
+	org       id.ID
+	deletedAt clock.Time
+	now       clock.Time
+}
+
 // undeleteRow brings back one row, and the rows below it that were deleted at the same
 // moment. Those that were deleted before stay deleted.
-func undeleteRow(ctx context.Context, tx *Tx, table string, org, row id.ID, at, now clock.Time) error {
-	if isSearchable(tx, table) {
+func (u undeletion) undeleteRow(ctx context.Context, table string, row id.ID) error {
+	if isSearchable(u.tx, table) {
 		type indexed struct {
 			Seq    int64  `db:"seq"`
 			Search string `db:"search"`
 		}
-		v, err := QueryOne[indexed](ctx, tx, "SELECT seq, search FROM "+table+" WHERE id = $1", row)
+		v, err := QueryOne[indexed](ctx, u.tx, "SELECT seq, search FROM "+table+" WHERE id = $1", row)
 		if err != nil {
 			return err
 		}
-		UpdateSearchIndex(tx, table, v.Seq, v.Search)
+		UpdateSearchIndex(u.tx, table, v.Seq, v.Search)
 	}
-	if _, err := Exec(ctx, tx, "UPDATE "+table+
-		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2", org, row, now); err != nil {
+	if _, err := Exec(ctx, u.tx, "UPDATE "+table+
+		" SET deleted_at = NULL, updated_at = $3 WHERE organization_id = $1 AND id = $2",
+		u.org, row, u.now); err != nil {
 		return err
 	}
-	for _, r := range tx.LifeGraph().Referrers[table] {
-		if r.Ref.Fate != Ends || !tx.LifeGraph().Tables[r.Table].HasColumn("deleted_at") {
+	graph := u.tx.LifeGraph()
+	for _, r := range graph.Referrers[table] {
+		if r.Ref.Fate != Ends || !graph.Tables[r.Table].HasColumn("deleted_at") {
 			continue
 		}
-		below, err := QueryAll[id.ID](ctx, tx,
+		below, err := QueryAll[id.ID](ctx, u.tx,
 			"SELECT id FROM "+r.Table+" WHERE organization_id = $1 AND "+r.Ref.Column+
-				" = $2 AND deleted_at = $3", org, row, at)
+				" = $2 AND deleted_at = $3", u.org, row, u.deletedAt)
 		if err != nil {
 			return err
 		}
 		for _, v := range below {
-			if err := undeleteRow(ctx, tx, r.Table, org, v, at, now); err != nil {
+			if err := u.undeleteRow(ctx, r.Table, v); err != nil {
 				return err
 			}
 		}
 	}
-	return restoreReferences(ctx, tx, org, row, now)
+	return u.restoreReferences(ctx, row)
 }
 
 // restoreReferences sets the references that the deletion of a row cleared, unless they
 // name another row by now, and forgets the record of them.
-func restoreReferences(ctx context.Context, tx *Tx, org, row id.ID, now clock.Time) error {
+func (u undeletion) restoreReferences(ctx context.Context, row id.ID) error {
 	type cleared struct {
 		Table  string `db:"table_name"`
 		Column string `db:"column_name"`
 	}
 	of := " FROM cleared_references WHERE organization_id = $1 AND target_id = $2"
-	columns, err := QueryAll[cleared](ctx, tx, "SELECT DISTINCT table_name, column_name"+of, org, row)
+	columns, err := QueryAll[cleared](ctx, u.tx, "SELECT DISTINCT table_name, column_name"+of, u.org, row)
 	if err != nil || len(columns) == 0 {
 		return err
 	}
 	for _, c := range columns {
-		if _, err := Exec(ctx, tx, "UPDATE "+c.Table+" SET "+c.Column+
+		if _, err := Exec(ctx, u.tx, "UPDATE "+c.Table+" SET "+c.Column+
 			" = $2, updated_at = $5 WHERE organization_id = $1 AND "+
 			c.Column+" IS NULL AND id IN (SELECT row_id"+of+" AND table_name = $3 AND column_name = $4)",
-			org, row, c.Table, c.Column, now); err != nil {
+			u.org, row, c.Table, c.Column, u.now); err != nil {
 			return err
 		}
 	}
-	_, err = Exec(ctx, tx, "DELETE"+of, org, row)
+	_, err = Exec(ctx, u.tx, "DELETE"+of, u.org, row)
 	return err
 }
 

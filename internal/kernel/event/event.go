@@ -56,6 +56,12 @@ func (e Event) BySystem() Event {
 	return e
 }
 
+// About is the event with its type and the row that it is about.
+func (e Event) About(eventType string, row id.ID) Event {
+	e.Type, e.ResourceID = eventType, row
+	return e
+}
+
 // ResourceType is the type without its verb: "contact.phone_number".
 func ResourceType(eventType string) string {
 	i := strings.LastIndexByte(eventType, '.')

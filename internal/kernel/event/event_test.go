@@ -53,7 +53,7 @@ func TestFanOut(t *testing.T) {
 		write := func(fn db.Func) error { return d.Write(t.Context(), fn) }
 		listen := func(org, listener id.ID, types ...string) {
 			if err := write(func(ctx context.Context, tx *db.Tx) error {
-				return event.SetListenedTypes(ctx, tx, org, "probe", listener, types)
+				return event.SetListenedTypes(ctx, tx, org, event.Listener{Kind: "probe", ID: listener}, types)
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,8 @@ func TestBehind(t *testing.T) {
 			}
 		}
 		write(func(ctx context.Context, tx *db.Tx) error {
-			if err := event.SetListenedTypes(ctx, tx, mine, "probe", id.New(), []string{"thing.made"}); err != nil {
+			probe := event.Listener{Kind: "probe", ID: id.New()}
+			if err := event.SetListenedTypes(ctx, tx, mine, probe, []string{"thing.made"}); err != nil {
 				return err
 			}
 			for _, kind := range []string{"thing.made", "thing.lost", "thing.made"} { // nobody hears of the second

@@ -57,11 +57,17 @@ func (l *Log) On(kind string, fn Handler) {
 	l.handlers[kind] = fn
 }
 
+// Listener is something that gets events: a webhook or an automation.
+type Listener struct {
+	Kind string `db:"listener_kind"` // whose handler is called
+	ID   id.ID  `db:"listener_id"`
+}
+
 // SetListenedTypes sets the types of events that a listener gets, in place of those it got before. Without types it
 // gets none.
-func SetListenedTypes(ctx context.Context, tx *db.Tx, org id.ID, kind string, listener id.ID, types []string) error {
+func SetListenedTypes(ctx context.Context, tx *db.Tx, org id.ID, listener Listener, types []string) error {
 	if _, err := db.Exec(ctx, tx, "DELETE FROM event_listeners WHERE organization_id = $1 AND listener_id = $2", org,
-		listener); err != nil {
+		listener.ID); err != nil {
 		return err
 	}
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
@@ -71,7 +77,7 @@ func SetListenedTypes(ctx context.Context, tx *db.Tx, org id.ID, kind string, li
 	for _, t := range types {
 		_, err := db.Exec(ctx, tx, `
 			INSERT INTO event_listeners (organization_id, type, listener_kind, listener_id)
-			VALUES ($1, $2, $3, $4)`, org, t, kind, listener)
+			VALUES ($1, $2, $3, $4)`, org, t, listener.Kind, listener.ID)
 		if err != nil {
 			return err
 		}
@@ -83,12 +89,6 @@ func SetListenedTypes(ctx context.Context, tx *db.Tx, org id.ID, kind string, li
 func (l *Log) enqueueFanOut(ctx context.Context, tx *db.Tx, org id.ID, seq int64) error {
 	_, err := l.jobs.Enqueue(ctx, tx, job.FanOutKind, fanOutArgs{org, seq}, job.ForOrganization(org))
 	return err
-}
-
-// Listener is something that gets events: a webhook or an automation.
-type Listener struct {
-	Kind string `db:"listener_kind"` // whose handler is called
-	ID   id.ID  `db:"listener_id"`
 }
 
 // Listeners lists who gets events of a type, in the order in which their handlers are called.
@@ -140,12 +140,25 @@ func GetByID(ctx context.Context, tx *db.Tx, org, event id.ID) (Event, error) {
 		org, event)
 }
 
-// ListWhere reads the newest events of an organization that match an SQL condition. $1 is the organization, and args
-// begin at $2.
-func ListWhere(ctx context.Context, tx *db.Tx, org id.ID, condition string, limit int, args ...any) ([]Event, error) {
+// Condition is an SQL condition for events of an organization.
+type Condition struct {
+	SQL  string // $1 is the organization
+	Args []any  // from $2 on
+}
+
+// Append returns the condition with more text behind it, and the arguments of that text.
+func (c Condition) Append(text string, args ...any) Condition {
+	return Condition{c.SQL + text, slices.Concat(c.Args, args)}
+}
+
+// argsFor returns the arguments of a query in an organization.
+func (c Condition) argsFor(org id.ID) []any { return append([]any{org}, c.Args...) }
+
+// ListWhere reads the newest events of an organization that match.
+func ListWhere(ctx context.Context, tx *db.Tx, org id.ID, which Condition, limit int) ([]Event, error) {
 	return db.QueryAll[Event](ctx, tx,
 		fmt.Sprintf("SELECT "+eventColumns+" FROM events WHERE organization_id = $1 AND %s "+
-			"ORDER BY created_at DESC, seq DESC LIMIT %d", condition, limit), append([]any{org}, args...)...)
+			"ORDER BY created_at DESC, seq DESC LIMIT %d", which.SQL, limit), which.argsFor(org)...)
 }
 
 // NewestSeq is the number of the newest event in the log of all organizations; 0 for an empty log.
@@ -159,31 +172,37 @@ type Counts struct {
 	Created int `db:"created"`
 }
 
-// CountWhere counts the events that match an SQL condition, with arguments as ListWhere has them.
-func CountWhere(ctx context.Context, tx *db.Tx, org id.ID, condition string, args ...any) (Counts, error) {
+// CountWhere counts the events of an organization that match.
+func CountWhere(ctx context.Context, tx *db.Tx, org id.ID, which Condition) (Counts, error) {
 	return db.QueryOne[Counts](ctx, tx,
 		"SELECT count(*) AS events, count(CASE WHEN type LIKE '%.created' THEN 1 END) AS "+
-			"created FROM events WHERE organization_id = $1 AND "+condition, append([]any{org}, args...)...)
+			"created FROM events WHERE organization_id = $1 AND "+which.SQL, which.argsFor(org)...)
 }
 
-// TouchedSince finds which of the rows were touched after the event with number after, and returns the number of the
-// last event that touched each. A row is touched by any event about it, and by an event about another row that refers
-// to it if a person, a key or an agent caused it. Events that match the SQL condition mine do not count; its arguments,
-// args, begin at $2. It is for undo, which must not overwrite what others have done since.
-func TouchedSince(ctx context.Context, tx *db.Tx, org id.ID, table string, rows []id.ID, after int64, mine string,
-	args ...any) (map[id.ID]int64, error) {
+// TouchedRows are rows that may have been touched since an event.
+type TouchedRows struct {
+	Table string
+	IDs   []id.ID
+	After int64 // the number of the event
+}
+
+// TouchedSince finds which of the rows were touched, and returns the number of the last event that touched each. A row
+// is touched by any event about it, and by an event about another row that refers to it if a person, a key or an agent
+// caused it. Events that match mine do not count. It is for undo, which must not overwrite what others have done since.
+func TouchedSince(ctx context.Context, tx *db.Tx, org id.ID, rows TouchedRows, mine Condition) (map[id.ID]int64,
+	error) {
 	type found struct {
 		Row id.ID `db:"row_id"`
 		Seq int64 `db:"seq"`
 	}
-	n := len(args) + 2
-	args = append(append([]any{org}, args...), rows, after)
+	n := len(mine.Args) + 2
+	args := append(mine.argsFor(org), rows.IDs, rows.After)
 	// The + keeps SQLite from using the index of seq, which would read all later events of the log.
-	tail := fmt.Sprintf(" +seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine)
+	tail := fmt.Sprintf(" +seq > $%d AND NOT coalesce((%s), FALSE) GROUP BY row_id", n+1, mine.SQL)
 	texts := []string{fmt.Sprintf("SELECT resource_id AS row_id, max(seq) AS seq FROM events "+
 		"WHERE organization_id = $1 AND resource_id = ANY($%d) AND", n) + tail}
 	graph := tx.LifeGraph()
-	for _, r := range graph.Referrers[table] {
+	for _, r := range graph.Referrers[rows.Table] {
 		if !graph.Tables[r.Table].HasColumn("id") {
 			continue
 		}
@@ -230,13 +249,21 @@ func ListNewestOfType(ctx context.Context, tx *db.Tx, org id.ID, eventType strin
 		org, ResourceType(eventType), eventType, n)
 }
 
-// ListOfTypeBefore reads up to n events of a type, newest first, that are not older than since and come before a place
-// in the log: at and seq are the time and number of the last event that was read.
-func ListOfTypeBefore(ctx context.Context, tx *db.Tx, org id.ID, eventType string, since, at clock.Time, seq int64,
-	n int) ([]Event, error) {
+// PageOfType is a part of the events of a type, newest first.
+type PageOfType struct {
+	Type  string
+	Since clock.Time // the events are not older
+	// Before and BeforeSeq are the time and number of the last event that was read; the page begins behind it.
+	Before    clock.Time
+	BeforeSeq int64
+	Limit     int
+}
+
+// ListPageOfType reads the events of a page.
+func ListPageOfType(ctx context.Context, tx *db.Tx, org id.ID, p PageOfType) ([]Event, error) {
 	return db.QueryAll[Event](ctx, tx, "SELECT "+eventColumns+` FROM events
 		WHERE organization_id = $1 AND resource_type = $2 AND type = $3 AND created_at >= $4
 			AND (created_at, seq) < ($5, $6)
 		ORDER BY created_at DESC, seq DESC LIMIT $7`,
-		org, ResourceType(eventType), eventType, since, at, seq, n)
+		org, ResourceType(p.Type), p.Type, p.Since, p.Before, p.BeforeSeq, p.Limit)
 }

@@ -14,7 +14,8 @@ import (
 type LeasedLimiter[K comparable] struct {
 	Name   string // tells its keys from those of other limiters in the ledger
 	Ledger *Ledger
-	local  Limiter[K] // for when there is no ledger or it does not answer
+	Per    time.Duration // the time that the allowances are for
+	local  Limiter[K]    // for when there is no ledger or it does not answer
 
 	mu    sync.Mutex
 	held  map[K]*leasedBlock
@@ -37,38 +38,37 @@ const (
 
 // SpendMany takes several requests from the key's allowance of n per time, or none. The order is: the block that the
 // process holds, a new block from the ledger, and if the ledger has no whole block left, just what is needed.
-func (l *LeasedLimiter[K]) SpendMany(ctx context.Context, k K, times, n int, per time.Duration, now time.Time) Verdict {
+func (l *LeasedLimiter[K]) SpendMany(ctx context.Context, k K, times, n int, now time.Time) Verdict {
 	if l.Ledger == nil {
-		return l.local.SpendMany(k, times, n, per, now)
+		return l.local.SpendMany(k, times, n, l.Per, now)
 	}
-	step := per / time.Duration(max(n, 1))
-	if v, known := l.spendFromBlock(k, times, n, step, per, now); known {
+	if v, known := l.spendFromBlock(k, times, n, now); known {
 		return v
 	}
 	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
-	want := max(times, n/blocksPerAllowance)
-	spent, ok, err := l.Ledger.spendCost(ctx, allowanceKey(l.Name, k), time.Duration(want)*step, per)
+	want, step := max(times, n/blocksPerAllowance), l.stepOf(n)
+	spent, ok, err := l.Ledger.spendCost(ctx, allowanceKey(l.Name, k), time.Duration(want)*step, l.Per)
 	if err == nil && !ok && want > times {
 		want = times
-		spent, ok, err = l.Ledger.spendCost(ctx, allowanceKey(l.Name, k), time.Duration(want)*step, per)
+		spent, ok, err = l.Ledger.spendCost(ctx, allowanceKey(l.Name, k), time.Duration(want)*step, l.Per)
 	}
 	if err != nil { // better a limit per process than none, or than refusing everybody
-		return l.local.SpendMany(k, times, n, per, now)
+		return l.local.SpendMany(k, times, n, l.Per, now)
 	}
 	if !ok {
 		want = 0
 	}
-	return l.keepBlock(k, leasedBlock{left: want, spent: spent, at: now, expires: now.Add(per)}, ok, times, n, step,
-		per)
+	return l.keepBlock(k, leasedBlock{left: want, spent: spent, at: now, expires: now.Add(l.Per)}, ok, times, n)
 }
 
+// stepOf is the time in which one request of an allowance of n comes back.
+func (l *LeasedLimiter[K]) stepOf(n int) time.Duration { return l.Per / time.Duration(max(n, 1)) }
+
 // Peek says what is left of the key's allowance, and spends nothing. What other processes hold of it counts as spent.
-func (l *LeasedLimiter[K]) Peek(
-	ctx context.Context, tx *db.Tx, k K, n int, per time.Duration, now time.Time,
-) (Verdict, error) {
+func (l *LeasedLimiter[K]) Peek(ctx context.Context, tx *db.Tx, k K, n int, now time.Time) (Verdict, error) {
 	if l.Ledger == nil {
-		return l.local.Peek(k, n, per, now), nil
+		return l.local.Peek(k, n, l.Per, now), nil
 	}
 	spent, err := readSpent(ctx, tx, allowanceKey(l.Name, k))
 	if err != nil {
@@ -80,15 +80,14 @@ func (l *LeasedLimiter[K]) Peek(
 	if held := l.held[k]; held != nil && now.Before(held.expires) {
 		b.left = held.left
 	}
-	v := b.verdictAfter(0, n, per/time.Duration(max(n, 1)), per, now)
+	v := b.verdictAfter(0, n, l.stepOf(n), l.Per, now)
 	v.OK = v.Remaining > 0
 	return v, nil
 }
 
 // spendFromBlock spends from the block that the process holds, or refuses without a query when the ledger refused a
 // moment ago. known is false when the ledger must be asked.
-func (l *LeasedLimiter[K]) spendFromBlock(k K, times, n int, step, per time.Duration, now time.Time) (v Verdict,
-	known bool) {
+func (l *LeasedLimiter[K]) spendFromBlock(k K, times, n int, now time.Time) (v Verdict, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.held[k]
@@ -101,7 +100,7 @@ func (l *LeasedLimiter[K]) spendFromBlock(k K, times, n int, step, per time.Dura
 	switch {
 	case b.left >= times:
 		b.left -= times
-		return b.verdictAfter(times, n, step, per, now), true
+		return b.verdictAfter(times, n, l.stepOf(n), l.Per, now), true
 	case times == 1 && now.Before(b.refused):
 		return Verdict{Limit: n, Reset: b.spentNow(now), Retry: b.refused.Sub(now)}, true
 	}
@@ -110,7 +109,7 @@ func (l *LeasedLimiter[K]) spendFromBlock(k K, times, n int, step, per time.Dura
 
 // keepBlock adds what the ledger gave to the block that the process holds, and spends from it. If the ledger refused,
 // it remembers that for a second at most.
-func (l *LeasedLimiter[K]) keepBlock(k K, got leasedBlock, ok bool, times, n int, step, per time.Duration) Verdict {
+func (l *LeasedLimiter[K]) keepBlock(k K, got leasedBlock, ok bool, times, n int) Verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.held == nil || got.at.Sub(l.swept) > 10*time.Minute || len(l.held) >= maxKeys {
@@ -120,14 +119,14 @@ func (l *LeasedLimiter[K]) keepBlock(k K, got leasedBlock, ok bool, times, n int
 		got.left += old.left
 	}
 	if !ok {
-		v := newVerdict(n, time.Duration(times)*step, per, got.spent, false)
+		v := newVerdict(n, time.Duration(times)*l.stepOf(n), l.Per, got.spent, false)
 		got.refused = got.at.Add(min(v.Retry, time.Second))
 		l.held[k] = &got
 		return v
 	}
 	got.left -= times
 	l.held[k] = &got
-	return got.verdictAfter(times, n, step, per, got.at)
+	return got.verdictAfter(times, n, l.stepOf(n), l.Per, got.at)
 }
 
 // dropExpiredBlocks drops expired blocks, and more if there are too many.

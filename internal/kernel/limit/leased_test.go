@@ -8,26 +8,26 @@ import (
 // What is left of a block counts until it expires, and not a moment longer.
 func TestKeepBlock(t *testing.T) {
 	const n, per = 100, 100 * time.Minute
-	var l LeasedLimiter[string]
+	l := LeasedLimiter[string]{Per: per}
 	now := time.Unix(1_000_000, 0)
 	got := func(at time.Time) leasedBlock { return leasedBlock{left: 10, at: at, expires: at.Add(time.Minute)} }
 	for _, c := range []struct {
 		after time.Duration
 		left  int
 	}{{0, 9}, {30 * time.Second, 18}, {90*time.Second - 1, 27}, {5 * time.Minute, 9}} {
-		l.keepBlock("ada", got(now.Add(c.after)), true, 1, n, time.Minute, per)
+		l.keepBlock("ada", got(now.Add(c.after)), true, 1, n)
 		if left := l.held["ada"].left; left != c.left {
 			t.Errorf("after %v: %d left, want %d", c.after, left, c.left)
 		}
 	}
-	if v := l.keepBlock("bob", leasedBlock{at: now, spent: per}, false, 1, n, time.Minute, per); v.OK {
+	if v := l.keepBlock("bob", leasedBlock{at: now, spent: per}, false, 1, n); v.OK {
 		t.Errorf("the ledger refused, and this was let through: %+v", v)
 	}
-	v, known := l.spendFromBlock("bob", 1, n, time.Minute, per, now.Add(time.Second/2))
+	v, known := l.spendFromBlock("bob", 1, n, now.Add(time.Second/2))
 	if !known || v.OK || v.Retry <= 0 {
 		t.Errorf("half a second after a refusal: known %v, %+v", known, v)
 	}
-	if _, known := l.spendFromBlock("bob", 1, n, time.Minute, per, now.Add(2*time.Second)); known {
+	if _, known := l.spendFromBlock("bob", 1, n, now.Add(2*time.Second)); known {
 		t.Error("two seconds after a refusal the ledger is not asked again")
 	}
 }

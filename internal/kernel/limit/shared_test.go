@@ -86,11 +86,11 @@ func TestLeasedIsShared(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range processes {
 			p := &processes[i]
-			p.Name, p.Ledger = "test", limit.NewLedger(d)
+			p.Name, p.Ledger, p.Per = "test", limit.NewLedger(d), per
 			wg.Go(func() {
 				mine := 0
 				for range n {
-					if v := p.SpendMany(t.Context(), "ada", 1, n, per, time.Now()); v.OK {
+					if v := p.SpendMany(t.Context(), "ada", 1, n, time.Now()); v.OK {
 						mine++
 					}
 				}
@@ -101,21 +101,21 @@ func TestLeasedIsShared(t *testing.T) {
 		if got := ok.Load(); got < n*98/100 || got > n*102/100 {
 			t.Errorf("%d of %d were let through", got, n)
 		}
-		v := processes[0].SpendMany(t.Context(), "ada", 100, n, per, time.Now())
+		v := processes[0].SpendMany(t.Context(), "ada", 100, n, time.Now())
 		if v.OK || v.Retry <= 0 {
 			t.Errorf("a hundred more: %+v", v)
 		}
 		looking := []*limit.LeasedLimiter[string]{&processes[0]}
 		if d.Engine() == db.Postgres {
-			looking = append(looking, &limit.LeasedLimiter[string]{Name: "test",
-				Ledger: limit.NewLedger(d)}) // just started
+			looking = append(looking, &limit.LeasedLimiter[string]{Name: "test", Ledger: limit.NewLedger(d),
+				Per: per}) // just started
 		}
 		for _, p := range looking {
 			err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-				if v, err := p.Peek(ctx, tx, "ada", n, per, time.Now()); err != nil || v.OK || v.Remaining > 0 {
+				if v, err := p.Peek(ctx, tx, "ada", n, time.Now()); err != nil || v.OK || v.Remaining > 0 {
 					t.Errorf("a look at nothing: %+v %v", v, err)
 				}
-				v, err := p.Peek(ctx, tx, "bob", n, per, time.Now())
+				v, err := p.Peek(ctx, tx, "bob", n, time.Now())
 				if v.Remaining != n {
 					t.Errorf("a look at all: %+v", v)
 				}
@@ -131,12 +131,12 @@ func TestLeasedIsShared(t *testing.T) {
 // While the database does not answer, rates are counted by each process.
 func TestLeasedFailsOpen(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
-		p := limit.LeasedLimiter[string]{Name: "test", Ledger: limit.NewLedger(d)}
+		p := limit.LeasedLimiter[string]{Name: "test", Ledger: limit.NewLedger(d), Per: time.Hour}
 		e := limit.ExactLimiter[string]{Name: "test", Ledger: limit.NewLedger(d)}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // no statement gets an answer
 		for i := range 11 {
-			if v := p.SpendMany(ctx, "ada", 1, 10, time.Hour, time.Now()); v.OK != (i < 10) {
+			if v := p.SpendMany(ctx, "ada", 1, 10, time.Now()); v.OK != (i < 10) {
 				t.Errorf("request %d: %+v", i, v)
 			}
 		}

@@ -40,14 +40,18 @@ const (
 	badCursor   = "Invalid cursor; begin with first, then send nextCursor of the page before"
 )
 
-// BrowseRows reads a page of a noun's rows: those that match the filters of b, w and the search text query (nil for
-// none), in the order of the field sortBy.
-func BrowseRows[T any](ctx context.Context, c *Call, t *db.Table[T], b Browse, sortBy string, query *string,
-	w *db.Where) (
-	*List[T], error) {
-	b.Filter(w)
-	return readListPage(b.CursorPage, sortBy, pageSource[T]{
-		readRows:     func(p db.Page) ([]T, error) { return t.SearchSorted(ctx, c.Tx, query, w, p) },
+// ListQuery is what a caller asks of a noun's list.
+type ListQuery struct {
+	Browse
+	SortBy string  // the field
+	Query  *string // the text to search for; nil for none
+}
+
+// BrowseRows reads a page of a noun's rows: those that match the query and w.
+func BrowseRows[T any](ctx context.Context, c *Call, t *db.Table[T], q ListQuery, w *db.Where) (*List[T], error) {
+	q.Filter(w)
+	return readListPage(q.CursorPage, q.SortBy, pageSource[T]{
+		readRows:     func(p db.Page) ([]T, error) { return t.SearchSorted(ctx, c.Tx, q.Query, w, p) },
 		acceptsPlace: func(p db.Page) bool { return t.AcceptsCursor(c.Tx, p) },
 		placeOf:      func(row *T, p db.Page) (db.Cursor, error) { return t.CursorAt(ctx, c.Tx, row, p) },
 	})
@@ -62,16 +66,16 @@ func (n *CommonFilters) Filter(w *db.Where) {
 	db.FilterBefore(w, "updated_at", n.UpdatedBefore)
 }
 
-// BrowseLog reads a page of a log table, in the order of createdAt. place tells where a row is in that order.
-func BrowseLog[T any](ctx context.Context, c *Call, table, columns string, w CursorPage, where *db.Where,
-	place func(*T) db.Cursor) (*List[T], error) {
-	return readListPage(w, "createdAt", pageSource[T]{
-		readRows: func(p db.Page) ([]T, error) { return db.ListPermanent[T](ctx, c.Tx, table, columns, where, p) },
+// BrowseLog reads a page of a log table, in the order of createdAt. A row tells where it is in that order.
+func BrowseLog[T interface{ LogPlace() db.Cursor }](ctx context.Context, c *Call, t db.PermanentTable[T], p CursorPage,
+	w *db.Where) (*List[T], error) {
+	return readListPage(p, "createdAt", pageSource[T]{
+		readRows: func(p db.Page) ([]T, error) { return t.List(ctx, c.Tx, w, p) },
 		acceptsPlace: func(p db.Page) bool {
 			_, ok := p.After.Value.(int64)
 			return ok
 		},
-		placeOf: func(row *T, _ db.Page) (db.Cursor, error) { return place(row), nil },
+		placeOf: func(row *T, _ db.Page) (db.Cursor, error) { return (*row).LogPlace(), nil },
 	})
 }
 

@@ -56,7 +56,7 @@ func findAnswersNamingIDs(ctx context.Context, tx *db.Tx, e *life.Erasure) error
 	}
 	for _, table := range e.TopLevelTables() {
 		operations := table + ".%"
-		err := e.ScanWith(ctx, tx, "idempotency", operations, tracedIDs(e),
+		err := e.ScanWith(ctx, tx, life.Scan{Table: "idempotency", Name: operations, Values: tracedIDs(e)},
 			func(after int64, values []string) ([]int64, error) {
 				wanted := map[string]bool{}
 				for _, v := range values {

@@ -141,7 +141,7 @@ func Finish[Out any](ctx context.Context, c *Call, fn func(context.Context) (Out
 
 // runFlow runs a Flow or a Bytes operation. Under a key it claims the key first, renews the claim while the operation
 // runs, and ends with the stored answer or with settleFailure.
-func (r *Runner) runFlow(ctx context.Context, o *Op, c *Call, in reflect.Value, k *requestKey, stream *Stream) (Answer,
+func (r *Runner) runFlow(ctx context.Context, c *Call, in reflect.Value, k *requestKey, stream *Stream) (Answer,
 	error) {
 	limit := r.FlowTimeout
 	if limit == 0 {
@@ -153,7 +153,9 @@ func (r *Runner) runFlow(ctx context.Context, o *Op, c *Call, in reflect.Value, 
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), limit)
 		defer cancel()
 	}
-	run := func() (any, error) { return recoverPanic(func() (any, error) { return o.invoke(ctx, c, in, stream) }) }
+	run := func() (any, error) {
+		return recoverPanic(func() (any, error) { return c.op.invoke(ctx, c, in, stream) })
+	}
 	if k == nil {
 		out, err := run()
 		if err != nil {
@@ -166,7 +168,7 @@ func (r *Runner) runFlow(ctx context.Context, o *Op, c *Call, in reflect.Value, 
 		a.Status = cmp.Or(c.status, a.Status)
 		return a, err
 	}
-	if a, done, err := r.claimKey(ctx, o, c, k); done || err != nil {
+	if a, done, err := r.claimKey(ctx, c, k); done || err != nil {
 		return a, err
 	}
 	stop := r.renewLease(ctx, c.claim)
@@ -196,7 +198,7 @@ type claimRow struct {
 
 // claimKey commits a claim on a key, or takes over one whose holder is gone. done means that there is a stored answer
 // or refusal, and nothing is to be run.
-func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *requestKey) (a Answer, done bool, err error) {
+func (r *Runner) claimKey(ctx context.Context, c *Call, k *requestKey) (a Answer, done bool, err error) {
 	err = r.DB.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		a, done = Answer{}, false
 		now, err := db.ReadClock(ctx, tx)
@@ -210,7 +212,7 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *requestKey) (a
 					fence, lease_until)
 				VALUES ($1, $2, $3, $4, FALSE, $5, $6, $7, $8)
 				ON CONFLICT (organization_id, key) DO NOTHING`,
-				k.org, k.value, o.Name, k.fingerprint[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime))
+				k.org, k.value, c.op.Name, k.fingerprint[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime))
 		}
 		n, err := insert()
 		if err != nil || n == 1 {
@@ -251,7 +253,7 @@ func (r *Runner) claimKey(ctx context.Context, o *Op, c *Call, k *requestKey) (a
 			SET operation = $3, fingerprint = $4, status = NULL, body = NULL, sealed = FALSE, created_at = $5,
 				attempt_id = $6, fence = $7, lease_until = $8, step = $9
 			WHERE organization_id = $1 AND key = $2`,
-			k.org, k.value, o.Name, k.fingerprint[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime),
+			k.org, k.value, c.op.Name, k.fingerprint[:], c.Now, mine.attempt, mine.fence, now.Add(leaseTime),
 			mine.progress)
 		return err
 	})

@@ -224,12 +224,19 @@ func (r *Runner) LockKey(ctx context.Context, tx *db.Tx, org id.ID, value string
 	return (&requestKey{org: org, value: value}).lockForWrite(ctx, &Call{Tx: tx})
 }
 
-// WasKeyUsed reports whether this call was made under a key. It refuses when a different call was made under it, or
-// when one is running.
-func (r *Runner) WasKeyUsed(ctx context.Context, tx *db.Tx, o *Op, org id.ID, value string, print []byte) (bool,
-	error) {
-	k := &requestKey{org: org, value: value, fingerprint: [32]byte(print)}
-	row, now, err := k.findKeyRow(ctx, tx, o)
+// KeyedCall is a call under an idempotency key.
+type KeyedCall struct {
+	Op           *Op
+	Organization id.ID
+	Key          string
+	Fingerprint  []byte // see Op.Fingerprint
+}
+
+// WasKeyUsed reports whether this call was made under its key. It refuses when a different call was made under the key,
+// or when one is running.
+func (r *Runner) WasKeyUsed(ctx context.Context, tx *db.Tx, call KeyedCall) (bool, error) {
+	k := &requestKey{org: call.Organization, value: call.Key, fingerprint: [32]byte(call.Fingerprint)}
+	row, now, err := k.findKeyRow(ctx, tx, call.Op)
 	if errors.Is(err, db.ErrNoRow) {
 		return k.bound, nil
 	}

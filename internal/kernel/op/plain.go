@@ -71,14 +71,14 @@ func ListRows[T any, In interface{ browsed() Browse }](s Spec, t *db.Table[T], f
 		w := db.InOrganization(c.Org)
 		filter(&in, w)
 		fields := reflect.ValueOf(in)
-		sortBy, query := "createdAt", (*string)(nil)
+		q := ListQuery{Browse: in.browsed(), SortBy: "createdAt"}
 		if f := fields.FieldByName("SortBy"); f.IsValid() {
-			sortBy = f.String()
+			q.SortBy = f.String()
 		}
 		if f := fields.FieldByName("Query"); f.IsValid() {
-			query = f.Interface().(*string)
+			q.Query = f.Interface().(*string)
 		}
-		return BrowseRows(ctx, c, t, in.browsed(), sortBy, query, w)
+		return BrowseRows(ctx, c, t, q, w)
 	})
 }
 

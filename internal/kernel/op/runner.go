@@ -143,11 +143,11 @@ func (r *Runner) Do(ctx context.Context, o *Op, q Request) (Answer, error) {
 	}
 	switch o.shape {
 	case readShape:
-		return r.runRead(ctx, o, c, in, k)
+		return r.runRead(ctx, c, in, k)
 	case writeShape:
-		return r.runWrite(ctx, o, c, in, k)
+		return r.runWrite(ctx, c, in, k)
 	default:
-		return r.runFlow(ctx, o, c, in, k, q.Stream)
+		return r.runFlow(ctx, c, in, k, q.Stream)
 	}
 }
 
@@ -302,11 +302,11 @@ func (o *Op) asQueryFault(err error) error {
 
 // runRead runs a Read. A preview (POST) keeps its answer under a key as well: a retry gets the same answer, even if the
 // data has changed since.
-func (r *Runner) runRead(ctx context.Context, o *Op, c *Call, in reflect.Value, k *requestKey) (a Answer, err error) {
+func (r *Runner) runRead(ctx context.Context, c *Call, in reflect.Value, k *requestKey) (a Answer, err error) {
 	var out any
-	err = r.DB.Read(db.WithStatementGuess(ctx, o.guess), func(ctx context.Context, tx *db.Tx) (err error) {
+	err = r.DB.Read(db.WithStatementGuess(ctx, c.op.guess), func(ctx context.Context, tx *db.Tx) (err error) {
 		c.Tx = tx
-		out, err = o.invoke(ctx, c, in, nil)
+		out, err = c.op.invoke(ctx, c, in, nil)
 		return err
 	})
 	if fault.IsKind(err, fault.Forbidden) {
@@ -378,12 +378,12 @@ func (r *Runner) commitWork(ctx context.Context, c *Call, k *requestKey,
 }
 
 // runWrite runs a Write, under its key if it has one.
-func (r *Runner) runWrite(ctx context.Context, o *Op, c *Call, in reflect.Value, k *requestKey) (Answer, error) {
+func (r *Runner) runWrite(ctx context.Context, c *Call, in reflect.Value, k *requestKey) (Answer, error) {
 	work := func(ctx context.Context) (any, error) {
 		// The transaction may run again, and the function may change its input: each run gets a copy.
 		again := reflect.New(in.Type()).Elem()
 		again.Set(in)
-		return o.invoke(ctx, c, again, nil)
+		return c.op.invoke(ctx, c, again, nil)
 	}
 	if k == nil {
 		a, _, err := r.commitWork(ctx, c, nil, work)

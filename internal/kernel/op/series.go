@@ -247,12 +247,17 @@ func (r *Runner) runSteps(ctx context.Context, tx *db.Tx, s *Series, rehearse bo
 
 // tryStep runs a step, in a savepoint if the series can go on without it or try it as a wider caller.
 func (r *Runner) tryStep(ctx context.Context, tx *db.Tx, s *Series, i int, rehearse bool) (a Answer, err error) {
+	run := func(ctx context.Context, as *Caller) (Answer, error) {
+		c := r.newStepCall(s, i, as)
+		c.Tx, c.inSeries, c.rehearsing, c.quote = tx, true, rehearse, s.Steps[i].quote
+		return r.runStep(ctx, c, s, i)
+	}
 	if s.Refused == nil && s.WiderCallers == nil {
-		return r.runStep(ctx, tx, s, i, s.Caller, rehearse)
+		return run(ctx, s.Caller)
 	}
 	try := func(as *Caller) error {
 		return tx.RunInSavepoint(ctx, func(ctx context.Context) error {
-			a, err = r.runStep(ctx, tx, s, i, as, rehearse)
+			a, err = run(ctx, as)
 			return err
 		})
 	}
@@ -274,37 +279,34 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &f) && f.Status < 500 && f.Kind != fault.KeyInFlight && f.Kind != fault.RateLimited
 }
 
-// runStep runs one step as a caller: the same path as Runner.Do, but inside the transaction of the series.
-func (r *Runner) runStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *Caller, rehearse bool) (
-	Answer, error) {
+// runStep makes the call of one step: the same path as Runner.Do, but inside the transaction of the series.
+func (r *Runner) runStep(ctx context.Context, c *Call, s *Series, i int) (Answer, error) {
 	step := &s.Steps[i]
 	o := step.Op
 	switch {
 	case step.quoteErr != nil:
 		return Answer{}, step.quoteErr
 	case o.CanJoinSeries():
-	case !rehearse:
+	case !c.rehearsing:
 		return Answer{}, fmt.Errorf("op: %s does not run in a transaction", o.Name)
 	case !o.Rehearsable():
 		return Answer{}, ErrCannotRehearse
 	}
-	if err := o.PermitCaller(as, s.Door); err != nil {
+	if err := o.PermitCaller(c.Caller, s.Door); err != nil {
 		return Answer{}, err
 	}
-	c := r.newStepCall(s, i, as)
-	c.Tx, c.inSeries, c.rehearsing, c.quote = tx, true, rehearse, step.quote
 	text, err := step.Input()
 	if err != nil {
 		return Answer{}, err
 	}
 	in := o.newBlankInput()
-	if step.preparedInput.IsValid() && step.preparedFor == as {
+	if step.preparedInput.IsValid() && step.preparedFor == c.Caller {
 		in.Set(step.preparedInput)
 	} else if err := o.prepareInput(ctx, c, AutomationDoor, in, text); err != nil {
 		return Answer{}, err
 	}
-	tx.ForgetRowsBefore() // the step's events compare rows with what the steps before made of them
-	tx.SetAuthor(s.stepAuthor(c))
+	c.Tx.ForgetRowsBefore() // the step's events compare rows with what the steps before made of them
+	c.Tx.SetAuthor(s.stepAuthor(c))
 	out, err := o.invoke(ctx, c, in, nil)
 	if err != nil {
 		return Answer{}, err
@@ -321,7 +323,7 @@ func (r *Runner) runStep(ctx context.Context, tx *db.Tx, s *Series, i int, as *C
 	}
 	a := Answer{Status: c.status, Body: body, Replay: c.replayed, Exposure: c.exposureIfNeeded(out)}
 	s.external = s.external || a.Exposure.External
-	if step.KeepsAnswer && o.shape == writeShape && !rehearse && !c.replayed {
+	if step.KeepsAnswer && o.shape == writeShape && !c.rehearsing && !c.replayed {
 		k := &requestKey{org: c.Org, value: step.Key, fingerprint: o.Fingerprint(text)}
 		if err := k.storeAnswer(ctx, c, a); errors.Is(err, errAlreadyStored) {
 			return Answer{}, fault.Unavailable.Because(err)

@@ -286,7 +286,8 @@ func (s *Service) armTrigger(ctx context.Context, c *op.Call, v *Automation) err
 			types = []string{*v.Trigger.Event}
 		}
 	}
-	if err := event.SetListenedTypes(ctx, c.Tx, c.Org, listenerKind, v.ID, types); err != nil {
+	listener := event.Listener{Kind: listenerKind, ID: v.ID}
+	if err := event.SetListenedTypes(ctx, c.Tx, c.Org, listener, types); err != nil {
 		return err
 	}
 	if _, err := s.jobs.CancelByKey(ctx, c.Tx, scheduleKind, string(v.ID)); err != nil || v.NextRunAt == nil {

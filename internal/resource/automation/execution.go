@@ -191,7 +191,7 @@ type executionList struct {
 
 func (s *Service) listExecutions(ctx context.Context, c *op.Call, in executionList) (*op.List[Execution], error) {
 	w := filterExecutions(c.Org, in.AutomationID, in.Status)
-	list, err := op.BrowseRows(ctx, c, executions.Rows, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, executions.Rows, op.ListQuery{Browse: in.Browse, SortBy: in.SortBy}, w)
 	if err != nil {
 		return nil, err
 	}

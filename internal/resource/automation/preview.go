@@ -115,23 +115,23 @@ type previewRun struct {
 
 // checkEvents checks the events of the trigger's type, newest first.
 func (p *previewRun) checkEvents(ctx context.Context, c *op.Call) error {
-	since, bytes := p.out.Since, 0
-	at, seq := c.Now+1, int64(0)
+	bytes := 0
+	page := event.PageOfType{Type: *p.Trigger.Event, Since: p.out.Since, Before: c.Now + 1, Limit: previewPage}
 	for {
-		events, err := event.ListOfTypeBefore(ctx, c.Tx, c.Org, *p.Trigger.Event, since, at, seq, previewPage)
+		events, err := event.ListPageOfType(ctx, c.Tx, c.Org, page)
 		if err != nil {
 			return err
 		}
 		for i := range events {
 			e := &events[i]
 			if bytes += len(e.Data) + len(e.Previous); p.isBudgetSpent() || bytes > previewBytes {
-				p.stopAt(at)
+				p.stopAt(page.Before)
 				return nil
 			}
 			if err := p.checkOccurrence(ctx, e, e.At, nil); err != nil {
 				return err
 			}
-			at, seq = e.At, e.Seq
+			page.Before, page.BeforeSeq = e.At, e.Seq
 		}
 		if len(events) < previewPage {
 			return nil

@@ -38,13 +38,20 @@ type Catalog interface {
 	PermitListening(p op.Permissions, eventType string) error
 }
 
-// Steps runs one operation for a caller, with its whole input as one JSON
-// object. A second call with the same key does nothing and answers like the
-// first. first says that no call was made with the key before, so that none needs
-// to be looked for.
+// Steps runs one operation for a caller. A second call with the same key does
+// nothing and answers like the first.
 type Steps interface {
-	Step(ctx context.Context, c *op.Caller, operation string, input []byte, key string, first bool, requestID string) (
-		op.Answer, error)
+	Step(ctx context.Context, c StepCall) (op.Answer, error)
+}
+
+// StepCall is the call of an operation by a step.
+type StepCall struct {
+	Caller    *op.Caller
+	Operation string
+	Input     []byte // the whole input as one JSON object
+	Key       string // an idempotency key
+	NewKey    bool   // no call was made with the key before, so that none needs to be looked for
+	RequestID string
 }
 
 // Makers looks up an automation's maker as they are now. It refuses a maker who

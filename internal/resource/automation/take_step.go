@@ -146,7 +146,8 @@ func (t *executionRun) takeStep(ctx context.Context, i int) (job.Outcome, error)
 		return out, err
 	}
 	run, step := &t.e.Steps[i], &t.e.Plan.Steps[i]
-	answer, err := t.service.steps.Step(ctx, caller, step.Operation, run.Input, t.stepKey(i), t.first, string(t.e.ID))
+	answer, err := t.service.steps.Step(ctx, StepCall{Caller: caller, Operation: step.Operation, Input: run.Input,
+		Key: t.stepKey(i), NewKey: t.first, RequestID: string(t.e.ID)})
 	if err != nil && t.job.IsLastAttempt() && ctx.Err() != nil {
 		return t.failExecution("it took too long.", toStepError(fault.Unavailable.New())), nil
 	}

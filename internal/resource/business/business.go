@@ -125,7 +125,7 @@ func listBusinesses(ctx context.Context, c *op.Call, in businessList) (*op.List[
 	if err := in.Filter.AddCondition(ctx, c, "business", w); err != nil {
 		return nil, err
 	}
-	list, err := op.BrowseRows(ctx, c, businesses, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, businesses, op.ListQuery{Browse: in.Browse, SortBy: in.SortBy}, w)
 	if err != nil {
 		return nil, err
 	}

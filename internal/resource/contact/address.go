@@ -99,7 +99,7 @@ type addressUpdate struct {
 }
 
 func updateAddress(ctx context.Context, c *op.Call, in addressUpdate) (*Address, error) {
-	v, changed, err := addresses.changeRow(ctx, c, in.ID, in.AddressID, &in, in.IsPrimary,
+	v, changed, err := addresses.changeRow(ctx, c, in.ID, in.AddressID, &in,
 		func(v *Address) { v.UpdatedAt = c.Now })
 	if err != nil || !changed {
 		return v, err

@@ -164,7 +164,8 @@ func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Con
 	if err := in.Filter.AddCondition(ctx, c, "contact", w); err != nil {
 		return nil, err
 	}
-	list, err := op.BrowseRows(ctx, c, contacts, in.Browse, in.SortBy, in.Query, w)
+	q := op.ListQuery{Browse: in.Browse, SortBy: in.SortBy, Query: in.Query}
+	list, err := op.BrowseRows(ctx, c, contacts, q, w)
 	if err != nil {
 		return nil, err
 	}

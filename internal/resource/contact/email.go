@@ -109,7 +109,7 @@ type emailUpdate struct {
 }
 
 func updateEmail(ctx context.Context, c *op.Call, in emailUpdate) (*Email, error) {
-	v, changed, err := emails.changeRow(ctx, c, in.ID, in.EmailID, &in, in.IsPrimary,
+	v, changed, err := emails.changeRow(ctx, c, in.ID, in.EmailID, &in,
 		func(v *Email) { v.Folded, v.UpdatedAt = db.FoldText(v.Email), c.Now })
 	if err != nil || !changed {
 		return v, err

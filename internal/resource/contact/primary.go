@@ -40,18 +40,18 @@ func (p primaries[T]) addRow(ctx context.Context, c *op.Call, contact id.ID, row
 
 // changeRow applies a PATCH to a row and reports whether anything changed. finish
 // runs on the changed row before it is saved.
-func (p primaries[T]) changeRow(ctx context.Context, c *op.Call, contact, row id.ID, in any, wanted op.Optional[bool],
-	finish func(*T)) (v *T, changed bool, err error) {
+func (p primaries[T]) changeRow(ctx context.Context, c *op.Call, contact, row id.ID, in any, finish func(*T)) (
+	v *T, changed bool, err error) {
 	if v, err = p.LockRow(ctx, c, contact, row); err != nil {
 		return nil, false, err
 	}
 	_, isPrimary := p.contactAndPrimary(v)
 	was := *isPrimary
-	if was && wanted.Set && !wanted.Value {
-		return nil, false, fault.Field("isPrimary", "Make another "+p.noun+" primary instead; one always is")
-	}
 	if !op.Apply(v, in) {
 		return v, false, nil
+	}
+	if was && !*isPrimary {
+		return nil, false, fault.Field("isPrimary", "Make another "+p.noun+" primary instead; one always is")
 	}
 	if *isPrimary && !was {
 		if err := p.clearPrimary(ctx, c, contact); err != nil {

@@ -132,7 +132,8 @@ func (in *contactUnmerge) lockBoth(ctx context.Context, c *op.Call) (*Contact, e
 
 // listMerges reads the merges into a contact from the event log, newest first.
 func listMerges(ctx context.Context, c *op.Call, contact id.ID) ([]Merge, error) {
-	found, err := event.ListWhere(ctx, c.Tx, c.Org, "resource_id = $2 AND type = 'contact.merged'", maxMerges, contact)
+	found, err := event.ListWhere(ctx, c.Tx, c.Org, event.Condition{
+		SQL: "resource_id = $2 AND type = 'contact.merged'", Args: []any{contact}}, maxMerges)
 	if err != nil {
 		return nil, err
 	}

@@ -136,7 +136,8 @@ func listCustomers(ctx context.Context, c *op.Call, in customerList) (*op.List[C
 	if err := in.Filter.AddCondition(ctx, c, "customer", w); err != nil {
 		return nil, err
 	}
-	list, err := op.BrowseRows(ctx, c, customers, in.Browse, in.SortBy, in.Query, w)
+	q := op.ListQuery{Browse: in.Browse, SortBy: in.SortBy, Query: in.Query}
+	list, err := op.BrowseRows(ctx, c, customers, q, w)
 	if err != nil {
 		return nil, err
 	}

@@ -272,7 +272,7 @@ func (d *Domains) publishEmail(ctx context.Context, _ job.Job, a emailArgs) (job
 		if err != nil || event == "" {
 			return err
 		}
-		return d.emitSystemEvent(ctx, tx, a.Org, event, v.ID, v)
+		return d.emitSystemEvent(ctx, tx, v.newEvent(event), v)
 	}, nil
 }
 

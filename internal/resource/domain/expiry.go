@@ -47,7 +47,7 @@ func (d *Domains) expireDomain(ctx context.Context, tx *db.Tx, org, ref id.ID, n
 	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
-	return d.emitSystemEvent(ctx, tx, org, "domain.expired", v.ID, v)
+	return d.emitSystemEvent(ctx, tx, v.newEvent("domain.expired"), v)
 }
 
 // How many days before the end of a registration its owners get a notice.
@@ -107,8 +107,8 @@ type RenewalFailure struct {
 
 // recordRenewalFailure records that an automatic renewal failed, and notifies the
 // domain's owners.
-func (d *Domains) recordRenewalFailure(ctx context.Context, tx *db.Tx, org, ref id.ID, code, reason string) error {
-	v, err := d.lockDomain(ctx, tx, org, ref)
+func (d *Domains) recordRenewalFailure(ctx context.Context, tx *db.Tx, a domainArgs, code, reason string) error {
+	v, err := d.lockDomain(ctx, tx, a.Organization, a.Domain)
 	if fault.IsKind(err, fault.NotFound) {
 		return nil
 	}
@@ -127,9 +127,9 @@ func (d *Domains) recordRenewalFailure(ctx context.Context, tx *db.Tx, org, ref 
 	}
 	// The notices about expiring domains tell of further failures.
 	if first {
-		if err := d.notifyOwners(ctx, tx, org, renewalFailedNotice(v, reason)); err != nil {
+		if err := d.notifyOwners(ctx, tx, a.Organization, renewalFailedNotice(v, reason)); err != nil {
 			return err
 		}
 	}
-	return d.emitSystemEvent(ctx, tx, org, "domain.renewal_failed", v.ID, RenewalFailure{v, code, reason})
+	return d.emitSystemEvent(ctx, tx, v.newEvent("domain.renewal_failed"), RenewalFailure{v, code, reason})
 }

@@ -175,7 +175,7 @@ func (d *Domains) verifyDomain(ctx context.Context, c *op.Call, in domainRef) (*
 		if err != nil || v.Status != StatusPending {
 			return err
 		}
-		return d.takeName(ctx, tx, c.Org, v.Name, v.ID, former)
+		return d.takeName(ctx, tx, namedDomain{c.Org, v.ID, v.Name}, former)
 	})
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (d *Domains) activateDomain(ctx context.Context, c *op.Call, in domainRef) 
 	if err != nil || v.Status != StatusPending {
 		return v, err
 	}
-	if err := markZoneReady(ctx, c.Tx, c.Org, v.Name, v.ID); err != nil {
+	if err := markZoneReady(ctx, c.Tx, namedDomain{c.Org, v.ID, v.Name}); err != nil {
 		return nil, err
 	}
 	v.Status, v.VerifiedAt, v.UpdatedAt = StatusActive, &c.Now, c.Now

@@ -33,27 +33,34 @@ func findHold(ctx context.Context, tx *db.Tx, name string) (*nameHold, error) {
 	return &h, err
 }
 
+// namedDomain is a domain that holds its name, or is to hold it.
+type namedDomain struct {
+	org    id.ID
+	domain id.ID
+	name   string
+}
+
 // insertHold takes a name for one domain, in the whole service. The unique index decides between
 // two that try at once.
-func insertHold(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID, now clock.Time) error {
+func insertHold(ctx context.Context, tx *db.Tx, v namedDomain, now clock.Time) error {
 	n, err := db.Exec(ctx, tx, `
 		INSERT INTO domain_holds (organization_id, created_at, name, domain_id, zone_ready)
 		VALUES ($1, $2, $3, $4, FALSE)
-		ON CONFLICT (name) DO NOTHING`, org, now, name, domain)
+		ON CONFLICT (name) DO NOTHING`, v.org, now, v.name, v.domain)
 	if err == nil && n == 0 {
-		err = nameTakenFault(name)
+		err = nameTakenFault(v.name)
 	}
 	return err
 }
 
 // markZoneReady records that the zone of a name was emptied for the domain that has it. It
 // refuses if the domain lost the name meanwhile.
-func markZoneReady(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID) error {
+func markZoneReady(ctx context.Context, tx *db.Tx, v namedDomain) error {
 	n, err := db.Exec(ctx, tx, `
 		UPDATE domain_holds SET zone_ready = TRUE
-		WHERE organization_id = $1 AND domain_id = $2 AND name = $3`, org, domain, name)
+		WHERE organization_id = $1 AND domain_id = $2 AND name = $3`, v.org, v.domain, v.name)
 	if err == nil && n == 0 {
-		err = nameTakenFault(name)
+		err = nameTakenFault(v.name)
 	}
 	return err
 }

@@ -85,23 +85,19 @@ func (d *Domains) saveDomain(ctx context.Context, tx *db.Tx, v *Domain) error {
 	return d.fillDomains(ctx, tx, v.OrganizationID, v)
 }
 
-// emitSystemEvent writes an event that no caller caused, but the clock or the outside world. chain is
-// what led to it, if anything did.
-func (d *Domains) emitSystemEvent(
-	ctx context.Context, tx *db.Tx, org id.ID, kind string, resource id.ID, v any, chain ...id.ID,
-) error {
+// newEvent is an event about the domain.
+func (v *Domain) newEvent(eventType string) event.Event {
+	return event.Event{Organization: v.OrganizationID}.About(eventType, v.ID)
+}
+
+// emitSystemEvent writes an event that no caller caused, but the clock or the outside world. v becomes
+// its data.
+func (d *Domains) emitSystemEvent(ctx context.Context, tx *db.Tx, e event.Event, v any) error {
 	data, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	e := event.Event{
-		Organization: org,
-		At:           d.cfg.Clock.Now(),
-		Type:         kind,
-		ResourceID:   resource,
-		Chain:        chain,
-		Data:         data,
-	}
+	e.At, e.Data = d.cfg.Clock.Now(), data
 	return d.cfg.Events.Append(ctx, tx, e.BySystem())
 }
 

@@ -9,6 +9,7 @@ import (
 	"frontdesk/internal/account/card"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
@@ -343,14 +344,12 @@ func (d *Domains) queueOrderBySystem(ctx context.Context, tx *db.Tx, was *Operat
 	if err != nil || !queued {
 		return err
 	}
-	return d.emitOrderEvent(ctx, tx, o, "operation.created", o.ID, o)
+	return d.emitSystemEvent(ctx, tx, o.newEvent("operation.created", o.ID), o)
 }
 
-// emitOrderEvent writes an event that resulted from an order, with the chain of what led to the
-// order.
-func (d *Domains) emitOrderEvent(ctx context.Context, tx *db.Tx, o *Operation, kind string, resource id.ID,
-	v any) error {
-	return d.emitSystemEvent(ctx, tx, o.OrganizationID, kind, resource, v, o.Wanted.Chain...)
+// newEvent is an event that resulted from the order, with the chain of what led to the order.
+func (o *Operation) newEvent(eventType string, row id.ID) event.Event {
+	return event.Event{Organization: o.OrganizationID, Chain: o.Wanted.Chain}.About(eventType, row)
 }
 
 // endUnpaidOrder ends an order that was not paid, as refused or abandoned, and frees what it had
@@ -376,7 +375,7 @@ func (d *Domains) undoOrder(ctx context.Context, tx *db.Tx, o *Operation, code, 
 		return releaseNames(ctx, tx, o.OrganizationID, o.DomainID)
 	}
 	if o.Automatic {
-		return d.recordRenewalFailure(ctx, tx, o.OrganizationID, o.DomainID, code, reason)
+		return d.recordRenewalFailure(ctx, tx, domainArgs{o.OrganizationID, o.DomainID}, code, reason)
 	}
 	return nil
 }
@@ -452,7 +451,7 @@ func (r *orderRun) saveStep(ctx context.Context, next orderStep) error {
 			return err
 		}
 		if started {
-			return r.d.emitOrderEvent(ctx, tx, &o, "operation.started", o.ID, &o)
+			return r.d.emitSystemEvent(ctx, tx, o.newEvent("operation.started", o.ID), &o)
 		}
 		return nil
 	})
@@ -519,7 +518,7 @@ func (r *orderRun) refundOrder(ctx context.Context) (job.Outcome, error) {
 		if err := d.undoOrder(ctx, tx, o, *o.ErrorCode, said); err != nil {
 			return err
 		}
-		return d.emitOrderEvent(ctx, tx, o, "operation.failed", o.ID, &done)
+		return d.emitSystemEvent(ctx, tx, o.newEvent("operation.failed", o.ID), &done)
 	}, nil
 }
 
@@ -531,7 +530,7 @@ func (r *orderRun) succeedOrder(ctx context.Context, tx *db.Tx) error {
 	if err := operations.Save(ctx, tx, &done); err != nil {
 		return err
 	}
-	return r.d.emitOrderEvent(ctx, tx, &done, "operation.succeeded", done.ID, &done)
+	return r.d.emitSystemEvent(ctx, tx, done.newEvent("operation.succeeded", done.ID), &done)
 }
 
 // endedCopy is a copy of an order that is over. It no longer holds the registrant, who is a domain

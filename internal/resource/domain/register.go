@@ -128,7 +128,7 @@ func (d *Domains) orderRegistration(ctx context.Context, c *op.Call, in *registr
 		if err := checkNotOwned(ctx, tx, c.Org, o.ResourceName); err != nil {
 			return err
 		}
-		return d.takeName(ctx, tx, c.Org, o.ResourceName, o.DomainID, former)
+		return d.takeName(ctx, tx, namedDomain{c.Org, o.DomainID, o.ResourceName}, former)
 	})
 }
 
@@ -294,7 +294,7 @@ func (r *orderRun) completeRegistration(ctx context.Context, tx *db.Tx) error {
 	if err := domains.Insert(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := markZoneReady(ctx, tx, v.OrganizationID, v.Name, v.ID); err != nil {
+	if err := markZoneReady(ctx, tx, namedDomain{v.OrganizationID, v.ID, v.Name}); err != nil {
 		return err
 	}
 	if _, _, err := confirmEmail(ctx, tx, v.OrganizationID, v.ID); err != nil {
@@ -306,7 +306,7 @@ func (r *orderRun) completeRegistration(ctx context.Context, tx *db.Tx) error {
 	if err := d.fillDomains(ctx, tx, v.OrganizationID, v); err != nil {
 		return err
 	}
-	if err := d.emitOrderEvent(ctx, tx, o, "domain.created", v.ID, v); err != nil {
+	if err := d.emitSystemEvent(ctx, tx, o.newEvent("domain.created", v.ID), v); err != nil {
 		return err
 	}
 	return r.succeedOrder(ctx, tx)
@@ -330,7 +330,7 @@ func (r *orderRun) registrantContact(ctx context.Context, tx *db.Tx) (id.ID, err
 	if err := domainContacts.Insert(ctx, tx, v); err != nil {
 		return "", err
 	}
-	return v.ID, r.d.emitOrderEvent(ctx, tx, o, "domain_contact.created", v.ID, v)
+	return v.ID, r.d.emitSystemEvent(ctx, tx, o.newEvent("domain_contact.created", v.ID), v)
 }
 
 func (r *orderRun) newRecord(ref id.ID) op.Record {

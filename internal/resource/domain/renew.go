@@ -302,7 +302,7 @@ func (d *Domains) recordNotOrdered(a domainArgs, err error) (job.Outcome, error)
 		return nil, err
 	}
 	return func(ctx context.Context, tx *db.Tx) error {
-		return d.recordRenewalFailure(ctx, tx, a.Organization, a.Domain, f.Code, f.Sentence())
+		return d.recordRenewalFailure(ctx, tx, a, f.Code, f.Sentence())
 	}, nil
 }
 
@@ -360,7 +360,7 @@ func (r *orderRun) completeRenewal(ctx context.Context, tx *db.Tx) error {
 	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := d.emitOrderEvent(ctx, tx, o, "domain.renewed", v.ID, v); err != nil {
+	if err := d.emitSystemEvent(ctx, tx, o.newEvent("domain.renewed", v.ID), v); err != nil {
 		return err
 	}
 	return r.succeedOrder(ctx, tx)

@@ -82,22 +82,21 @@ func isPastRedemption(status Status, until *clock.Time, now clock.Time) bool {
 	return status == StatusExpired && until != nil && now.Sub(*until) >= redemptionPeriod
 }
 
-// takeName gives a name to a domain. r is the holder that may lose it; a name that anybody
+// takeName gives a domain its name. r is the holder that may lose it; a name that anybody
 // else holds is refused.
-func (d *Domains) takeName(ctx context.Context, tx *db.Tx, org id.ID, name string, domain id.ID,
-	r *displacedHolder) error {
-	h, err := findHold(ctx, tx, name)
+func (d *Domains) takeName(ctx context.Context, tx *db.Tx, v namedDomain, r *displacedHolder) error {
+	h, err := findHold(ctx, tx, v.name)
 	switch {
-	case err != nil || h != nil && h.Domain == domain:
+	case err != nil || h != nil && h.Domain == v.domain:
 		return err
 	case h != nil && (r == nil || r.domain != h.Domain):
-		return nameTakenFault(name)
+		return nameTakenFault(v.name)
 	case h != nil:
-		if err := d.evictHolder(ctx, tx, r, name); err != nil {
+		if err := d.evictHolder(ctx, tx, r, v.name); err != nil {
 			return err
 		}
 	}
-	return insertHold(ctx, tx, org, name, domain, d.cfg.Clock.Now())
+	return insertHold(ctx, tx, v, d.cfg.Clock.Now())
 }
 
 // evictHolder takes the name from the domain of a rival. The domain is locked and checked again: a
@@ -142,7 +141,7 @@ func (d *Domains) unverifySubdomain(ctx context.Context, tx *db.Tx, r *displaced
 	if err := d.saveDomain(ctx, tx, v); err != nil {
 		return err
 	}
-	if err := d.emitSystemEvent(ctx, tx, r.org, "domain.unverified", v.ID, v); err != nil {
+	if err := d.emitSystemEvent(ctx, tx, v.newEvent("domain.unverified"), v); err != nil {
 		return err
 	}
 	return d.notifyOwners(ctx, tx, r.org, n)
@@ -203,7 +202,7 @@ func (d *Domains) unverifyDomain(ctx context.Context, tx *db.Tx, v *Domain, n No
 	if err := d.saveDomain(ctx, tx, v); err != nil || !first {
 		return err // it was pending already: its event and notice came before
 	}
-	if err := d.emitSystemEvent(ctx, tx, v.OrganizationID, event, v.ID, v); err != nil {
+	if err := d.emitSystemEvent(ctx, tx, v.newEvent(event), v); err != nil {
 		return err
 	}
 	return d.notifyOwners(ctx, tx, v.OrganizationID, n)

@@ -223,7 +223,7 @@ func (d *Domains) listDomains(ctx context.Context, c *op.Call, in domainList) (*
 			return nil, err
 		}
 	}
-	list, err := op.BrowseRows(ctx, c, domains, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, domains, op.ListQuery{Browse: in.Browse, SortBy: in.SortBy}, w)
 	if err != nil {
 		return nil, err
 	}

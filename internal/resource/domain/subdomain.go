@@ -140,7 +140,7 @@ func (d *Domains) takeSubdomainName(ctx context.Context, c *op.Call, v *Domain) 
 			r = &displacedHolder{org: h.Org, apex: h.Domain, domain: h.Domain, seenAt: holder.ProofSeenAt}
 		}
 	}
-	return d.takeName(ctx, c.Tx, c.Org, v.Name, v.ID, r)
+	return d.takeName(ctx, c.Tx, namedDomain{c.Org, v.ID, v.Name}, r)
 }
 
 type subdomainRef struct {

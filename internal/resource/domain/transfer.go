@@ -188,6 +188,6 @@ func (d *Domains) checkTransfer(ctx context.Context, _ job.Job, a domainArgs) (j
 		if err := releaseNames(ctx, tx, a.Organization, a.Domain); err != nil {
 			return err
 		}
-		return d.emitSystemEvent(ctx, tx, a.Organization, "domain.transferred", v.ID, v)
+		return d.emitSystemEvent(ctx, tx, v.newEvent("domain.transferred"), v)
 	}, nil
 }

@@ -92,10 +92,11 @@ func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event],
 	if in.Since != nil {
 		w.And("created_at >= ?", *in.Since)
 	}
-	return op.BrowseLog(ctx, c, event.Table, eventColumns, in.CursorPage, w, func(v *Event) db.Cursor {
-		return db.Cursor{Value: int64(v.CreatedAt), Seq: v.Seq}
-	})
+	return op.BrowseLog(ctx, c, db.PermanentTable[Event]{Name: event.Table, Columns: eventColumns}, in.CursorPage, w)
 }
+
+// LogPlace is where the event is in the order of the log.
+func (e Event) LogPlace() db.Cursor { return db.Cursor{Value: int64(e.CreatedAt), Seq: e.Seq} }
 
 type eventRef struct {
 	ID id.ID `path:"id" doc:"the event"`

@@ -20,6 +20,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/kernel/op"
 )
 
 // Blobs is where bytes are kept. A key consists of letters, digits and one
@@ -237,12 +238,11 @@ func (v *Saved) Open(ctx context.Context) (io.ReadCloser, error) {
 
 // InsertRehearsed writes the row of a file without any bytes, in a transaction
 // that will be rolled back: it shows what an operation would do.
-func InsertRehearsed(ctx context.Context, tx *db.Tx, org id.ID, name, contentType string, now clock.Time) (
-	*File, error) {
+func InsertRehearsed(ctx context.Context, c *op.Call, name, contentType string) (*File, error) {
 	f := &File{Name: name, ContentType: contentType, Key: newBlobKey()}
-	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), now, now, org
+	f.ID, f.CreatedAt, f.UpdatedAt, f.OrganizationID = id.New(), c.Now, c.Now, c.Org
 	f.Search = f.searchWords()
-	return f, files.Insert(ctx, tx, f)
+	return f, files.Insert(ctx, c.Tx, f)
 }
 
 const discardTimeout = 30 * time.Second

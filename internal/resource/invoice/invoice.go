@@ -216,7 +216,8 @@ func listInvoices(ctx context.Context, c *op.Call, in invoiceList) (*op.List[Inv
 	if in.SortBy == "totalCents" {
 		in.SortBy = "totalAmountCents"
 	}
-	list, err := op.BrowseRows(ctx, c, invoices, in.Browse, in.SortBy, in.Query, in.whereClause(c))
+	q := op.ListQuery{Browse: in.Browse, SortBy: in.SortBy, Query: in.Query}
+	list, err := op.BrowseRows(ctx, c, invoices, q, in.whereClause(c))
 	if err != nil {
 		return nil, err
 	}

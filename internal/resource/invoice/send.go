@@ -114,7 +114,7 @@ func (s *Service) rehearseSend(ctx context.Context, c *op.Call, in invoiceSend) 
 	if err != nil {
 		return nil, err
 	}
-	attached, err := store.InsertRehearsed(ctx, c.Tx, c.Org, l.invoice.pdfFileName(), "application/pdf", c.Now)
+	attached, err := store.InsertRehearsed(ctx, c, l.invoice.pdfFileName(), "application/pdf")
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,13 @@ func addUpInvoices(ctx context.Context, c *op.Call, in totalsOf) (*Totals, error
 	w.And("status <> 'void'")
 	const left = "total_amount_cents - amount_paid_cents - amount_credited_cents"
 	sum := func(column string) string { return "CAST(SUM(" + column + ") AS BIGINT) AS " }
-	rows, err := db.AggregateBy[CurrencyTotal](ctx, c.Tx, invoices, "currency, CAST(COUNT(*) AS BIGINT) AS count, "+
-		sum("total_amount_cents")+"total_cents, "+
-		sum("CASE WHEN status <> 'draft' AND "+left+" > 0 THEN "+left+" ELSE 0 END")+"amount_due_cents, "+
-		sum("CASE WHEN "+left+" < 0 THEN -("+left+") ELSE 0 END")+"amount_to_refund_cents", "currency", in.Query, w)
+	db.FilterByWords(w, "search", in.Query)
+	rows, err := db.AggregateBy[CurrencyTotal](ctx, c.Tx, invoices, db.Grouping{
+		By: "currency",
+		Columns: "currency, CAST(COUNT(*) AS BIGINT) AS count, " +
+			sum("total_amount_cents") + "total_cents, " +
+			sum("CASE WHEN status <> 'draft' AND "+left+" > 0 THEN "+left+" ELSE 0 END") + "amount_due_cents, " +
+			sum("CASE WHEN "+left+" < 0 THEN -("+left+") ELSE 0 END") + "amount_to_refund_cents",
+	}, w)
 	return &Totals{Totals: rows}, err
 }

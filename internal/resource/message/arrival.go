@@ -120,11 +120,11 @@ func (a *arrival) insertMessage(ctx context.Context, tx *db.Tx, saved []*file.Sa
 	}
 	cause := event.Event{Organization: org, At: now, Chain: []id.ID{v.ID}}.BySystem() // the mail starts the chain
 	if reopened {
-		if err := a.messages.appendEvent(ctx, tx, cause, threadUpdatedEvent, t.ID, t); err != nil {
+		if err := a.messages.appendEvent(ctx, tx, cause.About(threadUpdatedEvent, t.ID), t); err != nil {
 			return err
 		}
 	}
-	return a.messages.appendEvent(ctx, tx, cause, "message.received", v.ID, v)
+	return a.messages.appendEvent(ctx, tx, cause.About("message.received", v.ID), v)
 }
 
 // joinParentThread puts the message into the thread of the one it answers: by its

@@ -71,8 +71,8 @@ func (a *arrival) markBounced(ctx context.Context, tx *db.Tx, v *Message, now cl
 	if err := fillMessageFileIDs(ctx, tx, v); err != nil {
 		return err
 	}
-	cause := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}
-	return a.messages.appendEvent(ctx, tx, cause.BySystem(), "message.bounced", v.ID, v)
+	e := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}.BySystem()
+	return a.messages.appendEvent(ctx, tx, e.About("message.bounced", v.ID), v)
 }
 
 // failureReason is why, according to the report, a recipient was not reached, or

@@ -340,8 +340,8 @@ func (m *Messages) deriveOutcome(args deliveryArgs, last bool, why string) job.O
 		if err := fillMessageFileIDs(ctx, tx, v); err != nil {
 			return err
 		}
-		cause := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}
-		return m.appendEvent(ctx, tx, cause.BySystem(), "message."+string(v.Status), v.ID, v)
+		e := event.Event{Organization: v.OrganizationID, At: now, Chain: v.Chain}.BySystem()
+		return m.appendEvent(ctx, tx, e.About("message."+string(v.Status), v.ID), v)
 	}
 }
 

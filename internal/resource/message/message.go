@@ -302,7 +302,8 @@ func listMessages(ctx context.Context, c *op.Call, in messageList) (*op.List[Mes
 		}
 		w.AmongRows(named, linked)
 	}
-	list, err := op.BrowseRows(ctx, c, messages, in.Browse, in.SortBy, in.Query, w)
+	q := op.ListQuery{Browse: in.Browse, SortBy: in.SortBy, Query: in.Query}
+	list, err := op.BrowseRows(ctx, c, messages, q, w)
 	if err != nil {
 		return nil, err
 	}

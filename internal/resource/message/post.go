@@ -115,17 +115,15 @@ func (m *Messages) Post(ctx context.Context, tx *db.Tx, cause event.Event, o Out
 			return nil, err
 		}
 	}
-	return v, m.appendEvent(ctx, tx, cause, "message.created", v.ID, v)
+	return v, m.appendEvent(ctx, tx, cause.About("message.created", v.ID), v)
 }
 
-// appendEvent appends an event about a message or thread, with its present state.
-func (m *Messages) appendEvent(ctx context.Context, tx *db.Tx, cause event.Event, kind string, about id.ID,
-	v any) error {
+// appendEvent appends an event about a message or thread, with v, its present state.
+func (m *Messages) appendEvent(ctx context.Context, tx *db.Tx, e event.Event, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("message: event %s: %w", kind, err)
+		return fmt.Errorf("message: event %s: %w", e.Type, err)
 	}
-	cause.Type, cause.ResourceID, cause.Data = kind, about, data
-	cause.External = cause.External || op.HoldsExternalText(v)
-	return m.events.Append(ctx, tx, cause)
+	e.Data, e.External = data, e.External || op.HoldsExternalText(v)
+	return m.events.Append(ctx, tx, e)
 }

@@ -138,7 +138,8 @@ func listThreads(ctx context.Context, c *op.Call, in threadList) (*op.List[Threa
 	} else if in.Snoozed != nil {
 		w.And("(snoozed_until IS NULL OR snoozed_until <= ?)", c.Now)
 	}
-	list, err := op.BrowseRows(ctx, c, threads, in.Browse, in.SortBy, in.Query, w)
+	q := op.ListQuery{Browse: in.Browse, SortBy: in.SortBy, Query: in.Query}
+	list, err := op.BrowseRows(ctx, c, threads, q, w)
 	if err != nil || !slices.Contains(in.Include, includeLastMessage) {
 		return list, err
 	}

@@ -196,7 +196,7 @@ func (s *Service) verifyUnchanged(ctx context.Context, who actor, v *Proposal, s
 		}
 		p := *v // a copy, because stepDifferences notes rows in it that the rehearsal does not keep
 		var err error
-		found, err = s.stepDifferences(ctx, tx, &p, i, traces[0], false)
+		found, err = s.newDescriber(tx, &p, continueNames(p.Made)).stepDifferences(ctx, &p, i, traces[0], false)
 		return err
 	}
 	err := s.cfg.Runner.RehearseSeries(ctx, series)
@@ -222,7 +222,7 @@ func (s *Service) watchStep(v *Proposal, i int) op.Watch {
 	return func(ctx context.Context, tx *db.Tx, t *db.Trace) error {
 		p := *v
 		p.Versions = maps.Clone(v.Versions)
-		found, err := s.stepDifferences(ctx, tx, &p, i, t, mails)
+		found, err := s.newDescriber(tx, &p, continueNames(p.Made)).stepDifferences(ctx, &p, i, t, mails)
 		if err != nil {
 			return err
 		}
@@ -245,11 +245,9 @@ const ownChangeVersion = 0
 
 // stepDifferences compares what a step did with what was shown of it: all of it, or only
 // its mail. It also notes in v.Made the rows that the step made.
-func (s *Service) stepDifferences(ctx context.Context, tx *db.Tx, v *Proposal, i int, t *db.Trace, mails bool) (
-	[]string, error) {
+func (d *describer) stepDifferences(ctx context.Context, v *Proposal, i int, t *db.Trace, mails bool) ([]string,
+	error) {
 	was, now := &outcome{}, &outcome{versions: map[string]int64{}}
-	d := &describer{Service: s, tx: tx, org: v.OrganizationID, names: continueNames(v.Made),
-		heard: map[string][]EffectTrigger{}}
 	for n := range v.Effects {
 		e := v.Effects[n]
 		switch {
@@ -277,7 +275,7 @@ func (s *Service) stepDifferences(ctx context.Context, tx *db.Tx, v *Proposal, i
 	}
 	shown := *v
 	shown.Effects = was.effects
-	return shown.listDifferences(now, s.cfg.Clock.Now()), nil
+	return shown.listDifferences(now, d.cfg.Clock.Now()), nil
 }
 
 // markStale ends a proposal whose step i is not as it was shown. What earlier steps did

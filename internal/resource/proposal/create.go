@@ -367,7 +367,8 @@ func (s *Service) checkKeyUnused(ctx context.Context, a *agentCall) error {
 		return nil
 	}
 	return s.cfg.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
-		used, err := s.cfg.Runner.WasKeyUsed(ctx, tx, a.op, a.Caller.Organization, a.Key, a.fingerprint)
+		used, err := s.cfg.Runner.WasKeyUsed(ctx, tx, op.KeyedCall{Op: a.op, Organization: a.Caller.Organization,
+			Key: a.Key, Fingerprint: a.fingerprint})
 		if used {
 			err = fault.KeyReused.Say("This call was made already with the same idempotencyKey. Use a new key for a " +
 				"new call.")

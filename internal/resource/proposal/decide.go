@@ -203,8 +203,9 @@ func (s *Service) runProposal(ctx context.Context, c *op.Call, v *Proposal, who 
 			if err := s.cfg.Runner.LockKey(ctx, tx, p.OrganizationID, *p.CallKey); err != nil {
 				return err
 			}
-			o := s.cfg.Catalog.Named(p.Steps[0].Operation)
-			switch used, err := s.cfg.Runner.WasKeyUsed(ctx, tx, o, p.OrganizationID, *p.CallKey, p.CallPrint); {
+			call := op.KeyedCall{Op: s.cfg.Catalog.Named(p.Steps[0].Operation), Organization: p.OrganizationID,
+				Key: *p.CallKey, Fingerprint: p.CallPrint}
+			switch used, err := s.cfg.Runner.WasKeyUsed(ctx, tx, call); {
 			case used, fault.IsKind(err, fault.KeyReused):
 				changed = []string{"Its idempotency key was used meanwhile."}
 				return errStale

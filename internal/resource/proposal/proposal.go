@@ -312,7 +312,7 @@ func (s *Service) listProposals(ctx context.Context, c *op.Call, in proposalList
 	db.FilterOneOf(w, "status", in.Status)
 	db.FilterEqual(w, "agent_id", in.AgentID)
 	db.FilterEqual(w, "undoes_import_id", in.UndoesImportID)
-	l, err := op.BrowseRows(ctx, c, proposals, in.Browse, in.SortBy, nil, w)
+	l, err := op.BrowseRows(ctx, c, proposals, op.ListQuery{Browse: in.Browse, SortBy: in.SortBy}, w)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func (s *Service) buildSeries(who actor, v *Proposal, out *outcome, compare bool
 	}
 	series.Finally = func(ctx context.Context, tx *db.Tx, traces []*db.Trace, skipped []int) error {
 		out.skipped = skipped
-		return s.describeEffects(ctx, tx, who.Caller, v, traces, names, out)
+		return s.newDescriber(tx, v, names).describeSteps(ctx, who.Caller, v, traces, out)
 	}
 	return series
 }
@@ -226,20 +226,19 @@ func decodeAnswerData(a op.Answer) (jsontext.Value, error) {
 	return envelope.Data.Clone(), nil
 }
 
-// describeEffects turns what the steps did into effects. names has all rows that they made.
-func (s *Service) describeEffects(ctx context.Context, tx *db.Tx, c *op.Caller, v *Proposal, traces []*db.Trace,
-	names *newRowNames, out *outcome) error {
+// describeSteps turns what all steps did into effects, for a caller.
+func (d *describer) describeSteps(ctx context.Context, c *op.Caller, v *Proposal, traces []*db.Trace,
+	out *outcome) error {
 	out.effects, out.versions = []Effect{}, map[string]int64{}
-	d := &describer{Service: s, tx: tx, org: c.Organization, names: names, heard: map[string][]EffectTrigger{}}
 	for i, trace := range traces {
 		if slices.Contains(out.skipped, i) {
-			out.effects = append(out.effects, unrehearsedEffect(i, s.cfg.Catalog.Named(v.Steps[i].Operation)))
+			out.effects = append(out.effects, unrehearsedEffect(i, d.cfg.Catalog.Named(v.Steps[i].Operation)))
 			continue
 		}
 		if err := d.describeStep(ctx, i, trace, out); err != nil {
 			return err
 		}
-		if slices.Contains(out.widened, i) && !s.mayReadEvents(c, trace) {
+		if slices.Contains(out.widened, i) && !d.mayReadEvents(c, trace) {
 			out.withholdFrom(i)
 		}
 	}
@@ -265,6 +264,11 @@ type describer struct {
 	names *newRowNames
 	heard map[string][]EffectTrigger
 	mails int // mails so far; the first maxWholeMails are kept whole
+}
+
+// newDescriber describes the steps of a proposal. names has the rows that they make.
+func (s *Service) newDescriber(tx *db.Tx, v *Proposal, names *newRowNames) *describer {
+	return &describer{Service: s, tx: tx, org: v.OrganizationID, names: names, heard: map[string][]EffectTrigger{}}
 }
 
 // describeStep adds the effects of a step.

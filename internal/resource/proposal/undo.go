@@ -134,8 +134,8 @@ func (in *undoInput) findEvents(ctx context.Context, tx *db.Tx, c *op.Call) (wor
 		if err != nil {
 			return nil, nil, err
 		}
-		work.From = int64(from)
-		if work.At, err = causedUntil(ctx, tx, c.Org, *in.ImportID, from, to); err != nil {
+		work.From, work.At = int64(from), int64(to)
+		if err := work.includeCaused(ctx, tx, c.Org); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -215,9 +215,9 @@ func (s *Service) storeProposal(ctx context.Context, c *op.Call, v *Proposal) (*
 	})
 }
 
-// eventsCondition is the SQL condition for the events to undo, and its arguments from $2 on: an
-// id, the time when the events begin, and the last sequence number in the log.
-func (w *undoWork) eventsCondition() (condition string, args []any) {
+// eventsCondition is the condition for the events to undo. Its arguments are an id, the time when the
+// events begin, and the last sequence number in the log.
+func (w *undoWork) eventsCondition() event.Condition {
 	// The plus keeps SQLite from preferring the time to the id.
 	which, arg := "proposal_id = $2 AND +created_at >= $3", any(w.Of.ProposalID)
 	switch {
@@ -228,13 +228,14 @@ func (w *undoWork) eventsCondition() (condition string, args []any) {
 	case w.Of.ImportID != nil:
 		which, arg = importEventsSQL, string(*w.Of.ImportID)
 	}
-	return which + " AND seq <= $4 AND resource_type NOT IN ('proposal', 'import', 'automation_execution')",
-		[]any{arg, w.From, w.Until}
+	return event.Condition{
+		SQL:  which + " AND seq <= $4 AND resource_type NOT IN ('proposal', 'import', 'automation_execution')",
+		Args: []any{arg, w.From, w.Until},
+	}
 }
 
 // nextEvents reads the events that are not taken back yet, newest first.
 func (w *undoWork) nextEvents(ctx context.Context, tx *db.Tx, org id.ID, limit int) ([]event.Event, error) {
-	mine, args := w.eventsCondition()
-	return event.ListWhere(ctx, tx, org, mine+" AND (created_at, seq) < ($5, $6)", limit,
-		append(args, w.At, w.Before)...)
+	mine := w.eventsCondition().Append(" AND (created_at, seq) < ($5, $6)", w.At, w.Before)
+	return event.ListWhere(ctx, tx, org, mine, limit)
 }

@@ -16,12 +16,13 @@ import (
 var importEventsSQL = "created_at >= $3 AND (request_id = $2 OR request_id IN (" +
 	automation.StartedBySQL(event.SelectIDsOfRequest) + "))"
 
-// causedUntil is when the last of these events was written: an automation goes on
-// after the import has ended.
-func causedUntil(ctx context.Context, tx *db.Tx, org, row id.ID, from, to clock.Time) (int64, error) {
-	last, err := automation.LastStartedBy(ctx, tx, event.SelectIDsOfRequest, org, string(row), from)
-	if err != nil || last == nil {
-		return int64(to), err
+// includeCaused goes on to when the last of these events was written: an automation goes
+// on after the import has ended.
+func (w *undoWork) includeCaused(ctx context.Context, tx *db.Tx, org id.ID) error {
+	last, err := automation.LastStartedBy(ctx, tx, event.SelectIDsOfRequest, org, string(*w.Of.ImportID),
+		clock.Time(w.From))
+	if err == nil && last != nil {
+		w.At = max(w.At, int64(*last))
 	}
-	return int64(max(to, *last)), nil
+	return err
 }

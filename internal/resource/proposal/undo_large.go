@@ -55,8 +55,7 @@ func (s *Service) proposeLargeUndo(ctx context.Context, c *op.Call, work *undoWo
 	error) {
 	var n event.Counts
 	err := c.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		mine, args := work.eventsCondition()
-		n, err = event.CountWhere(ctx, tx, c.Org, mine+" AND created_at <= $5", append(args, work.At)...)
+		n, err = event.CountWhere(ctx, tx, c.Org, work.eventsCondition().Append(" AND created_at <= $5", work.At))
 		return err
 	})
 	if err != nil {
@@ -98,7 +97,7 @@ func (s *Service) previewUndo(ctx context.Context, u *undoPlanner, rows []event.
 			for _, t := range traces {
 				names.noteMadeRows(t)
 			}
-			err := s.describeEffects(ctx, tx, u.Caller, shown, traces, names, out)
+			err := s.newDescriber(tx, shown, names).describeSteps(ctx, u.Caller, shown, traces, out)
 			if fault.IsKind(err, TooLong) {
 				return nil // the first are enough here
 			}

@@ -438,25 +438,21 @@ func (u *undoPlanner) findLaterEdits(ctx context.Context) error {
 			kinds[r.kind] = append(kinds[r.kind], r)
 		}
 	}
-	mine, args := u.work.eventsCondition()
 	// What the undo itself did is no edit either.
-	mine += " OR proposal_id = $5"
-	args = append(args, u.ownProposal)
+	mine := u.work.eventsCondition().Append(" OR proposal_id = $5", u.ownProposal)
 	return u.read(ctx, func(ctx context.Context, tx *db.Tx) error {
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			rows := kinds[kind]
-			ids, after := make([]id.ID, len(rows)), rows[0].lastSeq
-			for i, r := range rows {
-				ids[i], after = r.id, min(after, r.lastSeq)
+			touched := event.TouchedRows{Table: db.TableOfEventName(kind), After: rows[0].lastSeq}
+			for _, r := range rows {
+				touched.IDs, touched.After = append(touched.IDs, r.id), min(touched.After, r.lastSeq)
 			}
 			if u.tx != nil { // locked, so that nobody edits them between this look and their deletion
-				if err := db.LockAllEvenIfDeleted(ctx, tx, db.TableOfEventName(kind), u.Organization,
-					ids); err != nil {
+				if err := db.LockAllEvenIfDeleted(ctx, tx, touched.Table, u.Organization, touched.IDs); err != nil {
 					return err
 				}
 			}
-			later, err := event.TouchedSince(ctx, tx, u.Organization, db.TableOfEventName(kind), ids, after, mine,
-				args...)
+			later, err := event.TouchedSince(ctx, tx, u.Organization, touched, mine)
 			if err != nil {
 				return err
 			}

@@ -32,12 +32,12 @@ func TestUndoWalksNoLog(t *testing.T) {
 		{"events_list", undoInput{RequestID: &request}},
 		{"events_list", undoInput{ImportID: &row}},
 	} {
-		mine, args := (&undoWork{Of: c.of}).eventsCondition()
+		mine := (&undoWork{Of: c.of}).eventsCondition()
 		err := d.Read(t.Context(), func(ctx context.Context, tx *db.Tx) error {
 			steps, err := db.QueryAll[step](ctx, tx, "EXPLAIN QUERY PLAN SELECT data FROM events "+
-				"WHERE organization_id = $1 AND "+mine+" AND (created_at, seq) < ($5, $6) "+
+				"WHERE organization_id = $1 AND "+mine.SQL+" AND (created_at, seq) < ($5, $6) "+
 				"ORDER BY created_at DESC, seq DESC LIMIT 200",
-				append(append([]any{row}, args...), 100, 100)...)
+				append(append([]any{row}, mine.Args...), 100, 100)...)
 			// An import also looks for what its events started, by an index each.
 			walks := slices.ContainsFunc(steps, func(s step) bool { return strings.HasPrefix(s.Detail, "SCAN") })
 			if walks || len(steps) != 1 && c.of.ImportID == nil || !strings.Contains(steps[0].Detail,

@@ -219,7 +219,7 @@ func listImports(ctx context.Context, c *op.Call, in importList) (*op.List[Impor
 	if len(seen) < len(nouns) {
 		db.FilterChoice(w, "object_type", seen, "")
 	}
-	list, err := op.BrowseRows(ctx, c, imports, in.Browse, in.SortBy, nil, w)
+	list, err := op.BrowseRows(ctx, c, imports, op.ListQuery{Browse: in.Browse, SortBy: in.SortBy}, w)
 	if err != nil {
 		return nil, err
 	}

@@ -311,10 +311,10 @@ func (s *Service) importChunk(ctx context.Context, j job.Job, caller *op.Caller,
 	if err != nil {
 		return err
 	}
-	err = s.writeChunk(ctx, j, c, p, v, next)
+	err = p.writeChunk(ctx, j, c, v, next)
 	if errors.Is(err, errRowRefused) {
 		p.guarded = true
-		err = s.writeChunk(ctx, j, c, p, v, next)
+		err = p.writeChunk(ctx, j, c, v, next)
 	}
 	return err
 }
@@ -324,8 +324,7 @@ var errRowRefused = errors.New("transfer: a row was refused")
 
 // writeChunk removes the chunk, writes its rows and saves the import's progress in
 // one transaction, so that no crash does a row twice.
-func (s *Service) writeChunk(ctx context.Context, j job.Job, c *op.Call, p *preparedChunk, v *Import,
-	next *chunk) error {
+func (p *preparedChunk) writeChunk(ctx context.Context, j job.Job, c *op.Call, v *Import, next *chunk) error {
 	return c.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := j.RenewLease(ctx, tx); err != nil {
 			return err

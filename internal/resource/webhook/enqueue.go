@@ -99,18 +99,16 @@ func (s *Service) cancelOldDeliveries(ctx context.Context, tx *db.Tx, _ job.Job,
 // ensureWorker makes sure that a job works the queue at the given time or earlier. The caller
 // has locked the webhook.
 func (s *Service) ensureWorker(ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time) error {
-	turn, due := q.turnOf(w)
-	if *due != nil && **due <= at {
+	if _, due := q.turnOf(w); *due != nil && **due <= at {
 		return nil
 	}
-	return s.handOverTurn(ctx, tx, w, q, at, turn, due)
+	return s.handOverTurn(ctx, tx, w, q, at)
 }
 
 // handOverTurn gives the turn to a new job that runs at the given time. The job that had it ends
 // when it sees the new number.
-func (s *Service) handOverTurn(
-	ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time, turn *int64, due **clock.Time,
-) error {
+func (s *Service) handOverTurn(ctx context.Context, tx *db.Tx, w *Webhook, q queue, at clock.Time) error {
+	turn, due := q.turnOf(w)
 	*turn++
 	*due = &at
 	if err := q.saveTurn(ctx, tx, w); err != nil {

@@ -67,6 +67,16 @@ type workerStep struct {
 	wait    *time.Duration
 }
 
+// queueRun is a run of the job that works a queue.
+type queueRun struct {
+	*Service
+	queue queue
+	slow  bool // it is in the lane for slow endpoints
+	turn  turnArgs
+	began time.Time
+	last  *attemptResult // of its last attempt; nil before the first
+}
+
 func waitStep(d time.Duration) *workerStep { return &workerStep{wait: &d} }
 
 // workQueue is the job: it makes one attempt after the other. Between two attempts, one transaction
@@ -75,16 +85,16 @@ func waitStep(d time.Duration) *workerStep { return &workerStep{wait: &d} }
 // webhook-id.
 func (s *Service) workQueue(ctx context.Context, j job.Job, q queue, slow bool, a turnArgs) error {
 	began := time.Now() //nolint:forbidigo // a duration, not a time
+	run := &queueRun{Service: s, queue: q, slow: slow, turn: a, began: began}
 	client, end := s.jobClient.Session()
 	defer end()
-	var last *attemptResult
 	for {
 		var next *workerStep
 		err := s.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 			if err := j.RenewLease(ctx, tx); err != nil {
 				return err
 			}
-			next, err = s.nextStep(ctx, tx, q, slow, a, last, time.Since(began) > turnDuration)
+			next, err = run.nextStep(ctx, tx)
 			return err
 		})
 		switch {
@@ -95,38 +105,37 @@ func (s *Service) workQueue(ctx context.Context, j job.Job, q queue, slow bool, 
 		case next.attempt == nil:
 			return nil
 		}
-		if last, err = s.sendAttempt(ctx, client, next.attempt); err != nil {
+		if run.last, err = s.sendAttempt(ctx, client, next.attempt); err != nil {
 			return err
 		}
 	}
 }
 
 // nextStep records the outcome of the last attempt, and decides what the worker does next.
-// turnOver is whether it has worked long enough and others should have its place.
-func (s *Service) nextStep(ctx context.Context, tx *db.Tx, q queue, slow bool, a turnArgs, last *attemptResult,
-	turnOver bool) (*workerStep, error) {
-	w, err := webhooks.Lock(ctx, tx, a.Organization, a.Webhook)
+func (r *queueRun) nextStep(ctx context.Context, tx *db.Tx) (*workerStep, error) {
+	q := r.queue
+	w, err := webhooks.Lock(ctx, tx, r.turn.Organization, r.turn.Webhook)
 	if fault.IsKind(err, fault.NotFound) {
 		return &workerStep{}, nil // deleted
 	}
 	if err != nil {
 		return nil, err
 	}
-	if last != nil {
-		if err := s.settleAttempt(ctx, tx, w, last, true); err != nil {
+	if r.last != nil {
+		if err := r.settleAttempt(ctx, tx, w, r.last, true); err != nil {
 			return nil, err
 		}
 	}
 	turn, at := q.turnOf(w)
-	if *turn != a.Turn || w.Status != statusActive {
+	if *turn != r.turn.Turn || w.Status != statusActive {
 		return &workerStep{}, nil
 	}
-	now := s.clock.Now()
+	now := r.clock.Now()
 	rest := func(until clock.Time) (*workerStep, error) {
 		*at = &until
 		return waitStep(max(until.Sub(now), 0)), q.saveTurn(ctx, tx, w)
 	}
-	d, m, err := s.findNextDelivery(ctx, tx, w, q, now)
+	d, m, err := r.findNextDelivery(ctx, tx, w, q, now)
 	switch {
 	case err != nil:
 		return nil, err
@@ -135,9 +144,9 @@ func (s *Service) nextStep(ctx context.Context, tx *db.Tx, q queue, slow bool, a
 		return &workerStep{}, q.saveTurn(ctx, tx, w)
 	case d.NextAttemptAt != nil && *d.NextAttemptAt > now:
 		return rest(*d.NextAttemptAt)
-	case slow != w.Slow: // the endpoint has changed lanes
-		return &workerStep{}, s.handOverTurn(ctx, tx, w, q, now, turn, at)
-	case turnOver:
+	case r.slow != w.Slow: // the endpoint has changed lanes
+		return &workerStep{}, r.handOverTurn(ctx, tx, w, q, now)
+	case time.Since(r.began) > turnDuration: // it has worked long enough, and others should have its place
 		return rest(now)
 	}
 	if suspended, err := w.isSuspended(ctx, tx); err != nil {

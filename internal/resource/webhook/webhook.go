@@ -208,7 +208,7 @@ func (v *Webhook) updateListener(ctx context.Context, tx *db.Tx) error {
 	if v.Status == statusActive {
 		types = v.Events
 	}
-	return event.SetListenedTypes(ctx, tx, v.OrganizationID, listenerKind, v.ID, types)
+	return event.SetListenedTypes(ctx, tx, v.OrganizationID, event.Listener{Kind: listenerKind, ID: v.ID}, types)
 }
 
 type webhookUpdate struct {
@@ -252,7 +252,7 @@ func (s *Service) updateWebhook(ctx context.Context, c *op.Call, in webhookUpdat
 
 // stopDeliveries ends what a deleted webhook would still have been sent.
 func (s *Service) stopDeliveries(ctx context.Context, c *op.Call, v *Webhook) error {
-	if err := event.SetListenedTypes(ctx, c.Tx, c.Org, listenerKind, v.ID, nil); err != nil {
+	if err := event.SetListenedTypes(ctx, c.Tx, c.Org, event.Listener{Kind: listenerKind, ID: v.ID}, nil); err != nil {
 		return err
 	}
 	return s.cancelWaiting(ctx, c.Tx, v)

@@ -256,7 +256,7 @@ func (e *Erasure) RowNumbers(table string) []int64 { return slices.Sorted(maps.K
 // ScanEach searches a table for each of the values and adds the rows that it finds. In
 // where, $1 is the organization and $2 the value. See ScanWith for what it costs.
 func (e *Erasure) ScanEach(ctx context.Context, tx *db.Tx, table, where string, values []string) error {
-	return e.ScanWith(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
+	return e.ScanWith(ctx, tx, Scan{table, where, values}, func(after int64, values []string) ([]int64, error) {
 		var out []int64
 		for _, v := range values {
 			rows, err := db.QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, v)
@@ -271,8 +271,7 @@ func (e *Erasure) ScanEach(ctx context.Context, tx *db.Tx, table, where string, 
 
 // ScanAny searches a table for all ids at once: $2 is their list.
 func (e *Erasure) ScanAny(ctx context.Context, tx *db.Tx, table, where string, ids []id.ID) error {
-	values := textList(ids)
-	return e.ScanWith(ctx, tx, table, where, values, func(after int64, values []string) ([]int64, error) {
+	return e.ScanWith(ctx, tx, Scan{table, where, textList(ids)}, func(after int64, values []string) ([]int64, error) {
 		return db.QueryAll[int64](ctx, tx, scanSQL(tx, table, where, after), e.Organization, values)
 	})
 }
@@ -287,18 +286,24 @@ func scanSQL(tx *db.Tx, table, where string, after int64) string {
 	return "SELECT " + key + " FROM " + from + " WHERE " + where + " AND " + key + " > " + strconv.FormatInt(after, 10)
 }
 
+// Scan is what ScanWith searches, and for what.
+type Scan struct {
+	Table  string
+	Name   string // tells scans of a table apart
+	Values []string
+}
+
 // ScanWith searches a table for values and adds the rows that search finds behind a
 // number. Each pass searches for a value once. Rows that the preview read are not
-// read again for the values that it searched for. name tells scans of a table
-// apart.
-func (e *Erasure) ScanWith(ctx context.Context, tx *db.Tx, table, name string, values []string,
+// read again for the values that it searched for.
+func (e *Erasure) ScanWith(ctx context.Context, tx *db.Tx, scan Scan,
 	search func(after int64, values []string) ([]int64, error)) error {
-	s, err := e.scanState(ctx, tx, table, name)
+	s, err := e.scanState(ctx, tx, scan.Table, scan.Name)
 	if err != nil {
 		return err
 	}
 	var known, fresh []string
-	for _, v := range values {
+	for _, v := range scan.Values {
 		switch {
 		case s.done[v]:
 		case s.previewed[v]:
@@ -326,7 +331,7 @@ func (e *Erasure) ScanWith(ctx context.Context, tx *db.Tx, table, name string, v
 			s.rows[seq] = true
 		}
 	}
-	return e.AddRows(ctx, tx, table, slices.Sorted(maps.Keys(s.rows))...)
+	return e.AddRows(ctx, tx, scan.Table, slices.Sorted(maps.Keys(s.rows))...)
 }
 
 // scanState is what is known of a scan. In the preview it notes first how far the
