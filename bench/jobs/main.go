@@ -58,8 +58,8 @@ func main() {
 }
 
 func run(ctx context.Context, jobs, rounds int) error {
-	makers := []func(context.Context, string) (*queue, error){ours(false), ours(true), riverWith(conns),
-		riverWith(1000)}
+	makers := []func(context.Context, string) (*queue, error){frontdeskQueue(false), frontdeskQueue(true),
+		riverWith(conns), riverWith(1000)}
 	var names []string
 	all := map[string][]figures{}
 	for range rounds {
@@ -187,9 +187,9 @@ func (c *counter) count() {
 	}
 }
 
-// ours is the service's queue, with jobs that work in the database (Tx) or call the
+// frontdeskQueue is the service's queue, with jobs that work in the database (Tx) or call the
 // outside world (Flow).
-func ours(flow bool) func(context.Context, string) (*queue, error) {
+func frontdeskQueue(flow bool) func(context.Context, string) (*queue, error) {
 	return func(ctx context.Context, url string) (*queue, error) {
 		quiet := slog.New(slog.DiscardHandler)
 		d, err := db.Open(ctx, db.Options{URL: url, MaxConns: conns, Migrations: []fs.FS{migrations.FS}, Log: quiet})

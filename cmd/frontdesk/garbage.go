@@ -12,11 +12,11 @@ import (
 // has doubled, as Go does by itself, would take a fifth of a list's CPU time.
 const garbageRoom = 20 << 20
 
-// paceGarbage sets Go's percentage so that the heap has that room, or as much as is in
+// tuneGarbageCollection sets Go's percentage so that the heap has that room, or as much as is in
 // use where that is more, and does so again after each collection. A fixed percentage
 // would let an import or a sign-in, which use more for a moment, leave a large process
 // behind. GOGC in the environment wins.
-func paceGarbage() {
+func tuneGarbageCollection() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}

@@ -24,7 +24,7 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 	if err := s.FillAndValidate(cmd.Demo); err != nil {
 		return err
 	}
-	paceGarbage()
+	tuneGarbageCollection()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -147,10 +147,10 @@ func (g *Agent) permissionsAtLevel(level string) (p op.Permissions) {
 // GuardDuration is how long the guard holds after an agent read text of people outside.
 const GuardDuration = 30 * time.Minute
 
-// MeterCaller makes a caller act on the agent's account: what it does counts against the
+// RestrictCaller restricts a caller as the agent is: what it does counts against the
 // agent's limits, and the guard holds while the agent has lately read text of people
 // outside.
-func (g *Agent) MeterCaller(c *op.Caller, now clock.Time) {
+func (g *Agent) RestrictCaller(c *op.Caller, now clock.Time) {
 	c.Agent, c.Metered = g.ID, true
 	c.Reading = g.Reading()
 	c.External = c.Reading.At > now.Add(-GuardDuration)
@@ -171,11 +171,11 @@ func (g *AgentReading) Reading() (r op.ExternalReading) {
 	return r
 }
 
-// ActOnAgentAccount makes a caller, such as the one of an automation that an agent made, act
+// RestrictToAgent makes a caller, such as the one of an automation that an agent made, act
 // on that agent's account: the agent's limits count. The agent's guard holds if the
 // agent has lately read text of people outside, or if the caller already carries such
 // text (External). It also finds a deleted agent.
-func (a *Accounts) ActOnAgentAccount(ctx context.Context, c *op.Caller, agent id.ID) error {
+func (a *Accounts) RestrictToAgent(ctx context.Context, c *op.Caller, agent id.ID) error {
 	var g Agent
 	err := a.db.Read(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		g, err = db.QueryOne[Agent](ctx, tx, "SELECT "+Agents.Columns()+
@@ -188,7 +188,7 @@ func (a *Accounts) ActOnAgentAccount(ctx context.Context, c *op.Caller, agent id
 		return err
 	}
 	external := c.External
-	g.MeterCaller(c, a.clock.Now())
+	g.RestrictCaller(c, a.clock.Now())
 	c.External = c.External || external
 	c.Guarded = c.External && g.IsGuarded()
 	return nil

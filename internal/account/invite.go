@@ -117,7 +117,7 @@ func (a *Accounts) createInvite(ctx context.Context, c *op.Call, in inviteCreate
 	if err := onlyOwnersChangeOwners(c, in.Role); err != nil {
 		return nil, err
 	}
-	// An organization's members are no secret within it.
+	// Saying that the address is a member's reveals nothing: members of an organization may know of each other.
 	members, err := db.QueryAll[Member](ctx, c.Tx, memberQuery+" AND m.organization_id = $1 AND u.email_folded = $2",
 		c.Org, db.FoldText(in.Email))
 	if err != nil {

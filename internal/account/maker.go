@@ -125,7 +125,7 @@ func (a *Accounts) loadAgentMaker(ctx context.Context, org, maker id.ID) (*Login
 	g.ID, g.Limits = maker, *row.Limits
 	l := row.toLogin(a, org, maker, op.AgentActor, g.AllowedPermissions())
 	l.Caller.Proposable = g.ProposablePermissions()
-	g.MeterCaller(l.Caller, a.clock.Now())
+	g.RestrictCaller(l.Caller, a.clock.Now())
 	return l, nil
 }
 

@@ -36,7 +36,8 @@ func (a *Accounts) organizationOperations() []*op.Op {
 			Events:   []string{"organization.created", "business.created"},
 			Example:  `{"name": "Analytical Engines", "plan": "starter"}`,
 
-			FieldExceptions: []string{"businessName"}, // of its first business
+			// the name of its first business, and what never changes
+			FieldExceptions: []string{"businessName", "isDemo"},
 		}, a.createOrganization),
 		op.Write(op.Spec{
 			Name:     "organizations.update",

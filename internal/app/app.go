@@ -142,6 +142,9 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	if a.DB, err = db.Open(ctx, o); err != nil {
 		return nil, err
 	}
+	if err := a.DB.CheckDeclaredColumns(ctx); err != nil {
+		return nil, errors.Join(err, a.DB.Close())
+	}
 	if err := a.followClock(ctx); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}

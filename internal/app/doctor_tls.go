@@ -79,7 +79,7 @@ func (d *doctor) checkServerRecords(ctx context.Context) {
 	if err != nil {
 		d.addFinding("DNS", statusWarn, "", "The keys that sign mail cannot be read: %v.", err)
 	}
-	records := ServerRecords(s, dkim)
+	records := ServerDNSRecords(s, dkim)
 	CheckRecords(ctx, s, records)
 	for i := range records {
 		r, status := &records[i], statusOK

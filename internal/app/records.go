@@ -30,9 +30,9 @@ type ServerRecord struct {
 // lookupTimeout bounds all lookups together.
 const lookupTimeout = 10 * time.Second
 
-// ServerRecords are what to publish for the server: its addresses, where it has a
+// ServerDNSRecords are what to publish for the server: its addresses, where it has a
 // name, and its mail. dkim are the records of the keys that sign its mail.
-func ServerRecords(s *config.Settings, dkim []mailhost.Record) (out []ServerRecord) {
+func ServerDNSRecords(s *config.Settings, dkim []mailhost.Record) (out []ServerRecord) {
 	add := func(optional bool, kind, name, value string) {
 		r := mailhost.Record{Name: name, Type: kind, Value: value}
 		out = append(out, ServerRecord{Record: r, Optional: optional})
@@ -162,7 +162,7 @@ func (a *App) mailRecords(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	records := ServerRecords(&a.Settings, dkim)
+	records := ServerDNSRecords(&a.Settings, dkim)
 	CheckRecords(ctx, &a.Settings, records)
 	return map[string]any{"domain": a.Settings.Mail.Domain, "records": records}, nil
 }

@@ -102,6 +102,7 @@ func (f fixtures) stepFor(t *testing.T, a *apptest.App, v apptest.Tenant, o *op.
 // A rehearsal of any operation leaves no trace, and what it shows is what the
 // operation then does. The test is made from the list of operations.
 func TestEveryRehearsal(t *testing.T) {
+	later, wait := waitingClock()
 	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		a.AsOperator(t, "payment_methods.create_test", "organization", a.Org, `{"test": "visa"}`)
 		a.AsOperator(t, "agreements.accept", "business", a.Business,
@@ -141,6 +142,7 @@ func TestEveryRehearsal(t *testing.T) {
 			if !o.CanJoinSeries() {
 				continue
 			}
+			wait()
 			done := a.SendREST(t, a.Key, "POST", "/v1/proposals/"+p.Text("id")+"/execute", "")
 			if done.Status != 200 {
 				t.Errorf("%s is not as it was shown: %s\n%s", o.Name, done.Body, p)
@@ -155,7 +157,7 @@ func TestEveryRehearsal(t *testing.T) {
 		if tried < 100 || executed < 60 {
 			t.Errorf("only %d were rehearsed and %d executed", tried, executed)
 		}
-	})
+	}, later)
 }
 
 // happened lists the resource types that events of a proposal tell of.

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -224,8 +225,7 @@ func deliver(t *testing.T, a *apptest.App, v apptest.Tenant, f fixtures) {
 
 // Every operation answers for another organization's row exactly as for one
 // that does not exist. The test is made from the list of operations, so a new
-// one cannot be forgotten. It tries the ids of paths; those in bodies are for the
-// test of each noun.
+// one cannot be forgotten. It tries the ids of paths; TestForeignReferenceIsMissing tries those in bodies.
 func TestForeignIsMissing(t *testing.T) {
 	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
 		theirs := build(t, a, a.NewTenant(t, "enterprise"))
@@ -276,6 +276,88 @@ func TestForeignIsMissing(t *testing.T) {
 			t.Errorf("only %d combinations were tried", tried)
 		}
 		t.Logf("%d combinations of operation and foreign id", tried)
+	})
+}
+
+// namedIn are the collections of the rows that a field of a body names, where its own name does not tell: by the field,
+// or by the operation and the field.
+var namedIn = map[string]string{
+	"definitionId":               "/v1/property-definitions",
+	"fileIds":                    "/v1/files",
+	"inReplyToId":                "/v1/messages",
+	"invoiceIds":                 "/v1/invoices",
+	"lineItemId":                 "/v1/invoices/{id}/line-items",
+	"logoFileId":                 "/v1/files",
+	"parentFolderId":             "/v1/folders",
+	"replacesId":                 "/v1/proposals",
+	"templateId":                 "/v1/email-templates",
+	"domains.register contactId": "/v1/domain-contacts",
+}
+
+// insteadOf are the fields of an example that cannot be sent together with another.
+var insteadOf = map[string][]string{
+	"messages.create templateId": {"text", "html"},
+	"domains.register contactId": {"contact"},
+}
+
+// Every operation refuses a body that names another organization's row, with the same words as one
+// that names a row which does not exist. The test is made from the list of operations: one that forgets to check what
+// it stores (see op.LockReferences) is found here.
+func TestForeignReferenceIsMissing(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		theirs := build(t, a, a.NewTenant(t, "enterprise"))
+		mine := build(t, a, a.Tenant)
+		draft := a.SendREST(t, a.Key, "POST", "/v1/invoices",
+			mine.refer(t, a, a.Tenant, a.Catalog.Named("invoices.create"))).OK(t, 201).ID("id")
+		tried := 0
+		for _, o := range a.Catalog.All() {
+			if o.Doors&op.RESTDoor == 0 || o.TakesStream() || o.IsForm() {
+				continue
+			}
+			for _, r := range o.ReferenceFields() {
+				c := cmp.Or(namedIn[o.Name+" "+r.Field], namedIn[r.Field], collection(strings.TrimSuffix(r.Field, "Id")))
+				path, ok := fill(t, o, func(c string) (id.ID, bool) {
+					switch {
+					case o.MayCreate: // what the path names need not be there
+						return id.New(), true
+					case o.Name == "invoices.update": // only a draft can be changed
+						return draft, true
+					}
+					return mine[c], mine[c] != ""
+				})
+				if !ok || theirs[c] == "" {
+					t.Errorf("%s: no fixture for %s, or for %s in %s", o.Name, o.Path, r.Field, c)
+					continue
+				}
+				ask := func(row id.ID) apptest.Result {
+					fields := map[string]any{}
+					if err := json.Unmarshal([]byte(mine.refer(t, a, a.Tenant, o)), &fields); err != nil {
+						t.Fatal(err)
+					}
+					for _, name := range insteadOf[o.Name+" "+r.Field] {
+						delete(fields, name)
+					}
+					if fields[r.Field] = row; r.Many {
+						fields[r.Field] = []id.ID{row}
+					}
+					text, err := json.Marshal(fields)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return a.SendREST(t, a.Key, o.Method, path, string(text), keyFor(o)...)
+				}
+				foreign, missing := ask(theirs[c]), ask(id.New())
+				atField := missing.Status == 400 && strings.Contains(string(missing.Body), "no such")
+				if !atField && missing.Status != 404 || !bytes.Equal(foreign.Body, missing.Body) {
+					t.Errorf("%s with %s: foreign %d %s, missing %d %s", o.Name, r.Field, foreign.Status, foreign.Body,
+						missing.Status, missing.Body)
+				}
+				tried++
+			}
+		}
+		if tried < 25 {
+			t.Errorf("only %d references were tried", tried)
+		}
 	})
 }
 

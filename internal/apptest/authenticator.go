@@ -137,9 +137,9 @@ func (a *Authenticator) ReplaceSecret() {
 // authenticatorData makes the authenticator data (WebAuthn §6.1): relying party, flags, counter.
 func (a *Authenticator) authenticatorData(flags byte) []byte {
 	rp := sha256.Sum256([]byte(a.RP))
-	flags |= 1 // somebody is there
+	flags |= 1 // UP: a user is present
 	if a.Verified {
-		flags |= 4
+		flags |= 4 // UV: the user was verified
 	}
 	return binary.BigEndian.AppendUint32(append(rp[:], flags), a.Count)
 }

@@ -134,7 +134,7 @@ func (g *Grants) LoginInSession(ctx context.Context, accessToken, session string
 	if v.Role != nil { // never more than the person who connected it may do
 		v.LimitCaller(l.Caller, *v.Role)
 	}
-	agent.MeterCaller(l.Caller, now)
+	agent.RestrictCaller(l.Caller, now)
 	return l, nil
 }
 

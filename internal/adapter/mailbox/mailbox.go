@@ -82,7 +82,7 @@ type MailboxContent struct {
 	Content string `json:"content" max:"-1" doc:"headers and body as they would have been sent; at most the first MiB"`
 }
 
-// Operations show the mailbox in the console.
+// Operations lists the operations that show the mailbox, in the desk and to the admin command.
 func Operations() []*op.Op {
 	const doors = op.ConsoleDoor | op.AdminDoor
 	return []*op.Op{

@@ -84,14 +84,15 @@ func (s *Server) checkRoom(peer netip.Prefix, n int64) error {
 		return smtpError(452, smtp.EnhancedCode{4, 3, 1}, "There is no room for mail. Please retry later.")
 	}
 	if s.config.BytesPerMinute > 0 {
-		if v := s.byteLimiter.Peek(peer, s.unitsPerMinute(), time.Minute, time.Now()); int64(v.Remaining)*byteUnit < n {
+		v := s.byteLimiter.Peek(peer, s.byteUnitsPerMinute(), time.Minute, time.Now())
+		if int64(v.Remaining)*byteUnit < n {
 			return s.refuseTooMuch(v)
 		}
 	}
 	return nil
 }
 
-func (s *Server) unitsPerMinute() int { return int(s.config.BytesPerMinute / byteUnit) }
+func (s *Server) byteUnitsPerMinute() int { return int(s.config.BytesPerMinute / byteUnit) }
 
 func (s *Server) refuseTooMuch(v limit.Verdict) error {
 	s.countMail("limited")
@@ -118,7 +119,7 @@ func (m *meteredReader) Read(p []byte) (int, error) {
 		return 0, s.checkRoom(m.session.conn.Peer, int64(n))
 	}
 	if s.config.BytesPerMinute > 0 {
-		v := s.byteLimiter.SpendMany(m.session.conn.Peer, (n+byteUnit-1)/byteUnit, s.unitsPerMinute(), time.Minute,
+		v := s.byteLimiter.SpendMany(m.session.conn.Peer, (n+byteUnit-1)/byteUnit, s.byteUnitsPerMinute(), time.Minute,
 			time.Now())
 		if !v.OK {
 			m.session.conn.endWhenIdle()

@@ -22,7 +22,9 @@ func TestBlobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	filetest.ExerciseBlobs(t, store, func(t *testing.T, key string) int { return s3test.CountUploads(t, c, key) })
+	filetest.ExerciseBlobs(t, store, func(t *testing.T, key string) int {
+		return s3test.CountUnfinishedUploads(t, c, key)
+	})
 }
 
 // A bucket that is not there, and keys that are wrong, are errors and not

@@ -64,10 +64,11 @@ type Charge struct {
 }
 
 var (
-	boxes = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box", ExternalText: db.NoExternalText})
+	boxes = db.NewTable[Box]("probe_boxes", db.Life{Noun: "box", ExternalText: db.NoExternalText, OnlyInTests: true})
 	items = op.NewNested[Item]("probe_items", db.Life{Noun: "item", ExternalText: db.NoExternalText,
-		Parent: db.RefTo("box_id", "probe_boxes")})
-	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge", ExternalText: db.NoExternalText})
+		Parent: db.RefTo("box_id", "probe_boxes"), OnlyInTests: true})
+	charges = db.NewTable[Charge]("probe_charges", db.Life{Noun: "charge", ExternalText: db.NoExternalText,
+		OnlyInTests: true})
 )
 
 // Operations lists the probe's operations.

@@ -25,8 +25,12 @@ type linesData struct {
 const relatedRows = 5
 
 // Related is a section with rows of a noun, and the address of the list that has
-// all of them.
+// all of them. It panics on a path that no noun has: the section would silently never
+// be there.
 func (v *Visit) Related(head, path string, in Fields, all url.Values, lead string) (*Section, error) {
+	if v.noun(path) == nil {
+		panic("desk: the section " + head + " shows rows of " + path + ", but no noun with this path was added")
+	}
 	in["limit"] = relatedRows
 	rows, page, err := v.Lines(path, in)
 	if err != nil || len(rows) == 0 && lead == "" {

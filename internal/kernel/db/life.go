@@ -72,6 +72,9 @@ type Life struct {
 	// BelongsWhere is the SQL condition under which a row belongs to the organization
 	// $1, for a table without organization_id. Without it nothing is exported.
 	BelongsWhere string
+
+	// OnlyInTests is for tables that a test creates: not every service of its process has them.
+	OnlyInTests bool
 }
 
 // EraseRule is a life.Erase. Its functions take a transaction of this package, which

@@ -228,12 +228,12 @@ func openConn(path string, pragmas []string) (*conn, error) {
 // parameterPattern matches = ANY($1) as a whole, and every other $1.
 var parameterPattern = regexp.MustCompile(`= ANY\((\$\d+)\)|(\$\d+)`)
 
-// sqliteText adapts the common SQL text. A bare $1 makes SQLite plan the statement
+// toSQLiteSQL adapts the common SQL text. A bare $1 makes SQLite plan the statement
 // again whenever the bound value changes; +$1 hides the value from the planner,
 // and the prepared statement stays. It is written ?1, because SQLite takes $1 for
 // a name and would number it by its first appearance. A list for ANY is bound as
 // JSON.
-func sqliteText(sql string) string {
+func toSQLiteSQL(sql string) string {
 	return parameterPattern.ReplaceAllStringFunc(sql, func(m string) string {
 		if strings.HasPrefix(m, "=") {
 			return "IN (SELECT value FROM json_each(+?" + m[len("= ANY($"):] + ")"
@@ -253,7 +253,7 @@ func (c *conn) prepareCached(sql string) (*sqlite.Stmt, error) {
 			delete(c.stmts, text)
 		}
 	}
-	st, trailing, err := c.PrepareTransient(sqliteText(sql))
+	st, trailing, err := c.PrepareTransient(toSQLiteSQL(sql))
 	if err != nil {
 		return nil, fmt.Errorf("db: prepare %q: %w", sql, err)
 	}

@@ -78,7 +78,7 @@ func NewTable[T any](name string, life Life) *Table[T] {
 	n := len(t.saveFields)
 	// The arguments of the WHERE follow those of the SET.
 	t.saveFields = append(t.saveFields, at["organization_id"], at["id"])
-	t.columns = strings.Join(columns, ", ")
+	t.columns, declaredColumns[name] = strings.Join(columns, ", "), columns
 	t.insertSQL = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") +
 		")"
 	const live = " AND deleted_at IS NULL"

@@ -54,7 +54,7 @@ type note struct {
 	DueAt     clock.Time  `db:"due_at"`
 }
 
-var noteTable = db.NewTable[note]("notes", db.Life{Noun: "note"})
+var noteTable = db.NewTable[note]("notes", db.Life{Noun: "note", OnlyInTests: true})
 
 // manyNotes is more than what a filter may name to be found by its own index.
 const manyNotes = 6000

@@ -246,8 +246,8 @@ func (w *writer) commitRequests(ran []*writeRequest) error {
 		case sqlite.ResultFull, sqlite.ResultBusy:
 			return err
 		}
-		// A failed sync may have lost what the kernel had already accepted, so
-		// nothing may be acknowledged after it.
+		// A failed sync may have lost what the operating system had already
+		// accepted, so nothing may be acknowledged after it.
 		w.failFatally(fmt.Errorf("db: commit: %w", err))
 		return err
 	}

@@ -82,8 +82,9 @@ type Caller struct {
 	Proposable Permissions
 
 	// Agent is the agent to whose limits the effects of the call count, even when an automation acts for it. Metered
-	// says that the Meter looks at them: the agent has limits, or is guarded. Guarded says that it has just read text
-	// from outside the organization, which may hold instructions.
+	// says that the Meter looks at them; it is true whenever there is an Agent. Guarded says that the agent's guard is
+	// on and that it, or the automation acting for it, has just read text from outside the organization, which may hold
+	// instructions.
 	Agent   id.ID
 	Metered bool
 	Guarded bool

@@ -53,19 +53,19 @@ func (c *Catalog) Add(groups ...[]*Op) *Catalog {
 	return c
 }
 
-// checkFields panics when create or update takes a field that the answer does not show, or update takes one that create
-// does not: somebody added the field in one place and forgot another, and a caller's value would be lost. It panics
-// also on an entry of Spec.FieldExceptions that is not needed.
+// checkFields panics when create or update takes a field that the answer does not show, or that the other one does not
+// take: somebody added the field in one place and forgot another, and a caller's value would be lost or could never be
+// changed. It panics also on an entry of Spec.FieldExceptions that is not needed.
 func (o *Op) checkFields(create *Op) {
 	if create == nil || !create.isVersioned || !o.isVersioned || !strings.HasSuffix(o.Name, ".update") {
 		return
 	}
 	for _, by := range []*Op{create, o} {
 		for _, p := range by.in.order {
-			isWhole := by.out.props[p.name] != nil && create.in.props[p.name] != nil
+			isWhole := by.out.props[p.name] != nil && create.in.props[p.name] != nil && o.in.props[p.name] != nil
 			if p.origin == originBody && isWhole == slices.Contains(by.FieldExceptions, p.name) {
 				panic("operation " + by.Name + " takes " + p.name +
-					": it belongs in create and in the answer, or in Exceptions")
+					": it belongs in create, in update and in the answer, or in FieldExceptions")
 			}
 		}
 	}

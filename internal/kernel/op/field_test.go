@@ -28,7 +28,8 @@ type pen struct {
 	penFields
 }
 
-var pens = db.NewTable[pen]("test_pens", db.Life{Noun: "test pen", ExternalText: db.NoExternalText})
+var pens = db.NewTable[pen]("test_pens", db.Life{Noun: "test pen", ExternalText: db.NoExternalText,
+	OnlyInTests: true})
 
 type penList struct{ op.Browse }
 
@@ -124,8 +125,8 @@ func TestAddedField(t *testing.T) {
 	}, app.Extra{Operations: penOperations(), Migrations: []fs.FS{penMigration}})
 }
 
-// A noun whose create forgot a field that update takes, or whose answer lacks it, is not
-// declared at all.
+// A noun whose create or update forgot a field that the other one takes, or whose answer lacks it, is not declared at
+// all.
 func TestForgottenField(t *testing.T) {
 	type forgetful struct {
 		Name string `json:"name"`
@@ -139,14 +140,23 @@ func TestForgottenField(t *testing.T) {
 		return nil, nil
 	}
 	update := func(context.Context, *op.Call, penUpdate) (*pen, error) { return nil, nil }
+	type forgetfulUpdate struct {
+		ID id.ID `path:"id"`
+		op.Changes[forgetful]
+	}
+	less := func(context.Context, *op.Call, forgetfulUpdate) (*pen, error) { return nil, nil }
 	post := op.Spec{Name: "forgetful.create", Route: "POST /v1/contacts", Summary: "Create."}
 	patch := op.Spec{Name: "forgetful.update", Route: "PATCH /v1/contacts/{id}", Summary: "Change."}
 	excused := patch
 	excused.FieldExceptions = []string{"nickname"}
+	fixed := post
+	fixed.FieldExceptions = []string{"nickname"}
 	for name, c := range map[string]struct {
 		operations []*op.Op
 		wants      string
 	}{
+		"in update":  {[]*op.Op{op.Write(post, whole), op.Write(patch, less)}, "forgetful.create takes nickname"},
+		"fixed":      {[]*op.Op{op.Write(fixed, whole), op.Write(patch, less)}, ""},
 		"in create":  {[]*op.Op{op.Write(post, create), op.Write(patch, update)}, "forgetful.update takes nickname"},
 		"in the row": {[]*op.Op{op.Write(post, whole), op.Write(patch, poor)}, "forgetful.update takes nickname"},
 		"needlessly": {[]*op.Op{op.Write(post, whole), op.Write(excused, update)}, "forgetful.update takes nickname"},
@@ -162,4 +172,18 @@ func TestForgottenField(t *testing.T) {
 			op.NewCatalog(c.operations)
 		})
 	}
+}
+
+// A field that callers set and that is no column would be answered once and never again.
+func TestUnstoredField(t *testing.T) {
+	type unstored struct {
+		Name string `json:"name" db:"-"`
+	}
+	defer func() {
+		if told := fmt.Sprint(recover()); !strings.Contains(told, `operation pens.create: name is tagged db:"-"`) {
+			t.Errorf("it said %s", told)
+		}
+	}()
+	op.Write(op.Spec{Name: "pens.create", Route: "POST /v1/contacts", Summary: "Create."},
+		func(context.Context, *op.Call, unstored) (*pen, error) { return nil, nil })
 }

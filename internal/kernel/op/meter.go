@@ -70,7 +70,7 @@ func (c *Call) AnnounceEvent(ctx context.Context, kind string, resource id.ID) e
 	})
 }
 
-// HasAnnounced reports whether the call has announced an event about the same row of the same kind, whatever its verb.
+// HasAnnounced reports whether the call has announced an event about the resource of e, whatever its verb.
 func (c *Call) HasAnnounced(e event.Event) bool {
 	for _, a := range c.announced {
 		if a.Resource == e.ResourceID && event.ResourceType(a.Type) == event.ResourceType(e.Type) {

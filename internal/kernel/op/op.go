@@ -63,7 +63,8 @@ type Spec struct {
 	AnyOfResources []string
 	MayFinishNow   bool // it answers 202 and works on later, or finishes at once and answers 200
 	Rehearses      bool // a Flow that calls nobody outside while Call.Rehearsing, and so can be rehearsed
-	// fields that only .create or only .update takes, or that the answer lacks, on purpose
+	// fields that only .create or only .update takes, like what never changes after creation, or that the answer
+	// lacks, on purpose
 	FieldExceptions []string
 
 	MediaType string // the media type of what a Bytes operation answers with; by default any
@@ -194,6 +195,7 @@ func newOperation(s Spec, sh shape, in, out reflect.Type) *Op {
 	o.requireExternalMark(out)
 	o.isVersioned = !o.isList && o.out != nil && o.out.props["updatedAt"] != nil
 	o.resolveOrigins()
+	o.requireStoredFields(in)
 	o.requireReferenceTags()
 	o.blankInput = reflect.New(in).Elem()
 	o.checkSpending()
@@ -321,6 +323,17 @@ func (o *Op) resolveOrigins() {
 	}
 	if o.hasBody && (o.Method == http.MethodGet || o.Method == http.MethodDelete) {
 		panic(o.Method + " takes no body")
+	}
+}
+
+// requireStoredFields panics on a field of the body that is tagged db:"-". The tag has a meaning only in a struct that
+// the row shares: the answer would show what the caller sent, and the database would not keep it.
+func (o *Op) requireStoredFields(in reflect.Type) {
+	for _, p := range o.in.order {
+		if p.origin == originBody && in.FieldByIndex(p.index).Tag.Get("db") == "-" {
+			panic(p.name + ` is tagged db:"-": callers set it, but it would not be stored. ` +
+				"Give it a column, or declare it in the input and in the row each")
+		}
 	}
 }
 

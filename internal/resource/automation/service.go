@@ -59,7 +59,7 @@ type StepCall struct {
 type Makers interface {
 	MakerAsCaller(ctx context.Context, org id.ID, kind op.ActorKind, maker id.ID) (*op.Caller, error)
 	// OnAccountOf has a caller act on an agent's account.
-	ActOnAgentAccount(ctx context.Context, c *op.Caller, agent id.ID) error
+	RestrictToAgent(ctx context.Context, c *op.Caller, agent id.ID) error
 }
 
 // Config is what automations need. All of it is required.

@@ -251,7 +251,7 @@ func (t *executionRun) stepCaller(ctx context.Context) (*op.Caller, error) {
 	maker.Permissions &= op.ParseCells(p.Allowed)
 	maker.External = maker.External || t.e.External
 	if t.e.AgentID != nil {
-		if err := t.service.makers.ActOnAgentAccount(ctx, &maker, *t.e.AgentID); err != nil {
+		if err := t.service.makers.RestrictToAgent(ctx, &maker, *t.e.AgentID); err != nil {
 			return nil, err
 		}
 	}

@@ -105,6 +105,7 @@ func contactOperations() []*op.Op {
 			Events: []string{"contact.created"},
 			Example: `{"firstName": "Ada", "lastName": "Lovelace", "emails": [{"email": "ada@example.com"}], ` +
 				`"phoneNumbers": [{"phoneNumber": "+442079460018"}]}`,
+			FieldExceptions: []string{"emails", "phoneNumbers", "addresses"}, // nouns of their own afterwards
 		}, createContact),
 		op.Read(op.Spec{
 			Name:    "contacts.get",

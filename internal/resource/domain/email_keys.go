@@ -52,9 +52,9 @@ func loadEmailRows(ctx context.Context, tx *db.Tx, org id.ID, apexes []id.ID) ([
 		WHERE organization_id = $1 AND domain_id = ANY($2)`, org, apexes)
 }
 
-// sealPlace is what a sealed key is bound to. The table's Life repeats it in
+// sealingPlace is what a sealed key is bound to. The table's Life repeats it in
 // SQL.
-func sealPlace(domain id.ID, selector string) string {
+func sealingPlace(domain id.ID, selector string) string {
 	return "domain_email/" + string(domain) + "/" + selector
 }
 
@@ -80,7 +80,7 @@ func (e *Email) ensureSigningKeys(ctx context.Context, org, domain id.ID, wanted
 		sealed, record := map[string][]byte{}, map[string]string{}
 		for _, k := range pair {
 			var err error
-			if sealed[k.Selector], err = e.seal.Seal(k.Private, sealPlace(domain, k.Selector)); err != nil {
+			if sealed[k.Selector], err = e.seal.Seal(k.Private, sealingPlace(domain, k.Selector)); err != nil {
 				return err
 			}
 			record[k.Selector] = k.Record
@@ -187,7 +187,7 @@ func (e *Email) LoadSigners(ctx context.Context, org id.ID, name string) ([]Sign
 		sealed   []byte
 	}{{dkimkey.Ed25519, row.Ed25519}, {dkimkey.RSA, row.RSA}} {
 		var signer crypto.Signer
-		plain, err := e.seal.Open(k.sealed, sealPlace(*row.DomainID, k.selector))
+		plain, err := e.seal.Open(k.sealed, sealingPlace(*row.DomainID, k.selector))
 		if err == nil {
 			signer, err = dkimkey.ParsePrivate(plain)
 		}

@@ -233,7 +233,8 @@ func (d *Domains) enqueueDueRenewals(ctx context.Context, tx *db.Tx, _ job.Job, 
 }
 
 // renewAutomatically orders and pays for the renewal of a domain without a request. If it dies after
-// the order is written, settleOrder goes on.
+// the order is written, settleOrder finds out whether the card was charged: then the order is
+// queued, otherwise it ends.
 func (d *Domains) renewAutomatically(ctx context.Context, j job.Job, a domainArgs) (job.Outcome, error) {
 	v, err := d.readDomain(ctx, a.Organization, a.Domain)
 	if fault.IsKind(err, fault.NotFound) {

@@ -175,7 +175,7 @@ func (d *Domains) takeNamesBelow(ctx context.Context, tx *db.Tx, org id.ID, name
 func (d *Domains) unverifyDomain(ctx context.Context, tx *db.Tx, v *Domain, n Notice) error {
 	now, first := d.cfg.Clock.Now(), v.Status != StatusPending
 	status, event := StatusPending, "domain.unverified"
-	if v.Registrar != nil { // it cannot be proven again, only deleted
+	if v.Registrar != nil { // registered here: there is no proof to repeat, so it can only be deleted
 		status, event = StatusTransferred, "domain.transferred"
 	}
 	_, err := db.Exec(ctx, tx, `

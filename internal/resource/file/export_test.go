@@ -7,9 +7,9 @@ import (
 
 // AliveEvery makes uploads renew their claim more often, for one test.
 func AliveEvery(t testing.TB, every time.Duration) {
-	before := renewClaimEvery
-	renewClaimEvery = every
-	t.Cleanup(func() { renewClaimEvery = before })
+	before := postponeRemovalEvery
+	postponeRemovalEvery = every
+	t.Cleanup(func() { postponeRemovalEvery = before })
 }
 
 // MeasureAlways makes every measurement stale at once.

@@ -111,8 +111,8 @@ func New(c Config) *Store {
 // treated as abandoned.
 const uploadClaimTime = 24 * time.Hour
 
-// renewClaimEvery is how often an upload that makes progress renews its claim.
-var renewClaimEvery = time.Hour
+// postponeRemovalEvery is how often an upload that makes progress postpones the removal of its bytes.
+var postponeRemovalEvery = time.Hour
 
 // Saved is bytes that are stored but not yet a file.
 type Saved struct {
@@ -145,9 +145,9 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	if err != nil {
 		return nil, err
 	}
-	m := &uploadMeter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, renewedAt: s.clock.Now(),
-		renewClaim: func() error { return v.renewClaim(ctx) },
-		reserve:    func(n int64) error { return v.reserveBytes(ctx, n) }}
+	m := &uploadMeter{r: r, sum: sha256.New(), max: s.config.MaxBytes, clock: s.clock, postponedAt: s.clock.Now(),
+		postponeRemoval: func() error { return v.postponeRemoval(ctx) },
+		reserve:         func(n int64) error { return v.reserveBytes(ctx, n) }}
 	err = s.blobs.Put(ctx, v.key, m)
 	if m.err != nil {
 		err = m.err
@@ -163,9 +163,9 @@ func (s *Store) Save(ctx context.Context, org id.ID, name string, r io.Reader) (
 	return v, nil
 }
 
-// renewClaim postpones the removal of an unfinished upload's bytes. It fails if
+// postponeRemoval postpones the removal of an unfinished upload's bytes. It fails if
 // the sweep has claimed them already.
-func (v *Saved) renewClaim(ctx context.Context) error {
+func (v *Saved) postponeRemoval(ctx context.Context) error {
 	n := int64(0)
 	err := v.store.db.Write(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		n, err = db.Exec(ctx, tx, `
@@ -176,8 +176,8 @@ func (v *Saved) renewClaim(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		v.store.log.WarnContext(ctx, "an unfinished upload could not renew its claim", "err", err)
-		return nil // the claim lasts for a day, so later attempts may still renew it
+		v.store.log.WarnContext(ctx, "the removal of an unfinished upload could not be postponed", "err", err)
+		return nil // the bytes stay for a day, so a later attempt may still succeed
 	}
 	if n == 0 {
 		return uploadStalledFault()
@@ -342,8 +342,8 @@ func (c *blobContent) Close() error {
 const sniffedBytes = 512 // as much as http.DetectContentType reads
 
 // uploadMeter passes the bytes of an upload through and measures them: size, hash and
-// beginning. It also reserves storage for them, and keeps the upload's claim
-// alive.
+// beginning. It also reserves storage for them, and postpones the removal of its
+// bytes.
 type uploadMeter struct {
 	r    io.Reader
 	sum  hash.Hash
@@ -352,19 +352,19 @@ type uploadMeter struct {
 	max  int64
 	err  error // the reader's error, which a store may wrap beyond recognition
 
-	clock      *clock.Clock
-	renewClaim func() error
-	renewedAt  clock.Time // when the claim was last renewed
-	reserve    func(n int64) error
+	clock           *clock.Clock
+	postponeRemoval func() error
+	postponedAt     clock.Time // when the removal was last postponed
+	reserve         func(n int64) error
 }
 
 // Read passes bytes on once they are counted and reserved. On a refusal it passes
 // none.
 func (m *uploadMeter) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
-	if now := m.clock.Now(); err == nil && now.Sub(m.renewedAt) >= renewClaimEvery {
-		m.renewedAt = now
-		if err = m.renewClaim(); err != nil {
+	if now := m.clock.Now(); err == nil && now.Sub(m.postponedAt) >= postponeRemovalEvery {
+		m.postponedAt = now
+		if err = m.postponeRemoval(); err != nil {
 			n = 0
 		}
 	}

@@ -135,7 +135,8 @@ const maxAddressesInText = 10
 
 // leakReason says why a mail must not leave; empty for one that may. Its recipients must be
 // addresses that the organization has written to, those of the invoice's customer, or, if the
-// agent read about nobody else, those in the same conversation. It may carry no files but an
+// agent read about nobody else, those who have sent mail in the same conversation; whoever was
+// only copied in there does not count. It may carry no files but an
 // invoice, and few addresses in its text.
 func (m *mailContent) leakReason(ctx context.Context, c *op.Call, invoiceMail bool) (string, error) {
 	own, err := m.loadOwnAddresses(ctx, c)

@@ -129,6 +129,7 @@ func invoiceOperations() []*op.Op {
 				"notes": "Thank you.",
 				"lineItems": [{"description": "Repair of an engine", "quantity": "2.5", "unitAmountCents": 12000,
 					"taxRate": "20", "taxName": "VAT"}]}`,
+			FieldExceptions: []string{"businessId"}, // it never changes
 		}, createInvoice),
 		op.Read(op.Spec{
 			Name:    "invoices.get",
@@ -277,9 +278,9 @@ type invoiceFields struct {
 	Data               op.Optional[db.JSON]    `json:"data" kinds:"object" doc:"anything to keep with the invoice"`
 }
 
-// checkAmounts checks the discount and each line by itself, and computes the amounts of the lines.
+// prepareAmounts checks the discount and each line by itself, and computes the amounts of the lines.
 // computeTotals adds them up.
-func (in *invoiceFields) checkAmounts(lines []lineItemFields) error {
+func (in *invoiceFields) prepareAmounts(lines []lineItemFields) error {
 	if p := in.DiscountPercent.PtrOrNil(); p != nil {
 		discount, ok := parsePercent(*p)
 		if !ok {
@@ -365,7 +366,7 @@ type invoiceCreate struct {
 
 // Prepare prices the lines.
 func (in *invoiceCreate) Prepare(context.Context, *op.Call) error {
-	return in.checkAmounts(in.LineItems)
+	return in.prepareAmounts(in.LineItems)
 }
 
 // createInvoice drafts an invoice: made out to the customer, in the business's currency, with
@@ -476,7 +477,7 @@ type invoiceUpdate struct {
 
 // Prepare prices the lines.
 func (in *invoiceUpdate) Prepare(context.Context, *op.Call) error {
-	return in.checkAmounts(in.LineItems.Value)
+	return in.prepareAmounts(in.LineItems.Value)
 }
 
 func updateInvoice(ctx context.Context, c *op.Call, in invoiceUpdate) (*Invoice, error) {

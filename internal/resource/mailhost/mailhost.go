@@ -92,7 +92,7 @@ func (s *Service) SenderName(name *string) *string {
 }
 
 // MaySendFrom reports whether an address is on an active domain of the
-// organization, or the default one.
+// organization, or is the service's default address.
 func (s *Service) MaySendFrom(ctx context.Context, tx *db.Tx, org id.ID, address string) (bool, error) {
 	sends, _, err := s.email.CanSendFrom(ctx, tx, org, DomainOf(address))
 	return sends || s.IsDefault(address), err

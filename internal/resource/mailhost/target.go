@@ -66,7 +66,9 @@ func (s *Service) FindTarget(ctx context.Context, tx *db.Tx, address string) (Ta
 		return s.findOwnTarget(ctx, tx, local)
 	}
 	// Every address of an organization's domain belongs to the organization. A
-	// domain that only sends is hosted, and nobody has an address there.
+	// domain whose purpose is only to send is hosted, and nobody has an address
+	// there. One with hosted email in the mode sending has its mail elsewhere, and
+	// so is not hosted here.
 	org, receives, err := s.email.FindReceiver(ctx, tx, name)
 	switch {
 	case err != nil:

@@ -11,20 +11,20 @@ import (
 // NeverWrittenTo lists those of the addresses that the organization has never
 // sent a message to.
 func NeverWrittenTo(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
-	return listWithoutRecipient(ctx, tx, org, addresses, "")
+	return addressesWithoutRecipientRow(ctx, tx, org, addresses, "")
 }
 
 // NeverWrittenToByInsiders also lists those who only got messages that are marked
 // external, which means that outsiders' text had a part in them: one answer that
 // a stranger's mail provoked does not make the stranger a known recipient.
 func NeverWrittenToByInsiders(ctx context.Context, tx *db.Tx, org id.ID, addresses []string) ([]string, error) {
-	return listWithoutRecipient(ctx, tx, org, addresses, ` AND EXISTS (SELECT 1 FROM messages m
+	return addressesWithoutRecipientRow(ctx, tx, org, addresses, ` AND EXISTS (SELECT 1 FROM messages m
 		WHERE m.organization_id = $1 AND m.id = message_recipients.message_id AND NOT m.external)`)
 }
 
-// listWithoutRecipient lists the addresses without a row in message_recipients. only is a
+// addressesWithoutRecipientRow lists the addresses without a row in message_recipients. only is a
 // further condition on that row, in SQL.
-func listWithoutRecipient(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only string) ([]string,
+func addressesWithoutRecipientRow(ctx context.Context, tx *db.Tx, org id.ID, addresses []string, only string) ([]string,
 	error) {
 	folded := make([]string, len(addresses))
 	for i, a := range addresses {

@@ -80,9 +80,10 @@ func (l *Links) Operations() []*op.Op {
 			Summary: "Record whether an address wants marketing mail.",
 			Description: "For an import, optedInAt and optedOutAt say when it happened; otherwise it is now. " +
 				"Addresses are compared ignoring case.",
-			Errors:  []*fault.Kind{Exists},
-			Events:  []string{"email_opt_in.created"},
-			Example: `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`,
+			Errors:          []*fault.Kind{Exists},
+			Events:          []string{"email_opt_in.created"},
+			Example:         `{"email": "ada@example.com", "status": "opted_in", "source": "Web shop"}`,
+			FieldExceptions: []string{"optedInAt", "optedOutAt"}, // afterwards a change of status sets them
 		}, l.createOptIn),
 		op.GetRow(op.Spec{Name: "email_opt_ins.get"}, optIns),
 		op.Write(op.Spec{

@@ -80,6 +80,7 @@ func definitionOperations() []*op.Op {
 			Events:      []string{"property_definition.created"},
 			Example: `{"objectType": "customer", "key": "tier", "name": "Tier", "valueType": "select", "options": ` +
 				`["gold", "silver"]}`,
+			FieldExceptions: []string{"objectType", "key", "valueType"}, // they never change
 		}, createDefinition),
 		op.GetRow(op.Spec{Name: "property_definitions.get", Resource: "properties"}, definitions),
 		op.Write(op.Spec{

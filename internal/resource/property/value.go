@@ -116,8 +116,9 @@ func (o objectKind) operations() []*op.Op {
 		"suggestion. Use value to replace a confirmed value, which gets a new id. With both, status comes first, and " +
 		"both happen or neither."
 	update.Errors = []*fault.Kind{TransitionInvalid, NotConfirmed, Conflict}
-	// The input has one field, value; the answer has a field for each type instead.
-	create.FieldExceptions, update.FieldExceptions = []string{"value"}, []string{"value"}
+	// The input has one field, value; the answer has a field for each type instead. The others never change.
+	create.FieldExceptions = []string{"value", "definitionId", "sources"}
+	update.FieldExceptions = []string{"value"}
 	return []*op.Op{
 		op.Read(o.operationSpec("list", "GET "+all, "List the property values of a "+o.kind+", newest first.",
 			`, "status": ["confirmed"]`), o.listValues),

@@ -220,7 +220,7 @@ func (s *Service) keepAnswer(v *Proposal, i int, a op.Answer, now clock.Time) er
 	return nil
 }
 
-func sealPlace(v *Proposal) string { return "proposals/" + string(v.ID) }
+func sealingPlace(v *Proposal) string { return "proposals/" + string(v.ID) }
 
 // unsealSecrets opens the answers that are sealed, by the number of their step.
 func (s *Service) unsealSecrets(v *Proposal) (map[string]jsontext.Value, error) {
@@ -228,7 +228,7 @@ func (s *Service) unsealSecrets(v *Proposal) (map[string]jsontext.Value, error) 
 	if v.Secrets == nil {
 		return all, nil
 	}
-	text, err := s.cfg.Seal.Open(v.Secrets, sealPlace(v))
+	text, err := s.cfg.Seal.Open(v.Secrets, sealingPlace(v))
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (s *Service) addSecretResult(v *Proposal, i int, data jsontext.Value) error
 	if err != nil {
 		return err
 	}
-	v.Secrets, err = s.cfg.Seal.Seal(text, sealPlace(v))
+	v.Secrets, err = s.cfg.Seal.Seal(text, sealingPlace(v))
 	return err
 }
 

@@ -83,7 +83,7 @@ func (s *Service) createProposal(ctx context.Context, c *op.Call, in proposalCre
 		return nil, err
 	}
 	if err := s.showEffects(ctx, callingActor(c), v); err != nil {
-		return nil, planRefusal(err, len(v.Steps))
+		return nil, stepRefusalFault(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
 		if in.ReplacesID != nil {
@@ -194,7 +194,7 @@ func (s *Service) permitSteps(c *op.Caller, d op.Door, v *Proposal) error {
 	for i := range v.Steps {
 		o := s.cfg.Catalog.Named(v.Steps[i].Operation)
 		if err := o.PermitCaller(full, d); err != nil {
-			return planRefusal(&op.StepError{Step: i, Err: err}, len(v.Steps))
+			return stepRefusalFault(&op.StepError{Step: i, Err: err}, len(v.Steps))
 		}
 		if d != op.AdminDoor && d != op.SystemDoor && !o.NeedsNoProposal(c, v.Steps[i].Input) {
 			v.requireApproval("ask", "The agent may not do this alone.")
@@ -225,10 +225,11 @@ func nameStep(i, n int, err error) error {
 	return &named
 }
 
-// planRefusal turns the refusal of a step into the answer to a plan. An invalid
-// input or a missing permission keeps its own code; any other refusal becomes
+// stepRefusalFault turns the refusal of a step into the answer to a plan. Input that is
+// invalid or cannot be read, a missing permission, a rate limit, too many effects and
+// every failure of the service (5xx) keep their own code; any other refusal becomes
 // StepRefused, with the step's code in the details.
-func planRefusal(err error, n int) error {
+func stepRefusalFault(err error, n int) error {
 	var step *op.StepError
 	var f *fault.Fault
 	if !errors.As(err, &step) || !errors.As(step.Err, &f) {
@@ -394,7 +395,7 @@ func (s *Service) rehearseCall(ctx context.Context, a *agentCall, because, text 
 	err = s.showEffects(ctx, actor{a.Caller, op.AgentDoor, a.ID}, v)
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Kind == withheldRefusal {
-		return nil, planRefusal(err, 1)
+		return nil, stepRefusalFault(err, 1)
 	}
 	return v, nameFailedStep(err, 1)
 }

@@ -28,7 +28,7 @@ func (s *Service) refreshProposal(ctx context.Context, c *op.Call, in proposalRe
 	}
 	who.requestID = c.RequestID
 	if err := s.showEffects(ctx, who, v); err != nil {
-		return nil, planRefusal(err, len(v.Steps))
+		return nil, stepRefusalFault(err, len(v.Steps))
 	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
 		p, err := proposals.Lock(ctx, c.Tx, c.Org, v.ID)

@@ -39,7 +39,8 @@ var (
 	}
 )
 
-// Catalog knows which events exist. NoEvent is the issue to show for a type that does not.
+// Catalog knows which events exist. UnknownEventText is the issue to show for a type that does
+// not.
 type Catalog interface {
 	HasEventType(eventType string) bool
 	UnknownEventText(eventType string) string

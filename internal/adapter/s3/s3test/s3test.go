@@ -36,8 +36,8 @@ func newClient(c s3.Config) *sdk.Client {
 		Credentials: aws.NewCredentialsCache(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, ""))})
 }
 
-// CountUploads counts the multipart uploads of a key that have begun and not ended.
-func CountUploads(t testing.TB, c s3.Config, key string) int {
+// CountUnfinishedUploads counts the multipart uploads of a key that have begun and not ended.
+func CountUnfinishedUploads(t testing.TB, c s3.Config, key string) int {
 	t.Helper()
 	out, err := newClient(c).ListMultipartUploads(t.Context(),
 		&sdk.ListMultipartUploadsInput{Bucket: &c.Bucket, Prefix: &key})
