@@ -485,6 +485,11 @@ addEventListener("keydown", (event) => {
   const field = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
   if (field) {
     if (event.key === "Escape") { const cancel = field.form && $("[data-cancel]", field.form); if (cancel) { event.preventDefault(); cancel.click(); } else field.blur(); }
+    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && field.matches("form.write input:not([type=submit])")) { // a mail is sent by its button
+      event.preventDefault();
+      const all = $$("input:not([type=hidden]), textarea", field.form).filter((f) => f.offsetParent);
+      all[all.indexOf(field) + 1]?.focus();
+    }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && field.form) { event.preventDefault(); field.form.requestSubmit($("button.main", field.form)); }
     return;
   }

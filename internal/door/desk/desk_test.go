@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -454,5 +456,40 @@ func TestFileStory(t *testing.T) {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
 		b.get(at).at(at, "1 download")
+	})
+}
+
+// Two people change one fact: the second sees what the first has written, and chooses.
+func TestChangedMeanwhile(t *testing.T) {
+	apptest.EachEngine(t, func(t *testing.T, a *apptest.App) {
+		b, other := owner(t, a), member(t, a)
+		at := b.post("/contacts/new", "firstName", "Ada", "jobTitle", "Poet").at("/contacts/").where()
+		before := b.get(at + "?edit=jobTitle").find(`name="was" value="([^"]*)"`)
+		other.post(at+"/edit", "field", "jobTitle", "was", before, "jobTitle", "Countess").at(at, "Saved.")
+		// another field does not matter
+		b.post(at+"/edit", "field", "lastName", "was", "", "lastName", "Lovelace").at(at, "Saved.")
+		p := b.post(at+"/edit", "field", "jobTitle", "was", before, "jobTitle", "Analyst").refused(409,
+			"changed this to “Countess” while you were writing")
+		if p.find(`name="jobTitle" type="text" value="([^"]*)"`) != "Analyst" {
+			t.Error("what was typed is gone")
+		}
+		b.post(at+"/edit", "field", "jobTitle", "was", p.find(`name="was" value="([^"]*)"`), "jobTitle",
+			"Analyst").at(at, "Saved.", "Analyst")
+		// both wrote the same
+		other.post(at+"/edit", "field", "jobTitle", "was", before, "jobTitle", "Analyst").at(at, "Saved.")
+		var wait sync.WaitGroup
+		var saved atomic.Int32
+		for i := range 6 {
+			wait.Go(func() {
+				p := b.post(at+"/edit", "field", "jobTitle", "was", "Analyst", "jobTitle", "Role "+strconv.Itoa(i))
+				if p.Status == 200 {
+					saved.Add(1)
+				}
+			})
+		}
+		wait.Wait()
+		if saved.Load() != 1 {
+			t.Errorf("%d of six were saved", saved.Load())
+		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/draft"
 
@@ -55,7 +56,7 @@ func readDraft(v *Visit) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(map[string]any{"fields": fields, "saved": v.When(d.SavedAt).Exact})
+	text, err := json.Marshal(map[string]any{"fields": fields, "saved": v.savedWords(d.SavedAt)})
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,18 @@ func readDraft(v *Visit) error {
 	v.W.Header().Set("Content-Type", "application/json")
 	v.W.Write(text) //nolint:errcheck // the visitor is gone
 	return nil
+}
+
+// savedWords says when a draft was kept: "at 9:12 AM", "on Nov 12".
+func (v *Visit) savedWords(at clock.Time) string {
+	text := v.When(at).Text
+	switch {
+	case at.Std().In(v.Zone()).YearDay() == v.Now().Std().In(v.Zone()).YearDay():
+		return "at " + text
+	case text == "yesterday":
+		return text
+	}
+	return "on " + text
 }
 
 func discardDraft(v *Visit) error {

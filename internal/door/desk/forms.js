@@ -104,7 +104,7 @@ async function restore(form) {
   const said = document.createElement("p");
   said.className = "note draft-note";
   said.setAttribute("role", "status");
-  said.append("What you typed on " + saved + " is back. ");
+  said.append("What you typed " + saved + " is back. ");
   const away = Object.assign(document.createElement("button"), { type: "button", className: "btn slim", textContent: "Discard" });
   away.addEventListener("click", async () => {
     await fetch("/draft/discard", { method: "POST", body: new URLSearchParams({ place: placeOf(form) }) });

@@ -10,6 +10,8 @@ import (
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/eventlog"
 
 	"github.com/go-json-experiment/json"
 )
@@ -52,8 +54,9 @@ type composeData struct {
 
 // object is a row with its JSON, which has the values of fields by name.
 type object[T Row] struct {
-	row T
-	raw map[string]any
+	row     T
+	raw     map[string]any
+	version string // of what was read, for a change of just that
 }
 
 func (n *Noun[T]) get(v *Visit) (*object[T], error) {
@@ -65,7 +68,7 @@ func (n *Noun[T]) get(v *Visit) (*object[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	var o object[T]
+	o := object[T]{version: v.Catalog.Named(n.ops() + ".get").Version(body)}
 	if err := json.Unmarshal(body, &struct {
 		Data *T `json:"data"`
 	}{&o.row}); err != nil {
@@ -336,7 +339,7 @@ func (n *Noun[T]) factForm(v *Visit, o *object[T], f Field, d *objectData, t *ty
 		}
 	}
 	form := &Form{To: d.Path + "/edit", Back: d.Path, Button: "Save", Fields: []Input{in},
-		Hidden: map[string]string{"field": f.Field, "back": d.Back}}
+		Hidden: map[string]string{"field": f.Field, "back": d.Back, valueBefore: value}}
 	if t != nil {
 		form.Fill(t.posted, t.whole, t.wrong)
 	}
@@ -411,15 +414,71 @@ func (n *Noun[T]) edit(v *Visit) error {
 		return n.objectPage(v, http.StatusBadRequest, o, &typedIn{at: name, posted: posted, wrong: wrong})
 	}
 	ref := o.row.RowID()
-	in["id"] = ref
-	if err := v.Do(n.ops()+".update", in, nil); err != nil {
+	to := v.Back("/" + n.Path + "/" + string(ref))
+	if now := inputValue(v, f, o.raw[name]); posted.Has(valueBefore) && posted.Get(valueBefore) != now {
+		return n.changedMeanwhile(v, o, f, in[name])
+	}
+	err = v.doToVersion(n.ops()+".update", ref, o.version, in)
+	if fault.IsKind(err, fault.VersionMismatch) { // somebody was quicker: look at what they made of it
+		return n.edit(v)
+	}
+	if err != nil {
 		whole, fields, status, err := Refused(err)
 		if err != nil {
 			return err
 		}
 		return n.objectPage(v, status, o, &typedIn{at: name, posted: posted, whole: whole, wrong: fields})
 	}
-	return v.DoneWith(v.Back("/"+n.Path+"/"+string(ref)), "saved", ref)
+	return v.DoneWith(to, "saved", ref)
+}
+
+// valueBefore is the field of a form with what the fact was when the form was opened.
+const valueBefore = "was"
+
+// changedMeanwhile shows what somebody else has written into the fact that the visitor
+// was changing. To save once more is to choose one's own.
+func (n *Noun[T]) changedMeanwhile(v *Visit, o *object[T], f Field, typed any) error {
+	ref := o.row.RowID()
+	if inputValue(v, f, jsonValue(typed)) == inputValue(v, f, o.raw[f.Field]) { // both wrote the same
+		return v.Done(v.Back("/"+n.Path+"/"+string(ref)), "saved", nil)
+	}
+	who := "Somebody"
+	if rows, _, err := List[eventlog.Event](v, "events.list", Fields{"resourceId": ref, "limit": 1}); err == nil &&
+		len(rows) > 0 {
+		if name := v.Actor(rows[0].ActorKind, rows[0].ActorID).Name; name != "" {
+			who = name
+		}
+	}
+	cell := n.factCell(v, o, f)
+	if err := v.resolve([]*Cell{&cell}); err != nil {
+		return err
+	}
+	now := cmp.Or(cell.Text, strings.Join(cell.Tags, ", "), "nothing")
+	return n.objectPage(v, http.StatusConflict, o, &typedIn{at: f.Field, posted: v.R.PostForm, whole: who +
+		" changed this to “" + now + "” while you were writing. Save to put yours in its place, or cancel to keep theirs."})
+}
+
+// jsonValue is a value as it looks when it was read from JSON.
+func jsonValue(value any) (out any) {
+	if text, err := json.Marshal(value); err != nil || json.Unmarshal(text, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// doToVersion changes an object only if it is still as it was read. What has no version
+// is changed as it is.
+func (v *Visit) doToVersion(operation string, ref id.ID, version string, input Fields) error {
+	o := v.Catalog.Named(operation)
+	input["id"] = ref
+	if version == "" || !o.TakesIfMatch() {
+		return v.Do(operation, input, nil)
+	}
+	key := v.onceKey()
+	_, err := v.doOnce(o, op.Request{Caller: v.Caller, Door: op.ConsoleDoor, ID: v.ID, Path: []string{string(ref)},
+		IfMatch: `"` + version + `"`, Key: key, HasKey: key != "",
+		Body: func() ([]byte, error) { return json.Marshal(input) }})
+	return err
 }
 
 // DoneWith says what was done to an object, and offers to undo it.
