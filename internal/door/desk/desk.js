@@ -125,7 +125,7 @@ async function go(url, options = {}, how = "page") {
       return;
     }
     if (!show(text, res.redirected || !options.method ? res.url : location.href, stays ? "same" : "page")) return;
-    if (how === "back") { /* the address is already right */ }
+    if (how === "back" || $("[data-back]")) { /* the address is already right */ }
     else if (how === "same") history.replaceState(history.state, "", to);
     else if (to.href !== location.href) history.pushState({}, "", to);
     if (!stays && how !== "back") {
