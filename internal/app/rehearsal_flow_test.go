@@ -39,8 +39,8 @@ func booksOf(t *testing.T, a *apptest.App) (b books) {
 	return b
 }
 
-// patience is how long a person thinks about a proposal: longer than the few seconds that a comparison forgives, so that
-// a time which is derived from the moment of the call, and not recognized as such, makes the proposal stale.
+// patience is how long a person thinks about a proposal: longer than the few seconds that a comparison forgives, so
+// that a time which is derived from the moment of the call, and not recognized as such, makes the proposal stale.
 const patience = 2 * time.Minute
 
 // waitingClock is a clock, and what lets the time of patience pass on it.

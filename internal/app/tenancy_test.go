@@ -315,7 +315,8 @@ func TestForeignReferenceIsMissing(t *testing.T) {
 				continue
 			}
 			for _, r := range o.ReferenceFields() {
-				c := cmp.Or(namedIn[o.Name+" "+r.Field], namedIn[r.Field], collection(strings.TrimSuffix(r.Field, "Id")))
+				c := cmp.Or(namedIn[o.Name+" "+r.Field], namedIn[r.Field],
+					collection(strings.TrimSuffix(r.Field, "Id")))
 				path, ok := fill(t, o, func(c string) (id.ID, bool) {
 					switch {
 					case o.MayCreate: // what the path names need not be there

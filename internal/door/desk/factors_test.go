@@ -125,7 +125,8 @@ func TestSessionsInPages(t *testing.T) {
 		const safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1"
 		other.do(http.MethodPost, "/sign-in", form, "User-Agent", safari).at("/")
 		p := b.get("/settings/sign-in").at("/settings/sign-in", "Safari on iPhone", "this one", "127.0.0.1")
-		end := p.find(`action="(/settings/sign-in/sessions/[^"]*/end)"><input[^>]*><button[^>]*>End<span[^>]*> the session of S`)
+		end := p.find(`action="(/settings/sign-in/sessions/[^"]*/end)"><input[^>]*><button[^>]*>End<span[^>]*>` +
+			` the session of S`)
 		b.post(end).at("/settings/sign-in", "Ended.").hasNot("Safari on iPhone")
 		other.get("/").at("/sign-in")
 		third.get("/").at("/")

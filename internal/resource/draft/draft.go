@@ -68,7 +68,8 @@ type draftInput struct {
 // saveDraft keeps a draft in place of the one before.
 func saveDraft(ctx context.Context, c *op.Call, in draftInput) (op.Nothing, error) {
 	_, err := db.Exec(ctx, c.Tx, `
-		INSERT INTO drafts (organization_id, created_at, user_id, place, fields, saved_at) VALUES ($1, $2, $3, $4, $5, $2)
+		INSERT INTO drafts (organization_id, created_at, user_id, place, fields, saved_at)
+		VALUES ($1, $2, $3, $4, $5, $2)
 		ON CONFLICT (organization_id, user_id, place) DO UPDATE
 		SET fields = excluded.fields, saved_at = excluded.saved_at, created_at = excluded.created_at`,
 		c.Org, c.Now, c.Caller.User, in.Place, in.Fields)
@@ -77,7 +78,8 @@ func saveDraft(ctx context.Context, c *op.Call, in draftInput) (op.Nothing, erro
 	}
 	_, err = db.Exec(ctx, c.Tx, `
 		DELETE FROM drafts WHERE organization_id = $1 AND user_id = $2 AND seq NOT IN
-			(SELECT seq FROM drafts WHERE organization_id = $1 AND user_id = $2 ORDER BY saved_at DESC, seq DESC LIMIT $3)`,
+			(SELECT seq FROM drafts WHERE organization_id = $1 AND user_id = $2
+			ORDER BY saved_at DESC, seq DESC LIMIT $3)`,
 		c.Org, c.Caller.User, mostDrafts)
 	return op.Nothing{}, err
 }
