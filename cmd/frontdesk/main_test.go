@@ -62,7 +62,7 @@ func TestAdmin(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		data := t.TempDir()
 		base := []string{"--data", data}
-		if o := dbtest.Options(t, e, migrations.FS); o.URL != "" {
+		if o := dbtest.CreateOptions(t, e, migrations.FS); o.URL != "" {
 			base = append(base, "--database-url", o.URL)
 		}
 		for _, beside := range []bool{false, true} {

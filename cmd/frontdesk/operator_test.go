@@ -23,7 +23,7 @@ func settings(t *testing.T, e db.Engine) (data string, base []string) {
 	data = filepath.Join(t.TempDir(), "data")
 	base = []string{"--data", data}
 	if e == db.Postgres {
-		base = append(base, "--database-url", dbtest.Options(t, e).URL)
+		base = append(base, "--database-url", dbtest.CreateOptions(t, e).URL)
 	}
 	return data, base
 }
@@ -183,7 +183,7 @@ func TestDoctor(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "data")
 		base := []string{"--data", data, "--listen", listentest.FreeAddress(t), "--mcp-listen", "127.0.0.1:0",
 			"--dns-listen", "127.0.0.1:0", "--smtp-listen", "127.0.0.1:0"}
-		if o := dbtest.Options(t, e, migrations.FS); o.URL != "" {
+		if o := dbtest.CreateOptions(t, e, migrations.FS); o.URL != "" {
 			base = append(base, "--database-url", o.URL)
 		}
 		c := cli{t, base}

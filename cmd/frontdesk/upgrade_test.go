@@ -178,7 +178,7 @@ func TestUpgrade(t *testing.T) {
 		path := asOf(t, demo, old)
 		dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 			base := []string{"--data", t.TempDir()}
-			o := dbtest.Options(t, e, old)
+			o := dbtest.CreateOptions(t, e, old)
 			if e == db.SQLite {
 				o.Path = filepath.Join(base[1], "frontdesk.db")
 			} else {

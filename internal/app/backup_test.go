@@ -116,7 +116,7 @@ func TestBackupUnderLoad(t *testing.T) {
 		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
 			s := apptest.Settings(t, to)
 			if to == db.Postgres { // an empty database, not a migrated one
-				s.DatabaseURL = dbtest.Options(t, to).URL
+				s.DatabaseURL = dbtest.CreateOptions(t, to).URL
 			}
 			o := app.DatabaseOptions(s)
 			if _, err := backup.Restore(t.Context(), o, path, nil, nil); err != nil {

@@ -63,7 +63,7 @@ func TestDoctorMissesBytes(t *testing.T) {
 // the schema is told so before the first start.
 func TestDoctorEmptyPostgres(t *testing.T) {
 	s := apptest.Settings(t, db.SQLite)
-	s.DatabaseURL = dbtest.DirectURL(t, dbtest.Options(t, db.Postgres).URL)
+	s.DatabaseURL = dbtest.DirectURL(t, dbtest.CreateOptions(t, db.Postgres).URL)
 	if f := finding(t, s, "schema"); f.Status != "ok" || f.Remedy != "" {
 		t.Errorf("%+v", f)
 	}

@@ -31,7 +31,7 @@ func TestSearchTextsAfterUpgrade(t *testing.T) {
 		}
 	}
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e, before)
+		o := dbtest.CreateOptions(t, e, before)
 		org := id.New()
 		within(t, o, func(ctx context.Context, tx *db.Tx) error {
 			if _, err := db.Exec(ctx, tx, `
@@ -70,7 +70,7 @@ func TestSearchTextsAfterUpgrade(t *testing.T) {
 			}
 			return err
 		})
-		within(t, dbtest.Options(t, e, migrations.FS), func(ctx context.Context, tx *db.Tx) error {
+		within(t, dbtest.CreateOptions(t, e, migrations.FS), func(ctx context.Context, tx *db.Tx) error {
 			left, err := db.QueryOne[int](ctx, tx, "SELECT count(*) FROM search_refolds")
 			if left > 0 {
 				t.Errorf("a new database has %d to fold", left)

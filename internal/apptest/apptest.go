@@ -130,7 +130,7 @@ func Settings(t testing.TB, e db.Engine, extra ...app.Extra) config.Settings {
 	for _, x := range extra {
 		folders = append(folders, x.Migrations...)
 	}
-	o := dbtest.Options(t, e, folders...)
+	o := dbtest.CreateOptions(t, e, folders...)
 	s.DatabaseURL = o.URL
 	s.Data = filepath.Join(t.TempDir(), "data")
 	if err := s.FillAndValidate(false); err != nil {

@@ -27,9 +27,9 @@ type IdentityProvider struct {
 	Claims map[string]any
 	// UserInfo is what its userinfo endpoint adds.
 	UserInfo map[string]any
-	// Meta changes the discovery document, Redirect the parameters that the browser
-	// brings back, Lie the claims of an ID token, and Token replaces the token
-	// itself. Nil changes nothing.
+	// ChangeDiscovery changes the discovery document, ChangeRedirect the parameters
+	// that the browser brings back, ChangeClaims the claims of an ID token, and Token
+	// replaces the token itself. Nil changes nothing.
 	ChangeDiscovery func(doc map[string]any)
 	ChangeRedirect  func(q url.Values)
 	ChangeClaims    func(claims map[string]any)

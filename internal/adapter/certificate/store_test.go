@@ -40,7 +40,7 @@ func openStore(t *testing.T, o db.Options) *store {
 
 func eachStore(t *testing.T, fn func(t *testing.T, s *store)) {
 	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
-		fn(t, openStore(t, dbtest.Options(t, e, migrations.FS)))
+		fn(t, openStore(t, dbtest.CreateOptions(t, e, migrations.FS)))
 	})
 }
 
@@ -224,7 +224,7 @@ func TestMain(m *testing.M) {
 // A lock is free again soon after its process was killed, and not before.
 func TestLockOfAKilledProcess(t *testing.T) {
 	dbtest.EachEngineParallel(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e, migrations.FS)
+		o := dbtest.CreateOptions(t, e, migrations.FS)
 		child := exec.Command(os.Args[0]) //nolint:noctx // it is killed by hand
 		child.Env = append(os.Environ(), holderPath+"="+o.Path, holderURL+"="+o.URL)
 		child.Stderr = os.Stderr

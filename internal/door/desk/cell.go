@@ -99,7 +99,7 @@ func Code(s string) Cell { return Cell{Kind: "code", Text: s} }
 // Link is a text that leads somewhere on this site.
 func Link(text, href string) Cell { return Cell{Kind: "text", Text: text, Href: href} }
 
-// State is a state.
+// State is a cell with a status as a coloured word.
 func State(p Pill) Cell { return Cell{Kind: "pill", Text: p.Text, Tone: p.Tone} }
 
 // Tags are words that people gave a row.

@@ -27,16 +27,16 @@ type Child[C Row] struct {
 	Fields []Field
 	// Table shows the rows as a small table instead of lines.
 	Table []Column[C]
-	// Whole means that a change sends all fields, as a PUT does.
+	// SendAllFields means that an update replaces the row, as a PUT does: empty fields are left out.
 	SendAllFields bool
-	// Soft means that a refusal of the list is no more than a sentence: not every
+	// MayBeRefused means that a refusal of the list is no more than a sentence: not every
 	// parent has such rows.
 	MayBeRefused bool
 	// NoAdd means that rows are added elsewhere.
 	NoAdd bool
 	// Fixed rows cannot be changed or removed here.
 	Fixed func(row *C) bool
-	// Made changes what is said after a row was added; the default is "added".
+	// DoneKey is the key of what is said after a row was added; by default "added".
 	DoneKey string
 }
 
@@ -45,7 +45,7 @@ type AnyChild interface {
 	pages(d *Desk, at, ops string) []Route
 	section(v *Visit, at string, parent id.ID, t *typedIn) (*Section, error)
 	wide() bool
-	watch() string
+	watchedTypes() string
 }
 
 type childData struct {
@@ -68,7 +68,7 @@ type childRow struct {
 }
 
 func (c *Child[C]) wide() bool { return c.Wide }
-func (c *Child[C]) watch() string {
+func (c *Child[C]) watchedTypes() string {
 	return strings.ReplaceAll(strings.TrimSuffix(c.Ops, "s"), "s.", ".")
 }
 

@@ -106,7 +106,7 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		d.Back = at
 	}
 	name := n.Name(v, &o.row)
-	view := View{Title: name, Section: n.rail(), Data: d, Own: true, Watch: n.Type + " " + n.watch(),
+	view := View{Title: name, Section: n.rail(), Data: d, Own: true, Watch: n.Type + " " + n.watchedTypes(),
 		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, ""}}, API: v.ObjectSamples(n.ops(), ref)}
 	if n.State != nil {
 		p := n.State(v, &o.row)
@@ -148,7 +148,7 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 			}
 		}
 	}
-	if d.Story, err = n.story(v, o); err != nil {
+	if d.Story, err = n.timelineDays(v, o); err != nil {
 		return err
 	}
 	layout := "object"
@@ -166,10 +166,10 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 	return v.Show(status, layout, view)
 }
 
-func (n *Noun[T]) watch() string {
+func (n *Noun[T]) watchedTypes() string {
 	words := []string{}
 	for _, c := range n.Children {
-		words = append(words, c.watch())
+		words = append(words, c.watchedTypes())
 	}
 	if len(n.Timeline) > 0 {
 		words = append(words, "message", "task", "invoice")

@@ -55,8 +55,8 @@ type day struct {
 
 const storyRows = 40
 
-// story is an object's timeline: its own events, and what the noun adds.
-func (n *Noun[T]) story(v *Visit, o *object[T]) ([]day, error) {
+// timelineDays is an object's timeline: its own events, and what the noun adds.
+func (n *Noun[T]) timelineDays(v *Visit, o *object[T]) ([]day, error) {
 	if n.Type == "" || !v.May("events.list") {
 		return nil, nil
 	}

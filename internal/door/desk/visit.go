@@ -262,7 +262,7 @@ func (v *Visit) send(operation, contentType string, length int64, body io.Reader
 		return fault.NotFound.New()
 	}
 	answer, err := v.Runner.Do(v.R.Context(), o, op.Request{Caller: v.Caller, Door: op.ConsoleDoor, ID: v.ID,
-		Stream: &op.Stream{Reader: &patient{body, http.NewResponseController(v.W)},
+		Stream: &op.Stream{Reader: &deadlineReader{body, http.NewResponseController(v.W)},
 			ContentType: contentType, Length: length}})
 	if err != nil || out == nil {
 		return err
@@ -272,13 +272,13 @@ func (v *Visit) send(operation, contentType string, length int64, body io.Reader
 	}{out})
 }
 
-// patient gives an upload as long as it makes progress.
-type patient struct {
+// deadlineReader gives an upload as long as it makes progress.
+type deadlineReader struct {
 	io.Reader
 	control *http.ResponseController
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *deadlineReader) Read(b []byte) (int, error) {
 	p.control.SetReadDeadline(time.Now().Add(time.Minute))      //nolint:errcheck // a test has no connection
 	p.control.SetWriteDeadline(time.Now().Add(3 * time.Minute)) //nolint:errcheck // as above
 	return p.Reader.Read(b)

@@ -18,12 +18,12 @@ import (
 type Author uint8
 
 const (
-	// Service is a job of the service itself. It has no words of its own: what it
+	// AuthorJob is a job of the service itself. It has no words of its own: what it
 	// puts into a column that outsiders can fill came from them.
 	AuthorJob Author = iota
-	// House is a person, a key, an agent or an automation of the organization.
+	// AuthorOrganization is a person, a key, an agent or an automation of the organization.
 	AuthorOrganization
-	// Stranger is somebody outside, or somebody of the organization who passes an
+	// AuthorExternal is somebody outside, or somebody of the organization who passes an
 	// outsider's words on: every row that is written gets the mark.
 	AuthorExternal
 )

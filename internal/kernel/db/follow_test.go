@@ -39,7 +39,7 @@ func caughtUp(t *testing.T, d *db.DB) {
 // A search finds what was committed, whether the index has it yet or not: among
 // rows that come, change and go in random order, and in what a crash leaves.
 func TestIndexFollows(t *testing.T) {
-	o := dbtest.Options(t, db.SQLite, papers)
+	o := dbtest.CreateOptions(t, db.SQLite, papers)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestIndexFollows(t *testing.T) {
 		return paperTable.Insert(ctx, tx, v)
 	})
 	live = append(live, v)
-	crashed := dbtest.Options(t, db.SQLite, papers)
+	crashed := dbtest.CreateOptions(t, db.SQLite, papers)
 	crashed.Path = filepath.Join(t.TempDir(), "frontdesk.db")
 	for _, end := range []string{"", "-wal"} { // what a killed process leaves
 		text, err := os.ReadFile(o.Path + end)

@@ -28,7 +28,7 @@ var (
 // that says nothing about older ones: it would write rows as they were before.
 func TestOlderVersionIsRefused(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e)
+		o := dbtest.CreateOptions(t, e)
 		open := func(folders ...fs.FS) error {
 			o.Migrations = folders
 			d, err := db.Open(t.Context(), o)
@@ -62,7 +62,7 @@ func TestSchemaWindow(t *testing.T) {
 		"-- only postgres\nCREATE INDEX CONCURRENTLY IF NOT EXISTS things_colour ON things (colour);\n-- both\n")
 	removed := migration("0004_removed.sql", "-- contract\nALTER TABLE things DROP COLUMN colour;\n")
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e)
+		o := dbtest.CreateOptions(t, e)
 		open := func(folders ...fs.FS) error {
 			o.Migrations = folders
 			d, err := db.Open(t.Context(), o)
@@ -97,7 +97,7 @@ func TestSchemaWindow(t *testing.T) {
 func TestMigrationsOutOfOrder(t *testing.T) {
 	later := fstest.MapFS{"0003_later.sql": {Data: []byte("-- expand\nCREATE TABLE more (\n  seq SEQ\n);\n")}}
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e)
+		o := dbtest.CreateOptions(t, e)
 		for _, folders := range [][]fs.FS{{first, later}, {first, second, later}, {first, later}} {
 			o.Migrations = folders
 			d, err := db.Open(t.Context(), o)
@@ -125,7 +125,7 @@ func TestMigrationMeetsOthers(t *testing.T) {
 		if e == db.SQLite {
 			return // one process owns the file
 		}
-		o := dbtest.Options(t, e)
+		o := dbtest.CreateOptions(t, e)
 		open := func(folders ...fs.FS) error {
 			o := o
 			o.Migrations = folders

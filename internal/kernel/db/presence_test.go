@@ -13,7 +13,7 @@ import (
 )
 
 func TestPresence(t *testing.T) {
-	o := dbtest.Options(t, db.Postgres)
+	o := dbtest.CreateOptions(t, db.Postgres)
 	o.URL = dbtest.DirectURL(t, o.URL)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {

@@ -93,7 +93,7 @@ func distant(t *testing.T, n int) (*db.DB, *distance) {
 
 func distantPool(t *testing.T, n, connections int) (*db.DB, *distance) {
 	t.Helper()
-	o := dbtest.Options(t, db.Postgres, table)
+	o := dbtest.CreateOptions(t, db.Postgres, table)
 	u, err := url.Parse(o.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -410,7 +410,7 @@ func answerOf(err error) string {
 // A process that was frozen in the middle of a transaction finds it ended by the
 // server. Nothing was done, and the caller may try again.
 func TestFrozenTransaction(t *testing.T) {
-	o := dbtest.Options(t, db.Postgres, table)
+	o := dbtest.CreateOptions(t, db.Postgres, table)
 	o.URL = dbtest.DirectURL(t, o.URL) // a pooler takes no settings
 	direct, err := pgx.Connect(t.Context(), o.URL)
 	if err != nil {
@@ -447,7 +447,7 @@ func TestFrozenTransaction(t *testing.T) {
 // A server that takes no writes any more is unavailable, not broken, and not
 // ready either. It comes back without a restart.
 func TestReadOnlyServer(t *testing.T) {
-	o := dbtest.Options(t, db.Postgres, table)
+	o := dbtest.CreateOptions(t, db.Postgres, table)
 	o.URL = dbtest.DirectURL(t, o.URL)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {

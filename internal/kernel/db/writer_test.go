@@ -150,7 +150,7 @@ var nested *db.DB // the database that a closure writes to inside itself
 // A full disk ends SQLite's whole transaction: the write that met it is told,
 // and all others happen once.
 func TestFullDisk(t *testing.T) {
-	o := dbtest.Options(t, db.SQLite, table)
+	o := dbtest.CreateOptions(t, db.SQLite, table)
 	o.ExtraPragma = []string{"max_page_count(40)"}
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
@@ -236,7 +236,7 @@ func TestOnCommit(t *testing.T) {
 
 // A second process cannot open the file, and says why.
 func TestOneOwner(t *testing.T) {
-	o := dbtest.Options(t, db.SQLite, table)
+	o := dbtest.CreateOptions(t, db.SQLite, table)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +357,7 @@ CREATE INDEX k_live ON k (org) WHERE gone IS NULL;
 
 // A folder may have any name, also one with signs that end a path in a URI.
 func TestPathWithSigns(t *testing.T) {
-	o := dbtest.Options(t, db.SQLite, table)
+	o := dbtest.CreateOptions(t, db.SQLite, table)
 	o.Path = filepath.Join(t.TempDir(), "100% #1?x", "frontdesk.db")
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
@@ -379,7 +379,7 @@ func TestPathWithSigns(t *testing.T) {
 // Whoever waits for a connection too long is told so.
 func TestBusy(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e, table)
+		o := dbtest.CreateOptions(t, e, table)
 		o.MaxConns, o.ConnectionWait = 1, 3*time.Second // in which a connection that was used is free again
 		d, err := db.Open(t.Context(), o)
 		if err != nil {

@@ -44,7 +44,7 @@ func TestCrash(t *testing.T) {
 		total, kills = 1_000, 4
 	}
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
-		o := dbtest.Options(t, e, migrations())
+		o := dbtest.CreateOptions(t, e, migrations())
 		notes := t.TempDir()
 		shares := 1
 		if e == db.Postgres {

@@ -105,7 +105,7 @@ func lockedRow(t *testing.T, d *db.DB) {
 // When a process dies, another goes on with its jobs at once, however long its leases
 // would have held. A process that hangs keeps them.
 func TestDeathIsNoticed(t *testing.T) {
-	o := dbtest.Options(t, db.Postgres, migrations())
+	o := dbtest.CreateOptions(t, db.Postgres, migrations())
 	o.URL = dbtest.DirectURL(t, o.URL) // a pooler has no sessions
 	d, err := db.Open(t.Context(), o)
 	if err != nil {

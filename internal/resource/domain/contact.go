@@ -116,9 +116,9 @@ var companyOnlyEndings = []string{"ai", "co", "io", "me"}
 // checkOrganization refuses a registrant without an organization where the registry of the name
 // accepts companies only.
 func checkOrganization(name string, r *Registrant) error {
-	if slices.Contains(companyOnlyEndings, nameEnding(name)) && stringOrEmpty(r.OrganizationName) == "" {
+	if slices.Contains(companyOnlyEndings, parentName(name)) && stringOrEmpty(r.OrganizationName) == "" {
 		return OrganizationRequired.Say("Names under .%s need the contact's organizationName and jobTitle.",
-			nameEnding(name))
+			parentName(name))
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (e *Email) fillEmailState(ctx context.Context, tx *db.Tx, org id.ID, shown 
 func (e *Email) emailState(v *Domain, row *emailRow, there []zone.Record) DomainEmail {
 	zoneName := v.Name
 	if v.ParentDomainID != nil {
-		zoneName = nameEnding(v.Name)
+		zoneName = parentName(v.Name)
 	}
 	state := map[string]RecordState{}
 	for _, r := range e.emailRecordsOf(emailName{v.Name, v.Purpose}, zoneName, row) {

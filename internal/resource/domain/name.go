@@ -106,7 +106,7 @@ func parseRegistrableName(s string) (ascii, issue string) {
 	}
 	last := ascii[strings.LastIndexByte(ascii, '.')+1:]
 	top, err := publicsuffix.EffectiveTLDPlusOne(ascii)
-	if err == nil && top != ascii && nameEnding(top) == last {
+	if err == nil && top != ascii && parentName(top) == last {
 		return "", "Only one label before the ending can be registered; did you mean " + top + "?"
 	}
 	return ascii, ""
@@ -189,8 +189,8 @@ func parentNames(name string) (out []string) {
 	}
 }
 
-// nameEnding is what follows the first label.
-func nameEnding(name string) string {
+// parentName is what follows the first label.
+func parentName(name string) string {
 	_, rest, _ := strings.Cut(name, ".")
 	return rest
 }

@@ -55,7 +55,7 @@ func (d *Domains) fetchOffer(ctx context.Context, name string) (*Offer, error) {
 		return nil, providerFault(err)
 	}
 	if o == nil {
-		return nil, Unavailable.Say("Names under .%s are not offered.", nameEnding(name))
+		return nil, Unavailable.Say("Names under .%s are not offered.", parentName(name))
 	}
 	return o, nil
 }

@@ -89,7 +89,7 @@ func (d *Domains) createSubdomain(ctx context.Context, c *op.Call, in subdomainC
 	switch {
 	case parent.Kind != KindApex:
 		return nil, NestingUnsupported.Say("%s is a subdomain, and has none of its own.", parent.Name)
-	case nameEnding(in.ascii) != parent.Name:
+	case parentName(in.ascii) != parent.Name:
 		return nil, fault.Field("name", "Must be one label under "+parent.Name+", like mail."+parent.Name)
 	case parent.TransferRequestedAt != nil:
 		return nil, TransferInFlight.New()

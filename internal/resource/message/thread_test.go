@@ -280,7 +280,7 @@ func TestThreadsOfOldMessages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := dbtest.Options(t, e, before("0021"))
+		o := dbtest.CreateOptions(t, e, before("0021"))
 		old, err := db.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)

@@ -183,7 +183,7 @@ func (room *Room) askAgent(v *desk.Visit, verb, lead, button string) error {
 	return v.Ask(q)
 }
 
-// client finds a connected client of the agent in the path.
+// readClient finds a connected client of the agent in the path.
 func (room *Room) readClient(v *desk.Visit) (*account.Agent, *grant.Connection, error) {
 	g, err := readAgent(v)
 	if err != nil {

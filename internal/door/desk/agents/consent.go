@@ -34,7 +34,7 @@ type consentData struct {
 	NewAgent string
 }
 
-// request finds the request that waits for consent.
+// readRequest finds the request that waits for consent.
 func (room *Room) readRequest(v *desk.Visit) (*grant.Request, error) {
 	if room.Grants == nil {
 		return nil, fault.NotFound.New()

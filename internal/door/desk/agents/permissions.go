@@ -48,7 +48,7 @@ func openedBy(d *desk.Visit) (cells, reads map[string]int, free int) {
 	return cells, reads, free
 }
 
-// tools is how many tools an agent's client would see.
+// countTools is how many tools an agent's client would see.
 func countTools(d *desk.Visit, g *account.Agent) (n int) {
 	allowed := g.AllowedPermissions() | g.ProposablePermissions()
 	for _, o := range d.Catalog.All() {

@@ -429,7 +429,7 @@ func spacedWords(name string) string {
 	return strings.TrimSuffix(b.String(), " id")
 }
 
-// inserts are the placeholders that a step may use: of the event, of the input and
+// listInserts lists the placeholders that a step may use: of the event, of the input and
 // of what earlier steps save.
 func listInserts(v *desk.Visit, trigger url.Values, before []typedStep) (groups []insertGroup) {
 	add := func(label, at string, s *jsonschema.Schema) {

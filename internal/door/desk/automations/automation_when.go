@@ -363,5 +363,5 @@ func checkRows(f *desk.Typed, data *jsonschema.Schema) (rows []checkRow) {
 	return rows
 }
 
-// needsValue reports whether a comparison takes a value.
+// NeedsValue reports whether a comparison takes a value.
 func (r checkRow) NeedsValue() bool { return !slices.Contains(withoutValue, r.Is.Value) }

@@ -114,8 +114,8 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// runState is the status of what was sent or run, as a coloured word.
-func runState(status string) desk.Pill {
+// statusPill is the status of what was sent or run, as a coloured word.
+func statusPill(status string) desk.Pill {
 	switch status {
 	case "succeeded":
 		return desk.Pill{Text: status, Tone: "good"}

@@ -16,7 +16,7 @@ type shownExecution automation.Execution
 func (e *shownExecution) Path() string { return "/executions/" + url.PathEscape(string(e.ID)) }
 
 // State is its status as a coloured word.
-func (e *shownExecution) State() desk.Pill { return runState(string(e.Status)) }
+func (e *shownExecution) State() desk.Pill { return statusPill(string(e.Status)) }
 
 // By says what started it.
 func (e *shownExecution) By() string {
@@ -48,7 +48,7 @@ func (e *shownExecution) Given() string {
 	return ""
 }
 
-// executionSheet lists a page of executions, narrowed to the status in the
+// listExecutions lists a page of executions, narrowed to the status in the
 // address.
 func listExecutions(v *desk.Visit, operation string, input desk.Fields, rows *desk.Sheet[shownExecution],
 	filters *[]desk.StatusLink, filtered *bool) (err error) {

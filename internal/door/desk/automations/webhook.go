@@ -126,7 +126,7 @@ func (d *shownDelivery) Path() string {
 func (d *shownDelivery) Event() string { return desk.EventWords(d.EventType) }
 
 // State is its status as a coloured word.
-func (d *shownDelivery) State() desk.Pill { return runState(string(d.Status)) }
+func (d *shownDelivery) State() desk.Pill { return statusPill(string(d.Status)) }
 
 // Answer says what came back, in a few words.
 func (d *shownDelivery) Answer() string {

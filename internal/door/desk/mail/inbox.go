@@ -19,7 +19,7 @@ var threads = &desk.Noun[message.Thread]{
 	ListPage: showInbox, ObjectPage: showThread,
 	Name: func(_ *desk.Visit, t *message.Thread) string { return subject(t.Subject) },
 	ListLine: func(v *desk.Visit, t *message.Thread) desk.Line {
-		l := desk.Line{Icon: "mail", Text: subject(t.Subject), Time: v.When(t.LastMessageAt), Pill: standing(v, t)}
+		l := desk.Line{Icon: "mail", Text: subject(t.Subject), Time: v.When(t.LastMessageAt), Pill: statePill(v, t)}
 		if t.ContactID != nil {
 			l.Ref = &desk.Ref{Path: "contacts", ID: *t.ContactID}
 		}
@@ -40,8 +40,8 @@ func subject(s string) string {
 	return s
 }
 
-// standing is who has the next word.
-func standing(v *desk.Visit, t *message.Thread) desk.Pill {
+// statePill is who has the next word.
+func statePill(v *desk.Visit, t *message.Thread) desk.Pill {
 	if t.SnoozedUntil != nil && *t.SnoozedUntil > v.Now() {
 		return desk.Pill{Text: "until " + v.When(*t.SnoozedUntil).Text}
 	}

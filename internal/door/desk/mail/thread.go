@@ -108,7 +108,7 @@ func threadPage(v *desk.Visit, status int, typed *typed) error {
 func thread(v *desk.Visit, t *message.Thread, typed *typed) (*threadData, error) {
 	q := listQuery(v)
 	d := &threadData{ID: string(t.ID), At: at("/inbox/"+string(t.ID), q), Back: at("/inbox", q),
-		Subject: subject(t.Subject), State: standing(v, t), Closed: t.Status == "closed",
+		Subject: subject(t.Subject), State: statePill(v, t), Closed: t.Status == "closed",
 		Waiting: t.Status == "waiting", Unread: t.Unread, MayChange: v.May("threads.update"),
 		MayNote: v.May("threads.notes.create"), API: v.ObjectSamples("threads", string(t.ID)),
 		Snoozed: t.SnoozedUntil != nil && *t.SnoozedUntil > v.Now(), Snoozes: snoozes(v)}

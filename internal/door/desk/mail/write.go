@@ -87,7 +87,7 @@ func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.
 	if last != nil {
 		w.InReplyToID = string(last.ID)
 		w.To, w.CC = recipients(last, ours)
-		w.Subject = again(last.Subject)
+		w.Subject = replySubject(last.Subject)
 		w.From = sender(last, ours)
 	}
 	if draft != nil && !w.Note {
@@ -190,8 +190,8 @@ func (w *writeData) fill(posted url.Values, ty *typed) {
 	}
 }
 
-// again is the subject of an answer.
-func again(subject string) string {
+// replySubject is the subject of an answer.
+func replySubject(subject string) string {
 	if len(subject) >= 3 && strings.EqualFold(subject[:3], "re:") {
 		return subject
 	}
@@ -323,10 +323,10 @@ func send(v *desk.Visit) error {
 	if err := v.Do("messages.create", in, &m); err != nil {
 		return refuse(err, func(status int, ty *typed) error { return composePage(v, status, ty) })
 	}
-	if err := passOn(v, m.ThreadID, &m); err != nil {
+	if err := markWaiting(v, m.ThreadID, &m); err != nil {
 		return err
 	}
-	return v.Done("/inbox/"+string(m.ThreadID), said(&m), nil)
+	return v.Done("/inbox/"+string(m.ThreadID), doneKey(&m), nil)
 }
 
 func refuse(err error, show func(int, *typed) error) error {
@@ -337,8 +337,8 @@ func refuse(err error, show func(int, *typed) error) error {
 	return show(status, &typed{whole, wrong})
 }
 
-// said is the sentence about a message that was just written.
-func said(m *message.Message) string {
+// doneKey is the key of what is said about a message that was just written.
+func doneKey(m *message.Message) string {
 	switch m.Status {
 	case message.Draft:
 		return "drafted"
@@ -469,10 +469,10 @@ func reply(v *desk.Visit) error {
 	if err != nil {
 		return refuse(err, again)
 	}
-	if err := passOn(v, ref, &m); err != nil {
+	if err := markWaiting(v, ref, &m); err != nil {
 		return err
 	}
-	return v.Done(to, said(&m), nil)
+	return v.Done(to, doneKey(&m), nil)
 }
 
 // finish makes a draft what the form says and sends it, unless it is only to be
@@ -509,8 +509,8 @@ func finish(v *desk.Visit, draft id.ID, in desk.Fields, m *message.Message) erro
 	return v.Together(m, steps...)
 }
 
-// passOn gives the next word to the other side, once an answer is on its way.
-func passOn(v *desk.Visit, ref id.ID, m *message.Message) error {
+// markWaiting gives the next word to the other side, once an answer is on its way.
+func markWaiting(v *desk.Visit, ref id.ID, m *message.Message) error {
 	if m.Status == message.Draft || !v.May("threads.update") {
 		return nil
 	}

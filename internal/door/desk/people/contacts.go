@@ -14,10 +14,10 @@ var contacts = &desk.Noun[contact.Contact]{
 	SearchHint: "Name, email, phone", ImportPage: "/imports/new?objectType=contacts",
 	Columns: []desk.Column[contact.Contact]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
-			return desk.NameCell(Name(c), isCompany(c))
+			return desk.NameCell(Name(c), contactShape(c))
 		}},
 		{Head: "Company", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
-			if isCompany(c) != "" {
+			if contactShape(c) != "" {
 				return desk.Text("")
 			}
 			return desk.OptionalText(c.OrganizationName)
@@ -43,9 +43,9 @@ var contacts = &desk.Noun[contact.Contact]{
 	Bulk: []desk.Bulk[contact.Contact]{desk.MayTag(func(c *contact.Contact) []string { return c.Tags })},
 	Name: func(_ *desk.Visit, c *contact.Contact) string { return Name(c) },
 	ListLine: func(_ *desk.Visit, c *contact.Contact) desk.Line {
-		return desk.Line{Avatar: desk.AvatarOf(Name(c), isCompany(c)), Text: Name(c), Faint: detail(c)}
+		return desk.Line{Avatar: desk.AvatarOf(Name(c), contactShape(c)), Text: Name(c), Faint: detail(c)}
 	},
-	AvatarShape: isCompany,
+	AvatarShape: contactShape,
 	Fields: []desk.Field{
 		{Field: "firstName", Label: "First name"},
 		{Field: "middleName", Label: "Middle name", OnDemand: true},
@@ -70,7 +70,7 @@ var contacts = &desk.Noun[contact.Contact]{
 		{Field: "birthday", Label: "Birthday"},
 		{Field: "notes", Label: "About"},
 	},
-	BeforeCreate: makeContact,
+	BeforeCreate: nestEmailAndPhone,
 	Actions: []desk.Action[contact.Contact]{
 		{Key: "write", Label: "Write", Icon: "mail", IsMain: true, Op: "messages.create",
 			Link: func(_ *desk.Visit, c *contact.Contact) string {
@@ -159,7 +159,7 @@ func detail(c *contact.Contact) string {
 	if e := Email(c); e != "" && e != Name(c) {
 		return e
 	}
-	if isCompany(c) == "" && c.OrganizationName != nil {
+	if contactShape(c) == "" && c.OrganizationName != nil {
 		return *c.OrganizationName
 	}
 	return phone(c)
@@ -192,8 +192,8 @@ func addressLine(v *desk.Visit, a *contact.Address) string {
 	return strings.Join(words, ", ")
 }
 
-// makeContact makes rows of the email and the phone number of the form.
-func makeContact(v *desk.Visit, in desk.Fields) {
+// nestEmailAndPhone makes rows of the email and the phone number of the form.
+func nestEmailAndPhone(v *desk.Visit, in desk.Fields) {
 	delete(in, "email")
 	delete(in, "phone")
 	if e := v.Value("email"); e != "" {

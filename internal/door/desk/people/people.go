@@ -60,8 +60,8 @@ func Name(c *contact.Contact) string {
 	return "Unnamed contact"
 }
 
-// isCompany reports whether a contact is a company without a person.
-func isCompany(c *contact.Contact) string {
+// contactShape reports whether a contact is a company without a person.
+func contactShape(c *contact.Contact) string {
 	if c.FirstName == nil && c.LastName == nil && c.OrganizationName != nil {
 		return "co"
 	}

@@ -356,7 +356,7 @@ func showProposal(v *desk.Visit, status int, p *proposal.Proposal, problem strin
 		return err
 	}
 	if d.Open && p.AgentID != nil {
-		d.Allow = includedSteps(v, p)
+		d.Allow = allowedToolSummaries(v, p)
 	}
 	title := "Proposal by " + d.Who
 	if d.Who == "You" {
@@ -405,8 +405,8 @@ func decideProposal(v *desk.Visit, p *proposal.Proposal) error {
 	return showProposal(v, status, p, f.Error)
 }
 
-// cells are the permissions that the steps of a proposal ask for.
-func typedCells(v *desk.Visit, p *proposal.Proposal) map[string]string {
+// permissionCells are the permissions that the steps of a proposal ask for.
+func permissionCells(v *desk.Visit, p *proposal.Proposal) map[string]string {
 	out := map[string]string{}
 	for _, s := range p.Steps {
 		if o := v.Catalog.Named(s.Operation); o != nil {
@@ -416,9 +416,9 @@ func typedCells(v *desk.Visit, p *proposal.Proposal) map[string]string {
 	return out
 }
 
-// included are the tools that always allowing a proposal's steps would open.
-func includedSteps(v *desk.Visit, p *proposal.Proposal) (out []string) {
-	cells := typedCells(v, p)
+// allowedToolSummaries are the tools that always allowing a proposal's steps would open.
+func allowedToolSummaries(v *desk.Visit, p *proposal.Proposal) (out []string) {
+	cells := permissionCells(v, p)
 	for _, o := range v.Catalog.All() {
 		if desk.IsTool(o) && cells[o.Resource+"."+o.Action.String()] != "" {
 			out = append(out, o.Summary)
@@ -437,18 +437,18 @@ func alwaysAllowPage(v *desk.Visit, p *proposal.Proposal) error {
 			{Text: "Always allow"}},
 		Lead: names[*p.AgentID] + " will do all of this without asking, from now on. You can take it back on the " +
 			"agent's page.",
-		Lost: includedSteps(v, p), Button: "Always allow", Back: reviewPath(p)})
+		Lost: allowedToolSummaries(v, p), Button: "Always allow", Back: reviewPath(p)})
 }
 
 func alwaysAllow(v *desk.Visit, p *proposal.Proposal) error {
-	if err := v.Do("agents.set_permissions", desk.Fields{"id": *p.AgentID, "permissions": typedCells(v, p)},
+	if err := v.Do("agents.set_permissions", desk.Fields{"id": *p.AgentID, "permissions": permissionCells(v, p)},
 		nil); err != nil {
 		return err
 	}
 	return v.Done(reviewPath(p), "allowed", nil)
 }
 
-// set is a switch on the list of proposals.
+// runAndReturn runs an operation and goes back to the list of proposals.
 func runAndReturn(v *desk.Visit, operation string, input desk.Fields, done string) error {
 	if err := v.Do(operation, input, nil); err != nil {
 		return err

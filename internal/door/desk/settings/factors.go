@@ -206,7 +206,7 @@ type recoveryData struct {
 	Next  string
 }
 
-// added shows the recovery codes that came with the first factor, once.
+// showAdded shows the recovery codes that came with the first factor, once.
 func showAdded(v *desk.Visit, codes []string) error {
 	if len(codes) == 0 {
 		return v.Done(desk.SignInSettings, "factor", nil)
@@ -338,7 +338,7 @@ func removePasskey(v *desk.Visit) error {
 	return v.Done(desk.SignInSettings, "removed", nil)
 }
 
-func requireFactor(v *desk.Visit) error {
+func saveFactorRequirement(v *desk.Visit) error {
 	err := v.Do("organizations.require_factor", desk.Fields{"required": v.Value("required") == "yes"}, nil)
 	if err != nil {
 		f, status, err := v.Refused(err, nil)

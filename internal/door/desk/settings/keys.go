@@ -100,7 +100,7 @@ func keyResources() (out []keyResource) {
 	return out
 }
 
-// grants are the permissions that were ticked.
+// tickedGrants are the permissions that were ticked.
 func tickedGrants(v *desk.Visit) []string {
 	ticked := v.R.PostForm["permissions"]
 	if slices.Contains(ticked, "*") {

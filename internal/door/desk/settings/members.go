@@ -134,7 +134,7 @@ type memberData struct {
 	MayChange bool // the role, and whether the person is a member
 }
 
-// roles are those that the visitor can give.
+// offeredRoles are those that the visitor can give.
 func offeredRoles(v *desk.Visit) []desk.Option {
 	return slices.DeleteFunc(slices.Clone(roleOptions), func(o desk.Option) bool {
 		return o.Value == ownerRole && v.Session.Role != ownerRole

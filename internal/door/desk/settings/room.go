@@ -61,7 +61,7 @@ func (room *Room) Join(d *desk.Desk) {
 		"POST /settings/sign-in/passkeys/{id}/remove": removePasskey,
 		"GET /settings/sign-in/recovery":              renewRecoveryPage,
 		"POST /settings/sign-in/recovery":             renewRecovery,
-		"POST /settings/sign-in/required":             requireFactor,
+		"POST /settings/sign-in/required":             saveFactorRequirement,
 		"POST /settings/sign-in/sessions/{id}/end":    endSession,
 		"POST /settings/sign-in/sessions/end-others":  endOtherSessions,
 	})

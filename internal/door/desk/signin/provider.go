@@ -8,7 +8,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// visitCookie names the cookie of a browser that was sent to the identity provider.
+// providerCookie names the cookie of a browser that was sent to the identity provider.
 func providerCookie(v *desk.Visit) string { return v.CookieName() + "_provider" }
 
 // toProvider sends the browser to the identity provider. It is a link and not a
@@ -50,7 +50,7 @@ func fromProvider(v *desk.Visit) error {
 		return backToSignIn(v, f.Status, f.Sentence())
 	}
 	v.SetCookie(providerCookie(v), "", -1)
-	return finishSignInTo(v, &s.NewSession, desk.LocalPath(s.Next))
+	return continueSignInTo(v, &s.NewSession, desk.LocalPath(s.Next))
 }
 
 // backToSignIn shows the sign-in page with a problem, without the address that led
@@ -80,5 +80,5 @@ func signInByLink(v *desk.Visit) error {
 	if err := v.Do("sessions.create_by_link", v.Origin(desk.Fields{"token": v.R.PathValue("token")}), &s); err != nil {
 		return err
 	}
-	return finishSignIn(v, &s)
+	return continueSignIn(v, &s)
 }

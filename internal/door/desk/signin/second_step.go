@@ -9,10 +9,10 @@ import (
 	"frontdesk/internal/kernel/fault"
 )
 
-// stepCookie names the cookie of a sign-in that waits for a second factor.
+// secondStepCookie names the cookie of a sign-in that waits for a second factor.
 func secondStepCookie(v *desk.Visit) string { return v.CookieName() + "_step" }
 
-// pending is the token of the sign-in that waits for a second factor, or nothing.
+// pendingSignIn is the token of the sign-in that waits for a second factor, or nothing.
 func pendingSignIn(v *desk.Visit) string {
 	if c, err := v.R.Cookie(secondStepCookie(v)); err == nil && len(c.Value) < 100 {
 		return c.Value
@@ -20,11 +20,11 @@ func pendingSignIn(v *desk.Visit) string {
 	return ""
 }
 
-// proceed goes on after the first or second step: to the second step, or in.
-func finishSignIn(v *desk.Visit, s *account.NewSession) error { return finishSignInTo(v, s, v.Next()) }
+// continueSignIn goes on after the first or second step: to the second step, or in.
+func continueSignIn(v *desk.Visit, s *account.NewSession) error { return continueSignInTo(v, s, v.Next()) }
 
-// proceedTo is proceed for a visitor who wanted to go somewhere.
-func finishSignInTo(v *desk.Visit, s *account.NewSession, next string) error {
+// continueSignInTo is continueSignIn for a visitor who wanted to go somewhere.
+func continueSignInTo(v *desk.Visit, s *account.NewSession, next string) error {
 	kept := v.KeptForm()
 	if s.Pending != "" {
 		v.SetCookie(secondStepCookie(v), s.Pending, 600)
@@ -112,5 +112,5 @@ func completeSecondStep(v *desk.Visit, operation, field, value string) error {
 		}
 		return showSecond(v, status, f, problem)
 	}
-	return finishSignIn(v, &s)
+	return continueSignIn(v, &s)
 }

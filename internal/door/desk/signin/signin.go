@@ -51,7 +51,7 @@ func signIn(v *desk.Visit) error {
 		logRefusal(v, status)
 		return showSignIn(v, status, f)
 	}
-	return finishSignIn(v, &s)
+	return continueSignIn(v, &s)
 }
 
 // logRefusal logs a refused sign-in for the operator, without the email that

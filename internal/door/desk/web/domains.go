@@ -309,7 +309,7 @@ func (h *healthData) ask(v *desk.Visit, d *domain.Domain) error {
 		}
 		c.Records = append(c.Records, x)
 		for j := range h.Signs {
-			if word := h.Signs[j].Word; is(word, r) {
+			if word := h.Signs[j].Word; isRecordOf(word, r) {
 				h.Signs[j] = sign{Word: word, Text: "seen in the DNS", Good: true}
 				if r.State != "found" {
 					h.Signs[j] = sign{Word: word, Text: string(r.State) + " in the DNS", Bad: true}
@@ -321,8 +321,8 @@ func (h *healthData) ask(v *desk.Visit, d *domain.Domain) error {
 	return nil
 }
 
-// is reports whether a record belongs to a sign.
-func is(word string, r domain.EmailRecord) bool {
+// isRecordOf reports whether a record belongs to a sign.
+func isRecordOf(word string, r domain.EmailRecord) bool {
 	switch word {
 	case "MX":
 		return r.Type == "MX"

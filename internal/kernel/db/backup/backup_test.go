@@ -140,7 +140,7 @@ func TestBackupIsTheSameOnBothEngines(t *testing.T) {
 		}
 		dbtest.EachEngine(t, func(t *testing.T, to db.Engine) {
 			// A newer version restores an older one's backup and then migrates.
-			o := dbtest.Options(t, to)
+			o := dbtest.CreateOptions(t, to)
 			o.Migrations = []fs.FS{first, second}
 			if to == db.Postgres {
 				o.URL = dbtest.DirectURL(t, o.URL) // through a pooler a restore cannot see who is connected
@@ -225,7 +225,7 @@ func TestRestoreFindsAServerThatStartedMeanwhile(t *testing.T) {
 		"was there and left again": {"", false, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := dbtest.Options(t, db.Postgres)
+			o := dbtest.CreateOptions(t, db.Postgres)
 			o.URL = dbtest.DirectURL(t, o.URL) // a pooler keeps the connections of a server that left
 			o.Migrations = []fs.FS{first}
 			if c.application != "" {

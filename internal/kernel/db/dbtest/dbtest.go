@@ -54,7 +54,7 @@ func EachEngineParallel(t *testing.T, fn func(t *testing.T, engine db.Engine)) {
 // Open returns a fresh database, closed when the test ends.
 func Open(t testing.TB, e db.Engine, migrations ...fs.FS) *db.DB {
 	t.Helper()
-	o := Options(t, e, migrations...)
+	o := CreateOptions(t, e, migrations...)
 	d, err := db.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -63,9 +63,9 @@ func Open(t testing.TB, e db.Engine, migrations ...fs.FS) *db.DB {
 	return d
 }
 
-// Options says where a fresh database is, for a test that opens it itself or
+// CreateOptions says where a fresh database is, for a test that opens it itself or
 // passes it to another process.
-func Options(t testing.TB, e db.Engine, migrations ...fs.FS) db.Options {
+func CreateOptions(t testing.TB, e db.Engine, migrations ...fs.FS) db.Options {
 	t.Helper()
 	o := db.Options{Migrations: migrations}
 	if e == db.SQLite {
