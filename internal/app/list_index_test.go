@@ -14,7 +14,7 @@ import (
 
 // unlisted are the tables that no operation lists by page: one row of them is looked up, or a few that belong together.
 var unlisted = []string{"agent_grants", "agent_sessions", "agent_use", "agreements", "business_profiles", "card_setups",
-	"cleared_references", "domain_email", "domain_holds", "grant_codes", "grant_tokens", "idempotency",
+	"cleared_references", "domain_email", "domain_holds", "drafts", "grant_codes", "grant_tokens", "idempotency",
 	"invoice_line_items", "invoice_reminders", "memberships", "payment_customers", "received_mails", "sessions",
 	"thread_viewers"}
 

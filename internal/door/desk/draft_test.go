@@ -30,6 +30,12 @@ func TestDrafts(t *testing.T) {
 		b.post("/contacts/new", "firstName", "Ada").at("/contacts/", "Created.")
 		b.get("/draft?place=/contacts/new").refused(404)
 
+		// a form that is answered with a secret leads nowhere else
+		b.post("/draft", "place", "/settings/keys/new", "f.name", "Shop")
+		b.post("/settings/keys/new", "name", "Shop", "business_id", string(a.Business), "permissions", "*").
+			has("It will not be shown again")
+		b.get("/draft?place=/settings/keys/new").refused(404)
+
 		b.post("/draft", "place", "/tasks/new", "f.title", "Call")
 		b.post("/draft/discard", "place", "/tasks/new")
 		b.get("/draft?place=/tasks/new").refused(404)

@@ -104,6 +104,13 @@ type Data struct{ Label, Text string }
 // reloading the page leads.
 type Secret struct{ Lead, Secret, Back string }
 
+// NewSecret is a secret that a form has just made. The page that shows it is the answer
+// to the form, because no address may lead to it; so the form's draft ends here.
+func (v *Visit) NewSecret(lead, secret, back string) *Secret {
+	v.dropDraft()
+	return &Secret{Lead: lead, Secret: secret, Back: back}
+}
+
 // Question is what a page says that asks before something is lost.
 type Question struct {
 	Title, Section, Tab string

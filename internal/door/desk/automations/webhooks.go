@@ -205,7 +205,7 @@ func createWebhook(v *desk.Visit) error {
 
 // showSecret shows the webhook with its new secret.
 func showSecret(v *desk.Visit, w *shownWebhook, lead string) error {
-	return showWebhook(v, w, &desk.Secret{Lead: lead, Secret: *w.Secret, Back: webhookPath(w.ID)})
+	return showWebhook(v, w, v.NewSecret(lead, *w.Secret, webhookPath(w.ID)))
 }
 
 func editWebhookPage(v *desk.Visit) error {

@@ -85,7 +85,7 @@ type keyData struct {
 	Resources  []keyResource
 	Expiries   []desk.Option
 	Made       *account.NewKey
-	Once       desk.Secret
+	Once       *desk.Secret
 	BaseURL    string
 	Agreed     bool
 }
@@ -160,8 +160,7 @@ func createKey(v *desk.Visit) error {
 		return showNewKey(v, status, keyData{Form: f})
 	}
 	return showNewKey(v, http.StatusOK, keyData{Form: desk.NewTyped(), Made: &made,
-		Once: desk.Secret{Lead: "This is the key. Send it with every request as a bearer token.", Secret: made.Token,
-			Back: keysPath}})
+		Once: v.NewSecret("This is the key. Send it with every request as a bearer token.", made.Token, keysPath)})
 }
 
 func revokeKeyPage(v *desk.Visit) error {

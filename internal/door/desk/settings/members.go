@@ -87,9 +87,8 @@ func inviteMember(v *desk.Visit) error {
 		}
 		return showInvite(v, status, inviteData{Form: f})
 	}
-	return showInvite(v, http.StatusOK, inviteData{Made: &desk.Secret{
-		Lead: "Pass this link on to " + made.Email + ". Whoever opens it joins as " + made.Role +
-			". It works once, for 7 days.", Secret: made.URL, Back: membersPath}})
+	return showInvite(v, http.StatusOK, inviteData{Made: v.NewSecret("Pass this link on to "+made.Email+
+		". Whoever opens it joins as "+made.Role+". It works once, for 7 days.", made.URL, membersPath)})
 }
 
 func revokeInvitePage(v *desk.Visit) error {
