@@ -155,8 +155,8 @@ type Conn struct {
 
 	listener *Listener
 	waiting  atomic.Int32 // reads and writes that wait for the peer
-	// lastProgress is the Unix time in nanoseconds when the server last wrote, or a busy peer completed a portion. What a peer
-	// sends does not count otherwise: a byte now and then would keep the connection.
+	// lastProgress is the Unix time in nanoseconds when the server last wrote, or a busy peer completed a portion.
+	// What a peer sends does not count otherwise: a byte now and then would keep the connection.
 	lastProgress atomic.Int64
 	busy         atomic.Bool
 	portionBytes atomic.Int64 // bytes received of a busy peer's current portion

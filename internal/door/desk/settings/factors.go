@@ -22,12 +22,6 @@ func readFactors(v *desk.Visit) (f *account.Factors, err error) {
 	return f, v.Do("factors.list", v.Own(nil), &f)
 }
 
-// mayVisitBeforeEnrolling reports whether a page is open to such a visitor.
-func mayVisitBeforeEnrolling(path string) bool {
-	return path == desk.SignInSettings || strings.HasPrefix(path, desk.SignInSettings+"/") || path == "/sign-out" ||
-		path == "/settings/organizations"
-}
-
 type signInSettingsData struct {
 	Factors  *account.Factors
 	Sessions desk.Sheet[sessionRow]

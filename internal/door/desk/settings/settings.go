@@ -7,14 +7,12 @@ import (
 	"frontdesk/internal/door/desk"
 )
 
-// settings redirects to the first settings page that the visitor may see.
+// settingsHome redirects to the first settings page that the visitor may see.
 func settingsHome(v *desk.Visit) error {
 	if v.Session.Manager() {
-		v.Redirect("/settings/members")
-	} else {
-		v.Redirect("/agreements")
+		return v.Redirect("/settings/members")
 	}
-	return nil
+	return v.Redirect("/agreements")
 }
 
 func settingsCrumbs(text, href string, more ...desk.Crumb) []desk.Crumb {

@@ -62,12 +62,6 @@ func backToSignIn(v *desk.Visit, status int, problem string) error {
 	return showSignIn(v, status, f)
 }
 
-// providerName is what the identity provider is called; empty without one.
-func providerName(v *desk.Visit) string {
-	name, _ := v.Accounts.ProviderName()
-	return name
-}
-
 func signInLinkPage(v *desk.Visit) error {
 	if err := v.Accounts.CheckEmergencyLink(v.R.Context(), v.R.PathValue("token")); err != nil {
 		return err

@@ -21,7 +21,9 @@ func pendingSignIn(v *desk.Visit) string {
 }
 
 // continueSignIn goes on after the first or second step: to the second step, or in.
-func continueSignIn(v *desk.Visit, s *account.NewSession) error { return continueSignInTo(v, s, v.Next()) }
+func continueSignIn(v *desk.Visit, s *account.NewSession) error {
+	return continueSignInTo(v, s, v.Next())
+}
 
 // continueSignInTo is continueSignIn for a visitor who wanted to go somewhere.
 func continueSignInTo(v *desk.Visit, s *account.NewSession, next string) error {
