@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the machine is busy enough with one of them
-.PHONY: help run test test-all unit attacks conflicts pooler chaos race lint generate verify bench check judges stories release
+.PHONY: help run test test-all unit walks attacks conflicts pooler chaos race lint generate verify bench check judges stories release
 
 # Tests that use PostgreSQL or S3 run anew each time, because the address of the
 # throw-away server is part of what go test remembers them by. The others may
@@ -58,6 +58,9 @@ judges: ## What others wrote reads what we write: OpenAPI tools, compilers of th
 
 stories: ## The browser's stories and pages with PostgreSQL, which judges runs with SQLite
 	scripts/with-postgres scripts/judge-console
+
+walks: ## Forty things at random at the desk, again and again (WALKS=20), with reloads, second tabs, ended sessions and a killed server
+	JUDGE_WALKS=$(or $(WALKS),20) scripts/judge-console -run TestWalks -v
 
 attacks: ## Replay the attacks that an earlier version gave way to; all are refused
 	scripts/in-memory scripts/with-postgres $(GOTEST) -v -run '^TestAttack' ./... | { grep -E '^(---|ok|FAIL|panic)' || true; }

@@ -40,7 +40,7 @@ var layers = [][]string{
 	{
 		"internal/resource/business", "internal/resource/file",
 		"internal/resource/optin", "internal/resource/eventlog", "internal/resource/zone",
-		"internal/resource/draft",
+		"internal/resource/draft", "internal/resource/view",
 	},
 	{"internal/resource/template"},
 	{"internal/resource/contact"},
@@ -51,6 +51,7 @@ var layers = [][]string{
 	{"internal/resource/invoice"},
 	{"internal/resource/task", "internal/resource/webhook", "internal/resource/automation", "internal/resource/guard"},
 	{"internal/resource/proposal"},
+	{"internal/resource/report", "internal/resource/notification"},
 	{"internal/door/desk"},
 	{"internal/door/*", "internal/adapter/*"},
 	{"internal/clients", "internal/archive"},

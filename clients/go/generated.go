@@ -32,6 +32,7 @@ const (
 	CodeDNSRecordConflict                Code = "DNS_RECORD_CONFLICT"                  // 409: A CNAME record cannot stand beside other records of its name.
 	CodeDNSRecordExists                  Code = "DNS_RECORD_EXISTS"                    // 409: The zone already has this record.
 	CodeDNSRecordManaged                 Code = "DNS_RECORD_MANAGED"                   // 409: This record is managed and cannot be changed here.
+	CodeDNSSPFExists                     Code = "DNS_SPF_EXISTS"                       // 409: The name has an SPF record already.
 	CodeDNSZoneBusy                      Code = "DNS_ZONE_BUSY"                        // 409: Another change of this zone is under way. Retry in a moment.
 	CodeDNSZoneFull                      Code = "DNS_ZONE_FULL"                        // 422: The zone has the maximum number of records.
 	CodeDNSZoneMissing                   Code = "DNS_ZONE_MISSING"                     // 409: This domain has no zone.
@@ -112,6 +113,7 @@ const (
 	CodeRegisteredDomainTransferInFlight Code = "REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT" // 409: A transfer to another registrar is under way.
 	CodeRegistrarUnsupportedOperation    Code = "REGISTRAR_UNSUPPORTED_OPERATION"      // 422: This is not possible for this domain.
 	CodeServiceUnavailable               Code = "SERVICE_UNAVAILABLE"                  // 503: The service is briefly unavailable. Retry in a moment.
+	CodeStatementTooLong                 Code = "STATEMENT_TOO_LONG"                   // 422: There is too much for one statement in this time. Choose a shorter one.
 	CodeStorageLimitReached              Code = "STORAGE_LIMIT_REACHED"                // 413: The organization has used all the storage of its plan.
 	CodeTaskAssigneeExists               Code = "TASK_ASSIGNEE_EXISTS"                 // 409: The task is already assigned to this user.
 	CodeUnauthorized                     Code = "UNAUTHORIZED"                         // 401: The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".
@@ -262,6 +264,8 @@ type BusinessOffering struct {
 	Description    *string    `json:"description"`
 	PriceCents     *int64     `json:"priceCents"` // in the smallest unit; null without a fixed price
 	Unit           *string    `json:"unit"`       // what the price is for, for example hour
+	TaxRate        *string    `json:"taxRate"`    // per cent, 0 to 100, like 20 or 7.5
+	TaxName        *string    `json:"taxName"`    // as an invoice shall call the tax: VAT
 	IsActive       bool       `json:"isActive"`
 }
 
@@ -346,6 +350,15 @@ type Colleague struct {
 	Permissions []string `json:"permissions"` // as a key has them; owners and admins have * always
 }
 
+// Column is an answer, or part of one.
+type Column struct {
+	Heading string   `json:"heading"`
+	Field   *string  `json:"field"`   // null when it is not used
+	Samples []string `json:"samples"` // its first values
+	Filled  int64    `json:"filled"`  // records that have a value
+	Refused int64    `json:"refused"` // records that are refused for it
+}
+
 // Contact is an answer, or part of one.
 type Contact struct {
 	ID               string        `json:"id"`
@@ -381,6 +394,7 @@ type ContactNote struct {
 	CreatedBy      *string    `json:"createdBy"` // the user, also behind a key or agent; null if unknown
 	CreatedByAgent bool       `json:"createdByAgent"`
 	Body           string     `json:"body"`
+	Kind           string     `json:"kind"` // call: by phone; note, call
 }
 
 // ContactRowInput is part of an input.
@@ -400,6 +414,7 @@ type ContactRowInput struct {
 	Emails           []EmailFields       `json:"emails,omitzero"`
 	PhoneNumbers     []PhoneNumberFields `json:"phoneNumbers,omitzero"`
 	Addresses        []AddressFields     `json:"addresses,omitzero"`
+	Delete           Opt[bool]           `json:"delete,omitzero"` // with id alone: delete this row
 }
 
 // Counts is an answer, or part of one.
@@ -415,7 +430,7 @@ type Counts struct {
 // CreditLineFields is part of an input.
 type CreditLineFields struct {
 	LineItemID  string      `json:"lineItemId"`           // a line item of the invoice
-	Quantity    Opt[string] `json:"quantity,omitzero"`    // how much of it; or amountCents. Without both, all that is left
+	Quantity    Opt[string] `json:"quantity,omitzero"`    // or amountCents; without both, all that is left
 	AmountCents Opt[int64]  `json:"amountCents,omitzero"` // of the line's amount after its discount
 }
 
@@ -500,6 +515,7 @@ type CustomerRowInput struct {
 	CustomerSince Opt[time.Time] `json:"customerSince,omitzero"`
 	Tags          []string       `json:"tags,omitzero"` // a change replaces all
 	ExternalID    Opt[string]    `json:"externalId,omitzero"`
+	Delete        Opt[bool]      `json:"delete,omitzero"` // with id alone: delete this row
 }
 
 // DNSRecord is an answer, or part of one.
@@ -615,8 +631,8 @@ type Effect struct {
 	ResourceType string                     `json:"resourceType"`
 	ResourceID   *string                    `json:"resourceId"` // null for what does not exist yet
 	Summary      string                     `json:"summary"`
-	Before       map[string]json.RawMessage `json:"before"` // the former values of the fields that change
-	After        map[string]json.RawMessage `json:"after"`  // their new values; new:1 names a new record
+	Before       map[string]json.RawMessage `json:"before"` // former values of what changes
+	After        map[string]json.RawMessage `json:"after"`  // new values; new:1 names a new record
 	AmountCents  *int64                     `json:"amountCents"`
 	Currency     *string                    `json:"currency"`
 	Recipients   []string                   `json:"recipients"`
@@ -792,7 +808,8 @@ type Import struct {
 	IgnoredColumns []string   `json:"ignoredColumns"` // columns of the file that were not used
 	ErrorMessage   *string    `json:"errorMessage"`   // why it failed as a whole
 	CompletedAt    *time.Time `json:"completedAt"`
-	Lines          []Line     `json:"lines"` // of a dry run: what 1,000 lines would do
+	Lines          []Line     `json:"lines"`   // of a dry run: what 1,000 lines would do
+	Columns        []Column   `json:"columns"` // of a dry run of a CSV
 }
 
 // Invoice is an answer, or part of one.
@@ -836,6 +853,16 @@ type Invoice struct {
 	Data                map[string]json.RawMessage `json:"data"` // anything the caller wants to keep with the invoice
 	LineItems           []LineItem                 `json:"lineItems"`
 	Customer            *Customer                  `json:"customer"` // include=customer; null if deleted
+	Message             *InvoiceMail               `json:"message"`  // to agents that sent it: the mail
+}
+
+// InvoiceMail is an answer, or part of one.
+type InvoiceMail struct {
+	ID          string     `json:"id"`
+	To          []string   `json:"to"`
+	Subject     string     `json:"subject"`
+	Status      string     `json:"status"` // scheduled, queued
+	ScheduledAt *time.Time `json:"scheduledAt"`
 }
 
 // Issue is an answer, or part of one.
@@ -843,6 +870,7 @@ type Issue struct {
 	Line    int64   `json:"line"`  // where the record begins, from 1
 	Field   *string `json:"field"` // null when it is about the whole record
 	Message string  `json:"message"`
+	Values  []Value `json:"values"` // what the record says, unless it is long
 }
 
 // Kept is an answer, or part of one.
@@ -851,6 +879,14 @@ type Kept struct {
 	ResourceID   string `json:"resourceId"`
 	Field        string `json:"field"` // empty for the whole record
 	Why          string `json:"why"`
+}
+
+// LeftOutStep is an answer, or part of one.
+type LeftOutStep struct {
+	Position  int64                      `json:"position"` // its place in the whole plan, from 0
+	Operation string                     `json:"operation"`
+	Input     map[string]json.RawMessage `json:"input"` // the whole input, path fields included
+	SaveAs    *string                    `json:"saveAs"`
 }
 
 // Limits is an answer, or part of one.
@@ -865,8 +901,9 @@ type Limits struct {
 // Line is an answer, or part of one.
 type Line struct {
 	Line   int64   `json:"line"`
-	Action string  `json:"action"` // create, update, fail
+	Action string  `json:"action"` // create, update, unchanged, fail
 	ID     *string `json:"id"`     // the record that it would change
+	Values []Value `json:"values"` // what it says, by field
 }
 
 // LineItem is an answer, or part of one.
@@ -892,7 +929,7 @@ type LineItem struct {
 // LineItemFields is part of an input.
 type LineItemFields struct {
 	Description     string      `json:"description"`
-	Quantity        Opt[string] `json:"quantity,omitzero"`        // a decimal, at most 12 digits before the point and 6 after; default 1
+	Quantity        Opt[string] `json:"quantity,omitzero"`        // 12 digits before the point, 6 after; default 1
 	UnitAmountCents int64       `json:"unitAmountCents"`          // negative: discount
 	TaxRate         Opt[string] `json:"taxRate,omitzero"`         // per cent, 0 to 100, like 20 or 7.5; null is no tax
 	TaxName         Opt[string] `json:"taxName,omitzero"`         // as the invoice shall call the tax: VAT
@@ -1041,6 +1078,24 @@ type MessageContact struct {
 	Role           string     `json:"role"` // from, to, cc, bcc, mentioned
 }
 
+// Notification is an answer, or part of one.
+type Notification struct {
+	ID             string     `json:"id"`
+	CreatedAt      time.Time  `json:"createdAt"`
+	UpdatedAt      time.Time  `json:"updatedAt"`
+	DeletedAt      *time.Time `json:"deletedAt"`
+	OrganizationID string     `json:"organizationId"`
+	Kind           string     `json:"kind"`         // mentioned, assigned, answered, proposal, invoice_paid, payment_failed, mail_failed, backup_failed, domain, webhook
+	ResourceType   string     `json:"resourceType"` // what it is about, for example thread
+	ResourceID     string     `json:"resourceId"`
+	ActorKind      string     `json:"actorKind"` // who did it; user, agent, api, automation, system
+	ActorID        *string    `json:"actorId"`
+	ActorName      *string    `json:"actorName"`
+	Subject        string     `json:"subject"` // the name of what it is about, or what failed
+	Text           *string    `json:"text"`    // what was written, or why it failed
+	ReadAt         *time.Time `json:"readAt"`  // null while it is unread
+}
+
 // Operation is an answer, or part of one.
 type Operation struct {
 	ID              string     `json:"id"`
@@ -1077,6 +1132,7 @@ type OptInRowInput struct {
 	Source     Opt[string]    `json:"source,omitzero"`     // where the consent came from
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
+	Delete     Opt[bool]      `json:"delete,omitzero"`     // with id alone: delete this row
 }
 
 // Payment is an answer, or part of one.
@@ -1236,6 +1292,7 @@ type Proposal struct {
 	Because         *string        `json:"because"` // why a person must decide; null when nobody must; ask, limit, guard
 	BecauseText     *string        `json:"becauseText"`
 	Steps           []ProposalStep `json:"steps"`   // at most 50; of an undo 500, or one, undo.create
+	LeftOut         []LeftOutStep  `json:"leftOut"` // steps of the plan that a person left out; they are not done
 	Effects         []Effect       `json:"effects"` // what the steps would do, or did
 	Skipped         []Skipped      `json:"skipped"` // of an undo: what stays as it is, and why
 	Totals          ProposalTotals `json:"totals"`
@@ -1374,6 +1431,42 @@ type RenewalQuote struct {
 	RenewedUntil      time.Time `json:"renewedUntil"`      // when it would end
 }
 
+// Report is an answer, or part of one.
+type Report struct {
+	Name    string     `json:"name"`
+	From    *time.Time `json:"from"` // null for all of time
+	To      time.Time  `json:"to"`
+	GroupBy string     `json:"groupBy"`
+	Rows    []Row      `json:"rows"`    // one for each group and currency, at most limit
+	Totals  []Row      `json:"totals"`  // one for each currency, over all rows
+	HasMore bool       `json:"hasMore"` // whether rows were left out; totals count them
+}
+
+// Row is an answer, or part of one.
+type Row struct {
+	Group            *string    `json:"group"` // 2026-03, 2026-Q1, an id or an age; null in totals and for the rest
+	Name             *string    `json:"name"`  // what people call it
+	Currency         *string    `json:"currency"`
+	Rate             *string    `json:"rate"`          // of a tax, in per cent
+	Count            *int64     `json:"count"`         // invoices; of mail, mails received; of agents, calls that changed something
+	InvoicedCents    *int64     `json:"invoicedCents"` // of taxes, without the tax
+	ReceivedCents    *int64     `json:"receivedCents"` // of taxes, without the tax
+	CreditedCents    *int64     `json:"creditedCents"` // of taxes, without the tax
+	AmountDueCents   *int64     `json:"amountDueCents"`
+	OverdueCents     *int64     `json:"overdueCents"`
+	TaxCents         *int64     `json:"taxCents"`         // invoiced, less credited
+	ReceivedTaxCents *int64     `json:"receivedTaxCents"` // the tax in what was received
+	OldestDueAt      *time.Time `json:"oldestDueAt"`
+	Answered         *int64     `json:"answered"`      // mails that were answered
+	Waiting          *int64     `json:"waiting"`       // threads that wait for an answer now
+	MedianMinutes    *int64     `json:"medianMinutes"` // half of the answers took less
+	Changes          *int64     `json:"changes"`
+	Proposals        *int64     `json:"proposals"`
+	Approved         *int64     `json:"approved"`
+	Rejected         *int64     `json:"rejected"`
+	Used             *Use       `json:"used"` // of the daily limits, over the time
+}
+
 // Search is an answer, or part of one.
 type Search struct {
 	Query   string         `json:"query"`
@@ -1415,7 +1508,7 @@ type SkippedRun struct {
 
 // Step is an answer, or part of one.
 type Step struct {
-	Operation string                     `json:"operation"` // any operation an agent could call, like tasks.create
+	Operation string                     `json:"operation"` // one that agents have, like tasks.create
 	Input     map[string]json.RawMessage `json:"input"`     // with path fields and {{ placeholders }}
 	SaveAs    *string                    `json:"saveAs"`    // names answer for later steps
 }
@@ -1429,7 +1522,7 @@ type StepError struct {
 
 // StepInput is part of an input.
 type StepInput struct {
-	Operation string         `json:"operation"`       // any operation an agent could call, like tasks.create
+	Operation string         `json:"operation"`       // one that agents have, like tasks.create
 	Input     map[string]any `json:"input,omitzero"`  // with path fields and {{ placeholders }}
 	SaveAs    Opt[string]    `json:"saveAs,omitzero"` // names answer for later steps
 }
@@ -1509,6 +1602,7 @@ type TaskRowInput struct {
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
 	BusinessID  Opt[string]    `json:"businessId,omitzero"`
 	AssigneeIDs []string       `json:"assigneeIds,omitzero"` // members, by their ids in members_list
+	Delete      Opt[bool]      `json:"delete,omitzero"`      // with id alone: delete this row
 }
 
 // Tax is an answer, or part of one.
@@ -1621,6 +1715,12 @@ type Unmerge struct {
 	Kept     []Kept       `json:"kept"`     // what stays as it is, because it was changed since
 }
 
+// Unread is an answer, or part of one.
+type Unread struct {
+	Unread int64            `json:"unread"`
+	ByKind map[string]int64 `json:"byKind"` // kinds without any are left out
+}
+
 // Use is an answer, or part of one.
 type Use struct {
 	SpendCents    int64 `json:"spendCents"`
@@ -1630,11 +1730,33 @@ type Use struct {
 	DNSChanges    int64 `json:"dnsChanges"`
 }
 
+// Value is an answer, or part of one.
+type Value struct {
+	Field  string  `json:"field"`
+	Before *string `json:"before"` // what the record that it changes has now; null for nothing
+	After  string  `json:"after"`
+}
+
 // Verification is an answer, or part of one.
 type Verification struct {
 	RecordName  string     `json:"recordName"`
 	RecordValue string     `json:"recordValue"`
 	VerifiedAt  *time.Time `json:"verifiedAt"`
+}
+
+// View is an answer, or part of one.
+type View struct {
+	ID             string                     `json:"id"`
+	CreatedAt      time.Time                  `json:"createdAt"`
+	UpdatedAt      time.Time                  `json:"updatedAt"`
+	DeletedAt      *time.Time                 `json:"deletedAt"`
+	OrganizationID string                     `json:"organizationId"`
+	CreatedBy      *string                    `json:"createdBy"`  // the user, also behind a key; else the agent or the key
+	ObjectType     string                     `json:"objectType"` // the list, as exports name it: contacts
+	Name           string                     `json:"name"`
+	Query          map[string]json.RawMessage `json:"query"`   // parameters of the list: {"tag": ["vip"]}
+	Columns        []string                   `json:"columns"` // fields that a table shows; empty for the usual
+	Shared         bool                       `json:"shared"`  // everybody sees it; else only its maker
 }
 
 // Webhook is an answer, or part of one.
@@ -1674,6 +1796,7 @@ type AutomationExecutionListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 	AutomationID  string    `json:"automationId,omitzero"`
 	Status        []string  `json:"status,omitzero"`
@@ -1690,6 +1813,7 @@ type AutomationListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
 }
 
@@ -1783,6 +1907,7 @@ type BusinessListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"`        // a saved view
 	SortBy        string    `json:"sortBy,omitzero"`        // createdAt, updatedAt, name
 	Include       []string  `json:"include,omitzero"`       // properties: also show the confirmed ones
 	PropertyKey   string    `json:"propertyKey,omitzero"`   // the key of a property that is confirmed as propertyValue
@@ -1797,6 +1922,8 @@ type BusinessOfferingCreateInput struct {
 	Description Opt[string] `json:"description,omitzero"`
 	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the smallest unit; null without a fixed price
 	Unit        Opt[string] `json:"unit,omitzero"`       // what the price is for, for example hour
+	TaxRate     Opt[string] `json:"taxRate,omitzero"`    // per cent, 0 to 100, like 20 or 7.5
+	TaxName     Opt[string] `json:"taxName,omitzero"`    // as an invoice shall call the tax: VAT
 	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
@@ -1818,6 +1945,8 @@ type BusinessOfferingUpdateInput struct {
 	Description Opt[string] `json:"description,omitzero"`
 	PriceCents  Opt[int64]  `json:"priceCents,omitzero"` // in the smallest unit; null without a fixed price
 	Unit        Opt[string] `json:"unit,omitzero"`       // what the price is for, for example hour
+	TaxRate     Opt[string] `json:"taxRate,omitzero"`    // per cent, 0 to 100, like 20 or 7.5
+	TaxName     Opt[string] `json:"taxName,omitzero"`    // as an invoice shall call the tax: VAT
 	IsActive    Opt[bool]   `json:"isActive,omitzero"`
 }
 
@@ -2021,19 +2150,21 @@ type ContactEmailUpdateInput struct {
 
 // ContactExportParams is what contacts.export takes.
 type ContactExportParams struct {
-	SortOrder     string    `json:"sortOrder,omitzero"` // asc, desc
-	IDs           []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	Query         string    `json:"query,omitzero"` // part of name, company, email or phone; 1-2 letters match word starts
-	Email         string    `json:"email,omitzero"` // an exact email address
-	Phone         string    `json:"phone,omitzero"` // an exact phone number
-	ExternalID    string    `json:"externalId,omitzero"`
-	Tag           []string  `json:"tag,omitzero"`           // one of these tags
-	PropertyKey   string    `json:"propertyKey,omitzero"`   // the key of a property that is confirmed as propertyValue
-	PropertyValue string    `json:"propertyValue,omitzero"` // exact; one option of a multi_select
+	SortOrder        string    `json:"sortOrder,omitzero"` // asc, desc
+	IDs              []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter     time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore    time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter     time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore    time.Time `json:"updatedBefore,omitzero"`
+	ViewID           string    `json:"viewId,omitzero"` // a saved view
+	Query            string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
+	Email            string    `json:"email,omitzero"`  // an exact email address
+	Phone            string    `json:"phone,omitzero"`  // an exact phone number
+	ExternalID       string    `json:"externalId,omitzero"`
+	OrganizationName string    `json:"organizationName,omitzero"` // the whole name of a company
+	Tag              []string  `json:"tag,omitzero"`              // one of these tags
+	PropertyKey      string    `json:"propertyKey,omitzero"`      // the key of a property that is confirmed as propertyValue
+	PropertyValue    string    `json:"propertyValue,omitzero"`    // exact; one option of a multi_select
 }
 
 // ContactGetParams is what contacts.get takes.
@@ -2043,24 +2174,26 @@ type ContactGetParams struct {
 
 // ContactListParams is what contacts.list takes.
 type ContactListParams struct {
-	Limit         int64     `json:"limit,omitzero"`     // how many at most
-	Offset        int64     `json:"offset,omitzero"`    // how many to skip
-	SortOrder     string    `json:"sortOrder,omitzero"` // asc, desc
-	Cursor        string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
-	IDs           []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
-	Query         string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
-	Email         string    `json:"email,omitzero"`  // an exact email address
-	Phone         string    `json:"phone,omitzero"`  // an exact phone number
-	ExternalID    string    `json:"externalId,omitzero"`
-	Tag           []string  `json:"tag,omitzero"`           // one of these tags
-	Include       []string  `json:"include,omitzero"`       // properties: also show the confirmed ones
-	PropertyKey   string    `json:"propertyKey,omitzero"`   // the key of a property that is confirmed as propertyValue
-	PropertyValue string    `json:"propertyValue,omitzero"` // exact; one option of a multi_select
+	Limit            int64     `json:"limit,omitzero"`     // how many at most
+	Offset           int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder        string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor           string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	IDs              []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter     time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore    time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter     time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore    time.Time `json:"updatedBefore,omitzero"`
+	ViewID           string    `json:"viewId,omitzero"` // a saved view
+	SortBy           string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
+	Query            string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
+	Email            string    `json:"email,omitzero"`  // an exact email address
+	Phone            string    `json:"phone,omitzero"`  // an exact phone number
+	ExternalID       string    `json:"externalId,omitzero"`
+	OrganizationName string    `json:"organizationName,omitzero"` // the whole name of a company
+	Tag              []string  `json:"tag,omitzero"`              // one of these tags
+	Include          []string  `json:"include,omitzero"`          // properties: also show the confirmed ones
+	PropertyKey      string    `json:"propertyKey,omitzero"`      // the key of a property that is confirmed as propertyValue
+	PropertyValue    string    `json:"propertyValue,omitzero"`    // exact; one option of a multi_select
 }
 
 // ContactMergeInput is what contacts.merge takes.
@@ -2072,7 +2205,8 @@ type ContactMergeInput struct {
 
 // ContactNoteCreateInput is what contacts.notes.create takes.
 type ContactNoteCreateInput struct {
-	Body string `json:"body"`
+	Body string      `json:"body"`
+	Kind Opt[string] `json:"kind,omitzero"` // call: by phone; note, call
 }
 
 // ContactNoteListParams is what contacts.notes.list takes.
@@ -2085,6 +2219,7 @@ type ContactNoteListParams struct {
 // ContactNoteUpdateInput is what contacts.notes.update takes.
 type ContactNoteUpdateInput struct {
 	Body Opt[string] `json:"body,omitzero"`
+	Kind Opt[string] `json:"kind,omitzero"` // call: by phone; note, call
 }
 
 // ContactPhoneNumberCreateInput is what contacts.phone_numbers.create takes.
@@ -2197,7 +2332,8 @@ type CustomerExportParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	Query         string    `json:"query,omitzero"` // part of a name, email or phone; 1-2 letters match word starts
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
+	Query         string    `json:"query,omitzero"`  // part of a name, email or phone; 1-2 letters match word starts
 	Status        []string  `json:"status,omitzero"`
 	Type          []string  `json:"type,omitzero"`
 	BusinessID    string    `json:"businessId,omitzero"`
@@ -2224,6 +2360,7 @@ type CustomerListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
 	Query         string    `json:"query,omitzero"`  // part of a name, email or phone; 1-2 letters match word starts
 	Status        []string  `json:"status,omitzero"`
@@ -2272,6 +2409,12 @@ type CustomerPutByExternalIdInput struct {
 	Status        Opt[string]    `json:"status,omitzero"` // prospect, active, inactive
 	CustomerSince Opt[time.Time] `json:"customerSince,omitzero"`
 	Tags          []string       `json:"tags,omitzero"` // a change replaces all
+}
+
+// CustomerStatementParams is what customers.statement takes.
+type CustomerStatementParams struct {
+	From string `json:"from,omitzero"` // the first day; by default the beginning
+	To   string `json:"to,omitzero"`   // the last day; by default today
 }
 
 // CustomerTransactionCreateInput is what customers.transactions.create takes.
@@ -2335,6 +2478,7 @@ type DomainContactListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 }
 
@@ -2379,6 +2523,14 @@ type DomainDNSRecordListParams struct {
 	Name      string   `json:"name,omitzero"` // relative to the zone; @ is the apex
 }
 
+// DomainDNSRecordPatchInput is what domains.dns_records.patch takes.
+type DomainDNSRecordPatchInput struct {
+	Name     Opt[string] `json:"name,omitzero"`     // relative to the zone; @ is the apex
+	Content  Opt[string] `json:"content,omitzero"`  // TXT unquoted; SRV: weight port host
+	TTL      Opt[int64]  `json:"ttl,omitzero"`      // in seconds
+	Priority Opt[int64]  `json:"priority,omitzero"` // of MX and SRV
+}
+
 // DomainDNSRecordUpdateInput is what domains.dns_records.update takes.
 type DomainDNSRecordUpdateInput struct {
 	Type     string      `json:"type"`              // A, AAAA, CAA, CNAME, MX, NS, SRV, TXT
@@ -2404,6 +2556,7 @@ type DomainListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
 	Name          string    `json:"name,omitzero"`   // the whole name, in any script
 	Status        []string  `json:"status,omitzero"`
@@ -2503,6 +2656,7 @@ type EmailOptInExportParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	Status        []string  `json:"status,omitzero"`
 	Email         string    `json:"email,omitzero"` // the exact address, ignoring case
 	ContactID     string    `json:"contactId,omitzero"`
@@ -2520,6 +2674,7 @@ type EmailOptInListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, email
 	Status        []string  `json:"status,omitzero"`
 	Email         string    `json:"email,omitzero"` // the exact address, ignoring case
@@ -2557,6 +2712,7 @@ type EmailTemplateListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
 	Status        []string  `json:"status,omitzero"`
 	Name          string    `json:"name,omitzero"` // part of a name, ignoring case
@@ -2588,9 +2744,10 @@ type EventListParams struct {
 	Type         string    `json:"type,omitzero"`         // exactly this type
 	ResourceType string    `json:"resourceType,omitzero"` // a type without its verb, for example contact.phone_number
 	ResourceID   string    `json:"resourceId,omitzero"`
-	ActorID      string    `json:"actorId,omitzero"` // the user, agent, API key or automation that did it
-	Since        time.Time `json:"since,omitzero"`   // at this time or later
-	Until        time.Time `json:"until,omitzero"`   // before this time
+	ResourceIDs  []string  `json:"resourceIds,omitzero"` // one of these
+	ActorID      string    `json:"actorId,omitzero"`     // the user, agent, API key or automation that did it
+	Since        time.Time `json:"since,omitzero"`       // at this time or later
+	Until        time.Time `json:"until,omitzero"`       // before this time
 }
 
 // FileAccessLinkCreateInput is what files.access_links.create takes.
@@ -2617,6 +2774,7 @@ type FileListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"`   // a saved view
 	SortBy        string    `json:"sortBy,omitzero"`   // createdAt, updatedAt, name
 	FolderID      string    `json:"folderId,omitzero"` // none for the root
 	Query         string    `json:"query,omitzero"`    // part of a name; 1-2 letters match word starts
@@ -2652,6 +2810,7 @@ type FolderListParams struct {
 	CreatedBefore  time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter   time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore  time.Time `json:"updatedBefore,omitzero"`
+	ViewID         string    `json:"viewId,omitzero"`         // a saved view
 	SortBy         string    `json:"sortBy,omitzero"`         // createdAt, updatedAt, name
 	ParentFolderID string    `json:"parentFolderId,omitzero"` // none for the root
 }
@@ -2668,7 +2827,7 @@ type ImportCreateInput struct {
 	ObjectType  string      `json:"objectType"`           // contacts, customers
 	Mapping     Opt[string] `json:"mapping,omitzero"`     // JSON: an object from column to field; null ignores a column
 	DryRun      Opt[bool]   `json:"dryRun,omitzero"`      // true stores nothing and says what each line would do
-	LinesAction Opt[string] `json:"linesAction,omitzero"` // of a dry run: only lines that would do this; create, update, fail
+	LinesAction Opt[string] `json:"linesAction,omitzero"` // of a dry run: only such lines; create, update, unchanged, fail
 	LinesOffset Opt[int64]  `json:"linesOffset,omitzero"` // of a dry run: lines to pass over
 }
 
@@ -2683,6 +2842,7 @@ type ImportListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 	Status        []string  `json:"status,omitzero"`
 	ObjectType    []string  `json:"objectType,omitzero"`
@@ -2703,7 +2863,7 @@ type InvoiceCreateInput struct {
 	BillToState        Opt[string]      `json:"billToState,omitzero"`
 	BillToPostalCode   Opt[string]      `json:"billToPostalCode,omitzero"`
 	BillToCountry      Opt[string]      `json:"billToCountry,omitzero"`
-	DiscountPercent    Opt[string]      `json:"discountPercent,omitzero"`  // of all lines, after their own; 0 to 100
+	DiscountPercent    Opt[string]      `json:"discountPercent,omitzero"`  // of all lines; 0 to 100
 	PricesIncludeTax   Opt[bool]        `json:"pricesIncludeTax,omitzero"` // by default taxes are added to the prices
 	Notes              Opt[string]      `json:"notes,omitzero"`
 	Terms              Opt[string]      `json:"terms,omitzero"`
@@ -2732,7 +2892,8 @@ type InvoiceExportParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
-	Query         string    `json:"query,omitzero"` // part of number, name or email; 1-2 letters match word starts
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
+	Query         string    `json:"query,omitzero"`  // part of number, name or email; 1-2 letters match word starts
 	Status        []string  `json:"status,omitzero"`
 	CustomerID    string    `json:"customerId,omitzero"`
 	BusinessID    string    `json:"businessId,omitzero"`
@@ -2752,6 +2913,7 @@ type InvoiceListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"`  // a saved view
 	SortBy        string    `json:"sortBy,omitzero"`  // createdAt, updatedAt, dueAt, totalCents
 	Include       []string  `json:"include,omitzero"` // customer: also show it
 	Query         string    `json:"query,omitzero"`   // part of number, name or email; 1-2 letters match word starts
@@ -2821,7 +2983,7 @@ type InvoiceUpdateInput struct {
 	BillToState        Opt[string]      `json:"billToState,omitzero"`
 	BillToPostalCode   Opt[string]      `json:"billToPostalCode,omitzero"`
 	BillToCountry      Opt[string]      `json:"billToCountry,omitzero"`
-	DiscountPercent    Opt[string]      `json:"discountPercent,omitzero"`  // of all lines, after their own; 0 to 100
+	DiscountPercent    Opt[string]      `json:"discountPercent,omitzero"`  // of all lines; 0 to 100
 	PricesIncludeTax   Opt[bool]        `json:"pricesIncludeTax,omitzero"` // by default taxes are added to the prices
 	Notes              Opt[string]      `json:"notes,omitzero"`
 	Terms              Opt[string]      `json:"terms,omitzero"`
@@ -2871,12 +3033,12 @@ type MessageContactListParams struct {
 
 // MessageCreateInput is what messages.create takes.
 type MessageCreateInput struct {
-	To          any            `json:"to"` // an address or an array of up to 50
+	To          any            `json:"to,omitzero"` // up to 50; whom it answers, if left out
 	Cc          any            `json:"cc,omitzero"`
 	Bcc         any            `json:"bcc,omitzero"`
 	From        Opt[string]    `json:"from,omitzero"` // with or without a name; no-reply@ the service's by default
 	ReplyTo     Opt[string]    `json:"replyTo,omitzero"`
-	Subject     Opt[string]    `json:"subject,omitzero"` // required unless a template has one
+	Subject     Opt[string]    `json:"subject,omitzero"` // required unless it answers, or a template has one
 	Text        Opt[string]    `json:"text,omitzero"`
 	HTML        Opt[string]    `json:"html,omitzero"`        // sanitized; also becomes the text if there is none
 	TemplateID  Opt[string]    `json:"templateId,omitzero"`  // renders instead of text and html
@@ -2890,6 +3052,8 @@ type MessageCreateInput struct {
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
 	Draft       Opt[bool]      `json:"draft,omitzero"`      // true keeps it unsent
 	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text as HTML, in the letterhead
+	Answer      Opt[bool]      `json:"answer,omitzero"`     // also mark the thread read and waiting; true for agents
+	Markdown    Opt[bool]      `json:"markdown,omitzero"`   // text is Markdown
 }
 
 // MessageListParams is what messages.list takes.
@@ -2903,6 +3067,7 @@ type MessageListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 	Direction     []string  `json:"direction,omitzero"`
 	Status        []string  `json:"status,omitzero"`
@@ -2933,6 +3098,22 @@ type MessageUpdateInput struct {
 	ContactID   Opt[string]    `json:"contactId,omitzero"`
 	CustomerID  Opt[string]    `json:"customerId,omitzero"`
 	Letterhead  Opt[bool]      `json:"letterhead,omitzero"` // also send text in the letterhead
+	Markdown    Opt[bool]      `json:"markdown,omitzero"`   // text is Markdown
+}
+
+// NotificationListParams is what notifications.list takes.
+type NotificationListParams struct {
+	Limit     int64     `json:"limit,omitzero"`     // how many at most
+	Offset    int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor    string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	Unread    Opt[bool] `json:"unread,omitzero"`    // only those that are not read yet
+	Kind      []string  `json:"kind,omitzero"`      // only of these kinds
+}
+
+// NotificationReadInput is what notifications.read takes.
+type NotificationReadInput struct {
+	IDs Opt[[]string] `json:"ids,omitzero"` // others than your own are ignored
 }
 
 // OperationListParams is what operations.list takes.
@@ -2946,6 +3127,7 @@ type OperationListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 	Type          []string  `json:"type,omitzero"`
 	Status        []string  `json:"status,omitzero"`
@@ -2973,6 +3155,7 @@ type PropertyDefinitionListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
 	ObjectType    []string  `json:"objectType,omitzero"`
 	Query         string    `json:"query,omitzero"` // part of a name or key; 1-2 letters match word starts
@@ -3012,10 +3195,71 @@ type ProposalListParams struct {
 	CreatedBefore  time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter   time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore  time.Time `json:"updatedBefore,omitzero"`
+	ViewID         string    `json:"viewId,omitzero"` // a saved view
 	SortBy         string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 	Status         []string  `json:"status,omitzero"`
 	AgentID        string    `json:"agentId,omitzero"`
 	UndoesImportID string    `json:"undoesImportId,omitzero"` // those that take this import back
+}
+
+// ReportAgentExportParams is what reports.agents.export takes.
+type ReportAgentExportParams struct {
+	From       string `json:"from,omitzero"` // a day in the business's time zone, or a time
+	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
+	BusinessID string `json:"businessId,omitzero"`
+	Currency   string `json:"currency,omitzero"`
+	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
+}
+
+// ReportGetParams is what reports.get takes.
+type ReportGetParams struct {
+	From       string `json:"from,omitzero"` // a day in the business's time zone, or a time
+	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
+	BusinessID string `json:"businessId,omitzero"`
+	Currency   string `json:"currency,omitzero"`
+	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
+}
+
+// ReportMailExportParams is what reports.mail.export takes.
+type ReportMailExportParams struct {
+	From       string `json:"from,omitzero"` // a day in the business's time zone, or a time
+	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
+	BusinessID string `json:"businessId,omitzero"`
+	Currency   string `json:"currency,omitzero"`
+	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
+}
+
+// ReportReceivableExportParams is what reports.receivables.export takes.
+type ReportReceivableExportParams struct {
+	From       string `json:"from,omitzero"` // a day in the business's time zone, or a time
+	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
+	BusinessID string `json:"businessId,omitzero"`
+	Currency   string `json:"currency,omitzero"`
+	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
+}
+
+// ReportRevenueExportParams is what reports.revenue.export takes.
+type ReportRevenueExportParams struct {
+	From       string `json:"from,omitzero"` // a day in the business's time zone, or a time
+	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
+	BusinessID string `json:"businessId,omitzero"`
+	Currency   string `json:"currency,omitzero"`
+	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
+}
+
+// ReportTaxeExportParams is what reports.taxes.export takes.
+type ReportTaxeExportParams struct {
+	From       string `json:"from,omitzero"` // a day in the business's time zone, or a time
+	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
+	BusinessID string `json:"businessId,omitzero"`
+	Currency   string `json:"currency,omitzero"`
+	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
 // SuggestionListParams is what suggestions.list takes.
@@ -3079,6 +3323,7 @@ type TaskExportParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	Status        []string  `json:"status,omitzero"`
 	Priority      []string  `json:"priority,omitzero"`
 	AssigneeID    string    `json:"assigneeId,omitzero"` // a user the task is assigned to
@@ -3101,6 +3346,7 @@ type TaskListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, dueAt, title
 	Status        []string  `json:"status,omitzero"`
 	Priority      []string  `json:"priority,omitzero"`
@@ -3136,6 +3382,7 @@ type ThreadListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt, lastMessageAt
 	Status        []string  `json:"status,omitzero"`
 	AssigneeID    string    `json:"assigneeId,omitzero"` // a member's id, or none
@@ -3179,6 +3426,37 @@ type UndoCreateInput struct {
 	Since      Opt[time.Time] `json:"since,omitzero"` // only what happened from then on; by default the last 7 days
 }
 
+// ViewCreateInput is what views.create takes.
+type ViewCreateInput struct {
+	ObjectType string         `json:"objectType"` // the list, as exports name it: contacts
+	Name       string         `json:"name"`
+	Query      map[string]any `json:"query"`            // parameters of the list: {"tag": ["vip"]}
+	Columns    []string       `json:"columns,omitzero"` // fields that a table shows; empty for the usual
+	Shared     Opt[bool]      `json:"shared,omitzero"`  // everybody sees it; else only its maker
+}
+
+// ViewListParams is what views.list takes.
+type ViewListParams struct {
+	Limit         int64     `json:"limit,omitzero"`     // how many at most
+	Offset        int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder     string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor        string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	IDs           []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter  time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ObjectType    []string  `json:"objectType,omitzero"` // of these lists: contacts, tasks
+}
+
+// ViewUpdateInput is what views.update takes.
+type ViewUpdateInput struct {
+	Name    Opt[string]    `json:"name,omitzero"`
+	Query   map[string]any `json:"query,omitzero"`   // parameters of the list: {"tag": ["vip"]}
+	Columns []string       `json:"columns,omitzero"` // fields that a table shows; empty for the usual
+	Shared  Opt[bool]      `json:"shared,omitzero"`  // everybody sees it; else only its maker
+}
+
 // WebhookCreateInput is what webhooks.create takes.
 type WebhookCreateInput struct {
 	URL         string      `json:"url"`    // https
@@ -3207,6 +3485,7 @@ type WebhookListParams struct {
 	CreatedBefore time.Time `json:"createdBefore,omitzero"`
 	UpdatedAfter  time.Time `json:"updatedAfter,omitzero"`
 	UpdatedBefore time.Time `json:"updatedBefore,omitzero"`
+	ViewID        string    `json:"viewId,omitzero"` // a saved view
 	SortBy        string    `json:"sortBy,omitzero"` // createdAt, updatedAt
 	Status        []string  `json:"status,omitzero"`
 }
@@ -3828,8 +4107,9 @@ func newContactsResource(c *caller) *ContactsResource {
 	return &ContactsResource{c, newContactsAddressesResource(c), newContactsEmailsResource(c), newContactsNotesResource(c), newContactsPhoneNumbersResource(c), newContactsPropertiesResource(c)}
 }
 
-// Batch: Create and change up to 500 contacts at once. A row with an id changes, one without creates. The answer
-// has a status with data or error for each row, in order. 25 rows count as one request.
+// Batch: Create, change and delete up to 500 contacts at once. A row with an id changes, {id, delete: true}
+// deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows
+// count as one request.
 func (r *ContactsResource) Batch(ctx context.Context, input ContactBatchInput, options ...Option) ([]BatchResult[Contact], error) {
 	var out []BatchResult[Contact]
 	err := r.c.Call(ctx, Request{Method: "POST", Path: "/v1/contacts/batch", Body: input}, &out, options...)
@@ -4012,8 +4292,9 @@ func newCustomersResource(c *caller) *CustomersResource {
 	return &CustomersResource{c, newCustomersBalanceResource(c), newCustomersPropertiesResource(c), newCustomersTransactionsResource(c)}
 }
 
-// Batch: Create and change up to 500 customers at once. A row with an id changes, one without creates. The
-// answer has a status with data or error for each row, in order. 25 rows count as one request.
+// Batch: Create, change and delete up to 500 customers at once. A row with an id changes, {id, delete: true}
+// deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows
+// count as one request.
 func (r *CustomersResource) Batch(ctx context.Context, input CustomerBatchInput, options ...Option) ([]BatchResult[Customer], error) {
 	var out []BatchResult[Customer]
 	err := r.c.Call(ctx, Request{Method: "POST", Path: "/v1/customers/batch", Body: input}, &out, options...)
@@ -4062,6 +4343,13 @@ func (r *CustomersResource) PutByExternalID(ctx context.Context, externalID stri
 // cleared come back too.
 func (r *CustomersResource) Restore(ctx context.Context, id string, options ...Option) (*Customer, error) {
 	return call[Customer](ctx, r.c, Request{Method: "POST", Path: "/v1/customers/" + url.PathEscape(id) + "/restore"}, options)
+}
+
+// Statement: Get a customer's statement as a PDF. It lists the customer's transactions of a time, with the
+// balance before, after each and at the end, by currency. The first and the last day are days of the business's
+// time zone.
+func (r *CustomersResource) Statement(ctx context.Context, id string, params CustomerStatementParams, options ...Option) (*Download, error) {
+	return r.c.Download(ctx, Request{Method: "GET", Path: "/v1/customers/" + url.PathEscape(id) + "/statement.pdf", Query: queryOf(params)}, options...)
 }
 
 // Update: Change fields of a customer.
@@ -4125,7 +4413,7 @@ func newDomainsDNSRecordsResource(c *caller) *DomainsDNSRecordsResource {
 }
 
 // Create: Add a DNS record to a domain. The content must match the type. MX and SRV records need a priority. A
-// CNAME cannot be beside other records of its name, nor at the apex.
+// CNAME cannot be beside other records of its name, nor at the apex. A name has one SPF record.
 func (r *DomainsDNSRecordsResource) Create(ctx context.Context, domainID string, input DomainDNSRecordCreateInput, options ...Option) (*DNSRecord, error) {
 	return call[DNSRecord](ctx, r.c, Request{Method: "POST", Path: "/v1/domains/" + url.PathEscape(domainID) + "/dns-records", Body: input}, options)
 }
@@ -4150,8 +4438,15 @@ func (r *DomainsDNSRecordsResource) ListAll(ctx context.Context, domainID string
 	return all[DNSRecord](ctx, r.c, "/v1/domains/"+url.PathEscape(domainID)+"/dns-records", queryOf(params), false, options)
 }
 
+// Patch: Change fields of a DNS record. The SPF record of hosted email takes mechanisms too, as long as it keeps
+// ours; nothing else of hosted email can be changed.
+func (r *DomainsDNSRecordsResource) Patch(ctx context.Context, domainID string, recordID string, input DomainDNSRecordPatchInput, options ...Option) (*DNSRecord, error) {
+	return call[DNSRecord](ctx, r.c, Request{Method: "PATCH", Path: "/v1/domains/" + url.PathEscape(domainID) + "/dns-records/" + url.PathEscape(recordID), Body: input}, options)
+}
+
 // Update: Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME
-// cannot be beside other records of its name, nor at the apex. The record keeps its id.
+// cannot be beside other records of its name, nor at the apex. A name has one SPF record. The record keeps its
+// id.
 func (r *DomainsDNSRecordsResource) Update(ctx context.Context, domainID string, recordID string, input DomainDNSRecordUpdateInput, options ...Option) (*DNSRecord, error) {
 	return call[DNSRecord](ctx, r.c, Request{Method: "PUT", Path: "/v1/domains/" + url.PathEscape(domainID) + "/dns-records/" + url.PathEscape(recordID), Body: input}, options)
 }
@@ -4358,8 +4653,9 @@ func newEmailOptInsResource(c *caller) *EmailOptInsResource {
 	return &EmailOptInsResource{c}
 }
 
-// Batch: Create and change up to 500 email opt ins at once. A row with an id changes, one without creates. The
-// answer has a status with data or error for each row, in order. 25 rows count as one request.
+// Batch: Create, change and delete up to 500 email opt ins at once. A row with an id changes, {id, delete: true}
+// deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows
+// count as one request.
 func (r *EmailOptInsResource) Batch(ctx context.Context, input EmailOptInBatchInput, options ...Option) ([]BatchResult[EmailOptIn], error) {
 	var out []BatchResult[EmailOptIn]
 	err := r.c.Call(ctx, Request{Method: "POST", Path: "/v1/email-opt-ins/batch", Body: input}, &out, options...)
@@ -4981,8 +5277,8 @@ func (r *MessagesResource) Cancel(ctx context.Context, id string, options ...Opt
 // Create: Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a
 // draft waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a
 // name: "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a
-// template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient alone,
-// and only to addresses that opted in.
+// template that has one; without text, it is derived from the HTML. With inReplyToId, to and subject may be left
+// out. Marketing mail goes to each recipient alone, and only to addresses that opted in.
 func (r *MessagesResource) Create(ctx context.Context, input MessageCreateInput, options ...Option) (*Message, error) {
 	return call[Message](ctx, r.c, Request{Method: "POST", Path: "/v1/messages", Body: input}, options)
 }
@@ -5012,10 +5308,41 @@ func (r *MessagesResource) Send(ctx context.Context, id string, options ...Optio
 	return call[Message](ctx, r.c, Request{Method: "POST", Path: "/v1/messages/" + url.PathEscape(id) + "/send"}, options)
 }
 
+// Unschedule: Make a scheduled message a draft again. Works until its time has come. It can then be changed and
+// sent.
+func (r *MessagesResource) Unschedule(ctx context.Context, id string, options ...Option) (*Message, error) {
+	return call[Message](ctx, r.c, Request{Method: "POST", Path: "/v1/messages/" + url.PathEscape(id) + "/unschedule"}, options)
+}
+
 // Update: Change fields of a draft. fileIds replaces all attachments. A templateId renders again, with
 // variables.
 func (r *MessagesResource) Update(ctx context.Context, id string, input MessageUpdateInput, options ...Option) (*Message, error) {
 	return call[Message](ctx, r.c, Request{Method: "PATCH", Path: "/v1/messages/" + url.PathEscape(id), Body: input}, options)
+}
+
+// NotificationsResource has the operations notifications.*.
+type NotificationsResource struct {
+	c *caller
+}
+
+func newNotificationsResource(c *caller) *NotificationsResource {
+	return &NotificationsResource{c}
+}
+
+// List: List your notifications, newest first. A key or an agent reads those of its maker, and of these what it
+// may read itself.
+func (r *NotificationsResource) List(ctx context.Context, params NotificationListParams, options ...Option) (*Page[Notification], error) {
+	return page[Notification](ctx, r.c, "/v1/notifications", queryOf(params), options)
+}
+
+// ListAll goes through all pages of List.
+func (r *NotificationsResource) ListAll(ctx context.Context, params NotificationListParams, options ...Option) iter.Seq2[Notification, error] {
+	return all[Notification](ctx, r.c, "/v1/notifications", queryOf(params), true, options)
+}
+
+// Read: Mark notifications as read. Without ids, all of them.
+func (r *NotificationsResource) Read(ctx context.Context, input NotificationReadInput, options ...Option) (*Unread, error) {
+	return call[Unread](ctx, r.c, Request{Method: "POST", Path: "/v1/notifications/read", Body: input}, options)
 }
 
 // OperationsResource has the operations operations.*.
@@ -5140,6 +5467,98 @@ func (r *ProposalsResource) ListAll(ctx context.Context, params ProposalListPara
 	return all[Proposal](ctx, r.c, "/v1/proposals", queryOf(params), true, options)
 }
 
+// ReportsAgentsResource has the operations reports.agents.*.
+type ReportsAgentsResource struct {
+	c *caller
+}
+
+func newReportsAgentsResource(c *caller) *ReportsAgentsResource {
+	return &ReportsAgentsResource{c}
+}
+
+// Export: Get the report agents as CSV.
+func (r *ReportsAgentsResource) Export(ctx context.Context, params ReportAgentExportParams, options ...Option) (*Download, error) {
+	return r.c.Download(ctx, Request{Method: "GET", Path: "/v1/reports/agents.csv", Query: queryOf(params)}, options...)
+}
+
+// ReportsMailResource has the operations reports.mail.*.
+type ReportsMailResource struct {
+	c *caller
+}
+
+func newReportsMailResource(c *caller) *ReportsMailResource {
+	return &ReportsMailResource{c}
+}
+
+// Export: Get the report mail as CSV.
+func (r *ReportsMailResource) Export(ctx context.Context, params ReportMailExportParams, options ...Option) (*Download, error) {
+	return r.c.Download(ctx, Request{Method: "GET", Path: "/v1/reports/mail.csv", Query: queryOf(params)}, options...)
+}
+
+// ReportsReceivablesResource has the operations reports.receivables.*.
+type ReportsReceivablesResource struct {
+	c *caller
+}
+
+func newReportsReceivablesResource(c *caller) *ReportsReceivablesResource {
+	return &ReportsReceivablesResource{c}
+}
+
+// Export: Get the report receivables as CSV.
+func (r *ReportsReceivablesResource) Export(ctx context.Context, params ReportReceivableExportParams, options ...Option) (*Download, error) {
+	return r.c.Download(ctx, Request{Method: "GET", Path: "/v1/reports/receivables.csv", Query: queryOf(params)}, options...)
+}
+
+// ReportsRevenueResource has the operations reports.revenue.*.
+type ReportsRevenueResource struct {
+	c *caller
+}
+
+func newReportsRevenueResource(c *caller) *ReportsRevenueResource {
+	return &ReportsRevenueResource{c}
+}
+
+// Export: Get the report revenue as CSV.
+func (r *ReportsRevenueResource) Export(ctx context.Context, params ReportRevenueExportParams, options ...Option) (*Download, error) {
+	return r.c.Download(ctx, Request{Method: "GET", Path: "/v1/reports/revenue.csv", Query: queryOf(params)}, options...)
+}
+
+// ReportsTaxesResource has the operations reports.taxes.*.
+type ReportsTaxesResource struct {
+	c *caller
+}
+
+func newReportsTaxesResource(c *caller) *ReportsTaxesResource {
+	return &ReportsTaxesResource{c}
+}
+
+// Export: Get the report taxes as CSV.
+func (r *ReportsTaxesResource) Export(ctx context.Context, params ReportTaxeExportParams, options ...Option) (*Download, error) {
+	return r.c.Download(ctx, Request{Method: "GET", Path: "/v1/reports/taxes.csv", Query: queryOf(params)}, options...)
+}
+
+// ReportsResource has the operations reports.*.
+type ReportsResource struct {
+	c           *caller
+	Agents      *ReportsAgentsResource
+	Mail        *ReportsMailResource
+	Receivables *ReportsReceivablesResource
+	Revenue     *ReportsRevenueResource
+	Taxes       *ReportsTaxesResource
+}
+
+func newReportsResource(c *caller) *ReportsResource {
+	return &ReportsResource{c, newReportsAgentsResource(c), newReportsMailResource(c), newReportsReceivablesResource(c), newReportsRevenueResource(c), newReportsTaxesResource(c)}
+}
+
+// Get: Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month,
+// quarter, customer or offering. receivables: what is owed now by age or customer; from and to bound the day of
+// issue. taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent,
+// for owners and admins. Void invoices and payments do not count, and a refund lowers its payment.
+func (r *ReportsResource) Get(ctx context.Context, name string, params ReportGetParams, options ...Option) (*Report, error) {
+	return call[Report](ctx, r.c, Request{Method: "GET", Path: "/v1/reports/" + url.PathEscape(name), Query: queryOf(params)}, options)
+}
+
 // SuggestionsResource has the operations suggestions.*.
 type SuggestionsResource struct {
 	c *caller
@@ -5224,8 +5643,9 @@ func newTasksResource(c *caller) *TasksResource {
 	return &TasksResource{c, newTasksActivityResource(c), newTasksAssigneesResource(c)}
 }
 
-// Batch: Create and change up to 500 tasks at once. A row with an id changes, one without creates. The answer
-// has a status with data or error for each row, in order. 25 rows count as one request.
+// Batch: Create, change and delete up to 500 tasks at once. A row with an id changes, {id, delete: true}
+// deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows
+// count as one request.
 func (r *TasksResource) Batch(ctx context.Context, input TaskBatchInput, options ...Option) ([]BatchResult[Task], error) {
 	var out []BatchResult[Task]
 	err := r.c.Call(ctx, Request{Method: "POST", Path: "/v1/tasks/batch", Body: input}, &out, options...)
@@ -5352,6 +5772,51 @@ func (r *UndoResource) Create(ctx context.Context, input UndoCreateInput, option
 	return call[Proposal](ctx, r.c, Request{Method: "POST", Path: "/v1/undo", Body: input}, options)
 }
 
+// ViewsResource has the operations views.*.
+type ViewsResource struct {
+	c *caller
+}
+
+func newViewsResource(c *caller) *ViewsResource {
+	return &ViewsResource{c}
+}
+
+// Create: Save a view of a list. Lists and exports take it as viewId. Whoever may change what is listed may save
+// views of it. Only a shared view has events.
+func (r *ViewsResource) Create(ctx context.Context, input ViewCreateInput, options ...Option) (*View, error) {
+	return call[View](ctx, r.c, Request{Method: "POST", Path: "/v1/views", Body: input}, options)
+}
+
+// Delete: Delete a saved view.
+func (r *ViewsResource) Delete(ctx context.Context, id string, options ...Option) error {
+	return r.c.Call(ctx, Request{Method: "DELETE", Path: "/v1/views/" + url.PathEscape(id)}, nil, options...)
+}
+
+// Get: Get a saved view.
+func (r *ViewsResource) Get(ctx context.Context, id string, options ...Option) (*View, error) {
+	return call[View](ctx, r.c, Request{Method: "GET", Path: "/v1/views/" + url.PathEscape(id)}, options)
+}
+
+// List: List saved views, newest first. One's own and the shared ones, of the lists that the caller may read.
+func (r *ViewsResource) List(ctx context.Context, params ViewListParams, options ...Option) (*Page[View], error) {
+	return page[View](ctx, r.c, "/v1/views", queryOf(params), options)
+}
+
+// ListAll goes through all pages of List.
+func (r *ViewsResource) ListAll(ctx context.Context, params ViewListParams, options ...Option) iter.Seq2[View, error] {
+	return all[View](ctx, r.c, "/v1/views", queryOf(params), true, options)
+}
+
+// Restore: Restore a deleted view.
+func (r *ViewsResource) Restore(ctx context.Context, id string, options ...Option) (*View, error) {
+	return call[View](ctx, r.c, Request{Method: "POST", Path: "/v1/views/" + url.PathEscape(id) + "/restore"}, options)
+}
+
+// Update: Change a saved view. A shared view is changed by its maker, owners and admins.
+func (r *ViewsResource) Update(ctx context.Context, id string, input ViewUpdateInput, options ...Option) (*View, error) {
+	return call[View](ctx, r.c, Request{Method: "PATCH", Path: "/v1/views/" + url.PathEscape(id), Body: input}, options)
+}
+
 // WebhooksDeliveriesResource has the operations webhooks.deliveries.*.
 type WebhooksDeliveriesResource struct {
 	c *caller
@@ -5465,16 +5930,19 @@ type Client struct {
 	Me                   *MeResource
 	Members              *MembersResource
 	Messages             *MessagesResource
+	Notifications        *NotificationsResource
 	Operations           *OperationsResource
 	PropertyDefinitions  *PropertyDefinitionsResource
 	Proposals            *ProposalsResource
+	Reports              *ReportsResource
 	Suggestions          *SuggestionsResource
 	Tasks                *TasksResource
 	Threads              *ThreadsResource
 	Undo                 *UndoResource
+	Views                *ViewsResource
 	Webhooks             *WebhooksResource
 }
 
 func newClient(c *caller) *Client {
-	return &Client{c, newAutomationExecutionsResource(c), newAutomationsResource(c), newBusinessesResource(c), newContactsResource(c), newCustomersResource(c), newDomainContactsResource(c), newDomainsResource(c), newEmailOptInsResource(c), newEmailTemplatesResource(c), newEventsResource(c), newFilesResource(c), newFoldersResource(c), newImportsResource(c), newInvoicesResource(c), newMeResource(c), newMembersResource(c), newMessagesResource(c), newOperationsResource(c), newPropertyDefinitionsResource(c), newProposalsResource(c), newSuggestionsResource(c), newTasksResource(c), newThreadsResource(c), newUndoResource(c), newWebhooksResource(c)}
+	return &Client{c, newAutomationExecutionsResource(c), newAutomationsResource(c), newBusinessesResource(c), newContactsResource(c), newCustomersResource(c), newDomainContactsResource(c), newDomainsResource(c), newEmailOptInsResource(c), newEmailTemplatesResource(c), newEventsResource(c), newFilesResource(c), newFoldersResource(c), newImportsResource(c), newInvoicesResource(c), newMeResource(c), newMembersResource(c), newMessagesResource(c), newNotificationsResource(c), newOperationsResource(c), newPropertyDefinitionsResource(c), newProposalsResource(c), newReportsResource(c), newSuggestionsResource(c), newTasksResource(c), newThreadsResource(c), newUndoResource(c), newViewsResource(c), newWebhooksResource(c)}
 }

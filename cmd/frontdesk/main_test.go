@@ -320,7 +320,7 @@ func TestDemo(t *testing.T) {
 			t.Fatalf("no curl line: %s", out.String())
 		}
 		answer, err := exec.Command("sh", "-c", line).Output() //nolint:noctx // local
-		if err != nil || !strings.Contains(string(answer), "Lamarr") {
+		if err != nil || !strings.Contains(string(answer), "Blanch") {
 			t.Errorf("%s: %v %s", line, err, answer)
 		}
 		if last != "" {

@@ -29,6 +29,11 @@ func (cmd *serveCommand) Run(s *config.Settings, io *streams) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	log := newLogger(s, io.err)
+	if cmd.Demo {
+		if err := app.SeedDemo(ctx, *s, log); err != nil && !errors.Is(err, db.ErrOwned) { // Open names that error
+			return err
+		}
+	}
 	a, err := app.Open(ctx, *s, log)
 	if errors.Is(err, db.ErrOwned) {
 		return fmt.Errorf("another frontdesk server runs on %s; stop it, or give this one its own --data", s.Data)

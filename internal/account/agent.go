@@ -100,6 +100,15 @@ type Use struct {
 	DNSChanges    int64 `json:"dnsChanges" db:"dns_changes"`
 }
 
+// Add adds what was used elsewhere.
+func (u *Use) Add(more Use) {
+	u.SpendCents += more.SpendCents
+	u.Messages += more.Messages
+	u.NewRecipients += more.NewRecipients
+	u.Deletions += more.Deletions
+	u.DNSChanges += more.DNSChanges
+}
+
 // Daily is an agent's limits, what it has used of them today, and when the day
 // ends.
 type Daily struct {
@@ -192,4 +201,28 @@ func (a *Accounts) RestrictToAgent(ctx context.Context, c *op.Caller, agent id.I
 	c.External = c.External || external
 	c.Guarded = c.External && g.IsGuarded()
 	return nil
+}
+
+// AgentNames are what the agents of an organization are called, by id.
+func AgentNames(ctx context.Context, tx *db.Tx, org id.ID) (map[id.ID]string, error) {
+	return namesByID(ctx, tx, "SELECT id, name FROM agents WHERE organization_id = $1 AND deleted_at IS NULL", org)
+}
+
+// MemberNames are what the people of an organization are called, by id.
+func MemberNames(ctx context.Context, tx *db.Tx, org id.ID) (map[id.ID]string, error) {
+	return namesByID(ctx, tx, `
+		SELECT u.id, u.name FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.organization_id = $1 AND m.deleted_at IS NULL`, org)
+}
+
+func namesByID(ctx context.Context, tx *db.Tx, sql string, org id.ID) (map[id.ID]string, error) {
+	rows, err := db.QueryAll[struct {
+		ID   id.ID  `db:"id"`
+		Name string `db:"name"`
+	}](ctx, tx, sql, org)
+	out := map[id.ID]string{}
+	for _, r := range rows {
+		out[r.ID] = r.Name
+	}
+	return out, err
 }

@@ -22,6 +22,29 @@ type Colleague struct {
 	op.NoExternalText
 }
 
+// Allowed is what the member may do.
+func (v *Colleague) Allowed() op.Permissions { return v.permissionsForRole(v.Role) }
+
+const colleagueQuery = `
+	SELECT u.id, u.name, u.email, m.role, ` + RightsColumns + `
+	FROM memberships m JOIN users u ON u.id = m.user_id
+	WHERE m.organization_id = $1 AND m.deleted_at IS NULL AND u.status = 'active'`
+
+// ActiveMembers lists the members of an organization who can act, the newest first.
+func ActiveMembers(ctx context.Context, tx *db.Tx, org id.ID) ([]Colleague, error) {
+	return db.QueryAll[Colleague](ctx, tx, colleagueQuery+" ORDER BY m.created_at DESC, m.seq DESC LIMIT $2", org,
+		maxColleagues)
+}
+
+// FindActiveMember finds a member who can act; nil if there is none.
+func FindActiveMember(ctx context.Context, tx *db.Tx, org, user id.ID) (*Colleague, error) {
+	rows, err := db.QueryAll[Colleague](ctx, tx, colleagueQuery+" AND u.id = $2", org, user)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
 func colleagueFromMember(m *Member) *Colleague {
 	return &Colleague{ID: m.ID, Name: m.Name, Email: m.Email, Role: m.Role, Rights: m.Rights}
 }
@@ -61,12 +84,7 @@ const maxColleagues = 10_000
 // listColleagues reads all members and filters them here: there are few, and no index
 // ignores case and accents as db.SearchText does.
 func listColleagues(ctx context.Context, c *op.Call, in colleagueList) (*op.List[Colleague], error) {
-	rows, err := db.QueryAll[Colleague](ctx, c.Tx, `
-		SELECT u.id, u.name, u.email, m.role, `+RightsColumns+`
-		FROM memberships m JOIN users u ON u.id = m.user_id
-		WHERE m.organization_id = $1 AND m.deleted_at IS NULL AND u.status = 'active'
-		ORDER BY m.created_at DESC, m.seq DESC
-		LIMIT $2`, c.Org, maxColleagues)
+	rows, err := ActiveMembers(ctx, c.Tx, c.Org)
 	if err != nil {
 		return nil, err
 	}

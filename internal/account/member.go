@@ -200,12 +200,3 @@ func OperatorOrganization(ctx context.Context, tx *db.Tx) (id.ID, error) {
 	}
 	return org, err
 }
-
-// OwnerEmails lists the addresses of an organization's owners, who are notified
-// of what concerns the whole organization.
-func OwnerEmails(ctx context.Context, tx *db.Tx, org id.ID) ([]string, error) {
-	return db.QueryAll[string](ctx, tx, `
-		SELECT u.email FROM memberships m JOIN users u ON u.id = m.user_id
-		WHERE m.organization_id = $1 AND m.role = 'owner' AND m.deleted_at IS NULL AND u.status = 'active'
-		ORDER BY m.seq`, org)
-}

@@ -10,6 +10,7 @@ func (a *Accounts) Operations() []*op.Op {
 		a.colleagueOperations(), a.passwordLinkOperations(), a.inviteOperations(), a.agreementOperations(),
 		a.keyOperations(), a.meOperations(), a.sessionOperations(), a.setupOperations(), a.secondStepOperations(),
 		a.factorOperations(), a.passkeyOperations(), a.sessionListOperations(), a.providerOperations(),
+		signatureOperations(),
 	} {
 		all = append(all, part...)
 	}

@@ -70,7 +70,7 @@ type actorList struct {
 }
 
 func (a *Accounts) listActors(ctx context.Context, c *op.Call, in actorList) (*op.List[Actor], error) {
-	names, err := loadActorNames(ctx, c, in.IDs)
+	names, err := loadActorNames(ctx, c.Tx, c.Org, in.IDs)
 	out := []Actor{}
 	for _, ref := range in.IDs {
 		if name := names[ref]; name != nil {
@@ -123,27 +123,40 @@ func namesOfEventActors(ctx context.Context, c *op.Call, events []event.Event) (
 			actors = append(actors, *e.ActorID)
 		}
 	}
-	return loadActorNames(ctx, c, actors)
+	return loadActorNames(ctx, c.Tx, c.Org, actors)
 }
 
 // loadActorNames finds the names of users, agents and keys. A user of another
 // organization has none here, unless they once were a member.
-func loadActorNames(ctx context.Context, c *op.Call, actors []id.ID) (map[id.ID]*string, error) {
+func loadActorNames(ctx context.Context, tx *db.Tx, org id.ID, actors []id.ID) (map[id.ID]*string, error) {
 	type named struct {
 		ID   id.ID  `db:"id"`
 		Name string `db:"name"`
 	}
-	rows, err := db.QueryAll[named](ctx, c.Tx, `
+	rows, err := db.QueryAll[named](ctx, tx, `
 		SELECT u.id, u.name FROM users u
 			WHERE u.id = ANY($2) AND EXISTS (SELECT 1 FROM memberships m
 				WHERE m.organization_id = $1 AND m.user_id = u.id)
 		UNION ALL SELECT id, name FROM agents WHERE organization_id = $1 AND id = ANY($2)
-		UNION ALL SELECT id, name FROM api_keys WHERE organization_id = $1 AND id = ANY($2)`, c.Org, actors)
+		UNION ALL SELECT id, name FROM api_keys WHERE organization_id = $1 AND id = ANY($2)`, org, actors)
 	out := map[id.ID]*string{}
 	for _, r := range rows {
 		out[r.ID] = &r.Name
 	}
 	return out, err
+}
+
+// ActorName is the name of the user, agent or key that caused an event; empty for the service itself, for automations
+// and for who is gone.
+func ActorName(ctx context.Context, tx *db.Tx, org id.ID, actor *id.ID) (string, error) {
+	if actor == nil {
+		return "", nil
+	}
+	names, err := loadActorNames(ctx, tx, org, []id.ID{*actor})
+	if err != nil || names[*actor] == nil {
+		return "", err
+	}
+	return *names[*actor], nil
 }
 
 // nameInEventData finds a name for the thing that an event is about: the first of the fields

@@ -93,7 +93,8 @@ func TestAgentsJobs(t *testing.T) {
 		// A contact is taken in, tagged and written to.
 		contact := call("contacts_put_by_email",
 			`{"address": "ada@example.com", "firstName": "Ada", "lastName": "Lovelace", "tags": ["newsletter"]}`)
-		contact.Same("data.tags.0", "newsletter")
+		rest(t, "contacts.get", fmt.Sprintf(`{"id": %q}`, contact.Text("data.id"))).OK(t, 200).
+			Same("tags.0", "newsletter")
 		call("messages_create", `{"to": "ada@example.com", "subject": "Welcome", "text": "Dear Ada"}`)
 		within(3)
 	})

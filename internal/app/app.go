@@ -60,9 +60,11 @@ import (
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/notification"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/proposal"
 	"frontdesk/internal/resource/transfer"
+	"frontdesk/internal/resource/view"
 	"frontdesk/internal/resource/webhook"
 	"frontdesk/migrations"
 )
@@ -99,6 +101,8 @@ type App struct {
 	Automations *automation.Service
 	Imports     *transfer.Service
 	Proposals   *proposal.Service
+
+	Notifications *notification.Service
 
 	blobs    file.Blobs
 	seal     *seal
@@ -169,6 +173,7 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 		Events:      a.Events,
 		Seal:        a.seal,
 		KeyLifetime: s.Retention.Idempotency,
+		FindView:    view.FindQuery,
 	}
 	a.openAccounts()
 	if a.Links, err = a.openLinks(ctx); err != nil {
@@ -190,6 +195,19 @@ func Open(ctx context.Context, s config.Settings, log *slog.Logger, extra ...Ext
 	a.Files.Handle()
 	a.Domains = a.openDomains(extra)
 	a.openMail()
+	a.Notifications = notification.New(notification.Config{
+		DB:       a.DB,
+		Clock:    a.Clock,
+		Log:      log,
+		Jobs:     a.Jobs,
+		Events:   a.Events,
+		Seal:     a.seal,
+		Mail:     a.mailNotifications,
+		PushKey:  a.Links.DeriveKey,
+		BaseURL:  s.BaseURL,
+		Insecure: s.AllowInsecureWebhooks,
+	})
+	a.Notifications.Handle()
 	if err := a.openTLS(); err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
@@ -414,9 +432,12 @@ func (a *App) openAgents() {
 		Backstop:    s.AgentLimit.Transport,
 		Proposals:   agentProposals{a.Proposals},
 		Note:        (&guard.Guard{DB: a.DB, Clock: a.Clock}).Note,
+		Midnight:    a.findMidnight,
 		Seal:        a.seal,
 		Toolsets:    toolsets,
 		Daily:       compactTools,
+
+		KeepsDeleted: s.Retention.Deleted,
 	}
 	a.MCP.Mount(a.agentMux, a.Catalog)
 }

@@ -16,7 +16,9 @@ import (
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/db/backup"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/job"
+	"frontdesk/internal/resource/notification"
 )
 
 // How long a backup may take, and when one that failed is tried again.
@@ -57,7 +59,9 @@ func (a *App) notifyBackupFailed(ctx context.Context, tx *db.Tx, why error) erro
 	if err != nil || org == "" {
 		return err
 	}
-	return a.notifyOwners(ctx, tx, org, account.Notice{Subject: "The backup of your Frontdesk server failed",
+	about := notification.News{Kind: notification.BackupFailed, ResourceType: "organization", ResourceID: org,
+		Cause: event.Event{Organization: org}}
+	return a.notifyOwners(ctx, tx, about, account.Notice{Subject: "The backup of your Frontdesk server failed",
 		Text: []string{
 			fmt.Sprintf("The server could not send its backup to %s, although it tried %d times. The reason: %v.",
 				a.Settings.Backup.To, backupTries, why),

@@ -207,7 +207,7 @@ func TestVerifyFindsADifference(t *testing.T) {
 	}
 }
 
-// When a backup failed for good, the owners of the first organization get a mail.
+// When a backup failed for good, the owners of the first organization get a mail, and the desk tells them.
 func TestFailedBackupIsTold(t *testing.T) {
 	dbtest.EachEngine(t, func(t *testing.T, e db.Engine) {
 		_, recipient := keyPair(t)
@@ -239,6 +239,12 @@ func TestFailedBackupIsTold(t *testing.T) {
 			if time.Now().After(end) {
 				t.Fatal("nobody was told")
 			}
+		}
+		told := a.SendREST(t, a.Key, http.MethodGet, "/v1/notifications", "").OK(t, 200)
+		told.Same("0.kind", "backup_failed")
+		told.Same("0.subject", "The backup of your Frontdesk server failed")
+		if told.Len() != 1 {
+			t.Errorf("%s", told)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/door/desk/agents"
@@ -11,6 +12,7 @@ import (
 	"frontdesk/internal/door/desk/house"
 	"frontdesk/internal/door/desk/mail"
 	"frontdesk/internal/door/desk/money"
+	"frontdesk/internal/door/desk/notices"
 	"frontdesk/internal/door/desk/overview"
 	"frontdesk/internal/door/desk/people"
 	"frontdesk/internal/door/desk/review"
@@ -22,6 +24,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
+	"frontdesk/internal/resource/notification"
 )
 
 // newDesk is the door for people. Each room adds its own pages.
@@ -34,7 +37,8 @@ func (a *App) newDesk() *desk.Desk {
 		Log:      a.Log,
 		BaseURL:  s.BaseURL,
 		Proxies:  a.trustedProxies(),
-		Live:     &desk.Live{Follower: a.Follower, Catalog: a.Catalog, Session: a.Accounts.SessionByToken},
+		Live: &desk.Live{Follower: a.Follower, Catalog: a.Catalog, Session: a.Accounts.SessionByToken,
+			Unread: a.countUnread},
 	}
 	if s.MCPListen != "" {
 		d.AgentURL = oauth.ResourceURL(s.MCPURL)
@@ -49,16 +53,27 @@ func (a *App) newDesk() *desk.Desk {
 	mail.Join(d)
 	overview.Join(d)
 	review.Join(d)
+	notices.Join(d)
 	automations.Join(d)
 	agentRoom := &agents.Room{Grants: a.Grants}
 	agentRoom.Join(d)
-	account := &settings.Room{Allowances: a.planAllowances(), Storage: s.StorageLimit.LimitsByPlan(),
+	accountRoom := &settings.Room{Allowances: a.planAllowances(), Storage: s.StorageLimit.LimitsByPlan(),
 		Connections: agentRoom.ListConnections}
 	if s.PaymentsProvider == stripe.Name {
-		account.CardsAt = s.Stripe.CheckoutURL
+		accountRoom.CardsAt = s.Stripe.CheckoutURL
 	}
-	account.Join(d)
+	accountRoom.Join(d)
 	return d
+}
+
+// countUnread counts the notifications that the visitor of a page has not read.
+func (a *App) countUnread(ctx context.Context, s *account.Session) (n int, err error) {
+	err = a.DB.Read(ctx, func(ctx context.Context, tx *db.Tx) error {
+		unread, err := notification.CountUnread(ctx, tx, account.CallerOfSession(s))
+		n = unread.Unread
+		return err
+	})
+	return n, err
 }
 
 // planAllowances are the limits in which plans differ, each with its counter.

@@ -11,8 +11,10 @@ import (
 	"frontdesk/internal/adapter/stripe"
 	"frontdesk/internal/kernel/config"
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/event"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
+	"frontdesk/internal/resource/notification"
 )
 
 // openDomains wires domains to their registrar, payment provider and DNS.
@@ -32,7 +34,12 @@ func (a *App) openDomains(extra []Extra) *domain.Domains {
 		MailHost:  a.Settings.Mail.Domain,
 		SPF:       a.Settings.Mail.SPF,
 		Notify: func(ctx context.Context, tx *db.Tx, org id.ID, n domain.Notice) error {
-			return a.notifyOwners(ctx, tx, org, account.Notice{Subject: n.Subject, Text: n.Text})
+			about := notification.News{Kind: notification.DomainAtRisk, ResourceType: "domain", ResourceID: n.Domain,
+				Cause: event.Event{Organization: org}}
+			if n.Payment {
+				about.Kind = notification.PaymentFailed
+			}
+			return a.notifyOwners(ctx, tx, about, account.Notice{Subject: n.Subject, Text: n.Text})
 		},
 	}
 	c.HonorsDelegation = a.DNS != nil // the embedded server answers for a child zone only if the parent delegates it

@@ -147,7 +147,7 @@ func TestAttackEveryAnswerCarriesTheMark(t *testing.T) {
 				t.Errorf("%s: the answer has no mark (%v) or starts no guard: %.200s", o.Name, marked, v)
 			}
 			compact.forget(t)
-			if _, marked = compact.call(t, "tools_call", fmt.Sprintf(`{"name": %q, "arguments": %s}`, tool,
+			if _, marked = compact.call(t, "tools_write", fmt.Sprintf(`{"name": %q, "arguments": %s}`, tool,
 				input)); !marked || !compact.guarded(t) {
 				t.Errorf("%s: the compact list shows it without a mark", o.Name)
 			}

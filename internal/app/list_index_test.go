@@ -15,11 +15,14 @@ import (
 // unlisted are the tables that no operation lists by page: one row of them is looked up, or a few that belong together.
 var unlisted = []string{"agent_grants", "agent_sessions", "agent_use", "agreements", "business_profiles", "card_setups",
 	"cleared_references", "domain_email", "domain_holds", "drafts", "grant_codes", "grant_tokens", "idempotency",
-	"invoice_line_items", "invoice_reminders", "memberships", "payment_customers", "received_mails", "sessions",
-	"thread_viewers"}
+	"invoice_line_items", "invoice_reminders", "memberships", "notification_choices", "payment_customers",
+	"push_subscriptions", "received_mails", "sessions", "thread_viewers"}
 
 // listedBy are columns that a list always chooses by, where that is not the parent.
-var listedBy = map[string]string{"domains": "kind"} // subdomains are listed under their domain
+var listedBy = map[string]string{
+	"domains":       "kind",    // subdomains are listed under their domain
+	"notifications": "user_id", // everybody sees their own
+}
 
 // indexColumns lists the indexes of all tables, each with its columns in their order.
 const indexColumns = `

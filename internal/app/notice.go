@@ -12,17 +12,23 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/notification"
 	"frontdesk/internal/resource/template"
 )
 
 // ownersPerMail is how many owners are addressed in one mail at most.
 const ownersPerMail = 50
 
-// notifyOwners mails a notice to the owners of an organization. It is one of the
-// organization's messages, written with the change that it reports and
-// delivered by the same job as any other.
-func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n account.Notice) error {
-	owners, err := account.OwnerEmails(ctx, tx, org)
+// notifyOwners tells the owners of an organization what failed or will end: at the desk, and by mail unless they want
+// none. The mail is one of the organization's messages, written with the change that it reports and delivered by the
+// same job as any other. It does not wait for others, as those of notifications do.
+func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, about notification.News, n account.Notice) error {
+	org := about.Cause.Organization
+	about.Cause, about.Subject, about.Mailed = about.Cause.BySystem(), n.Subject, true
+	if len(n.Text) > 0 {
+		about.Text = n.Text[0]
+	}
+	owners, err := a.Notifications.TellOwners(ctx, tx, about)
 	if err != nil {
 		return err
 	}
@@ -45,11 +51,22 @@ func (a *App) notifyOwners(ctx context.Context, tx *db.Tx, org id.ID, n account.
 
 // notifyUser mails a notice to a user about their own account.
 func (a *App) notifyUser(ctx context.Context, tx *db.Tx, org id.ID, email string, n account.Notice) error {
+	return a.mailUser(ctx, tx, org, email, n, "it is about your account")
+}
+
+// mailNotifications mails a member what they have not read at the desk.
+func (a *App) mailNotifications(ctx context.Context, tx *db.Tx, org id.ID, email string, n account.Notice) error {
+	return a.mailUser(ctx, tx, org, email, n, "you want notices by mail; Settings, Notices has the switches")
+}
+
+// mailUser mails a notice to one person, to which no answer is expected.
+func (a *App) mailUser(ctx context.Context, tx *db.Tx, org id.ID, email string, n account.Notice,
+	because string) error {
 	if !op.IsEmailAddress(email) {
 		a.Log.WarnContext(ctx, "a user could not be notified", "organization", org, "subject", n.Subject)
 		return nil
 	}
-	content, err := renderNotice(n.Subject, n.Text, a.Settings.BaseURL, "it is about your account")
+	content, err := renderNotice(n.Subject, n.Text, a.Settings.BaseURL, because)
 	if err != nil {
 		return err
 	}

@@ -18,12 +18,15 @@ import (
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/notification"
 	"frontdesk/internal/resource/optin"
 	"frontdesk/internal/resource/property"
 	"frontdesk/internal/resource/proposal"
+	"frontdesk/internal/resource/report"
 	"frontdesk/internal/resource/task"
 	"frontdesk/internal/resource/template"
 	"frontdesk/internal/resource/transfer"
+	"frontdesk/internal/resource/view"
 	"frontdesk/internal/resource/webhook"
 )
 
@@ -54,6 +57,9 @@ func (a *App) fillCatalog(more []*op.Op) *op.Catalog {
 		a.Automations.Operations(),
 		a.Imports.Operations(),
 		a.Proposals.Operations(),
+		report.Operations(),
+		view.New(a.Catalog).Operations(),
+		a.Notifications.Operations(),
 		more,
 	).AddBackgroundEvents(slices.Concat(account.Happenings, automation.Happenings, domain.Happenings,
 		invoice.Happenings, message.Happenings, proposal.Happenings, transfer.Happenings, webhook.Happenings)...).
@@ -80,5 +86,7 @@ func Describe() *op.Catalog {
 		Automations: &automation.Service{},
 		Imports:     &transfer.Service{},
 		Proposals:   &proposal.Service{},
+
+		Notifications: &notification.Service{},
 	}).fillCatalog(nil)
 }

@@ -31,7 +31,8 @@ func (a *App) openProposals() {
 			"automation": a.Automations.NameOf,
 			"webhook":    a.Webhooks.NameOf,
 		},
-		BaseURL: a.Settings.BaseURL,
+		BaseURL:    a.Settings.BaseURL,
+		DeletedFor: a.Settings.Retention.Deleted,
 	})
 	a.Proposals.Handle()
 	a.Runner.Meter = a.Proposals.Meter

@@ -198,7 +198,8 @@ func (r Result) ParseJSON(t testing.TB) Value {
 }
 
 // viaAgent calls tools over the Model Context Protocol as a connected client. An owner
-// switched the agent's guard off, so that it may do what the other doors do.
+// switched the agent's guard off, so that it may do what the other doors do, and it asks for
+// the whole answer, which is that of REST.
 func (a *App) viaAgent(v Tenant) Door {
 	var access string
 	var session []string
@@ -213,9 +214,21 @@ func (a *App) viaAgent(v Tenant) Door {
 		r := a.SendRPC(t, access,
 			fmt.Sprintf(`{"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": %q, "arguments": `+
 				`%s}}`,
-				strings.ReplaceAll(operation, ".", "_"), input), session...)
+				strings.ReplaceAll(operation, ".", "_"), withFullView(input)), session...)
 		return a.toolResult(t, operation, r)
 	}
+}
+
+// withFullView is the input of a tool that shall answer as REST does.
+func withFullView(input string) string {
+	rest, isObject := strings.CutPrefix(strings.TrimSpace(input), "{")
+	if !isObject || strings.Contains(input, `"view"`) {
+		return input
+	}
+	if strings.TrimSpace(rest) != "}" {
+		rest = ", " + rest
+	}
+	return `{"view": "full"` + rest
 }
 
 // toolResult is a tool's answer as REST would show it.

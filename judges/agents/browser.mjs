@@ -79,7 +79,9 @@ export async function decideInBrowser(approvalURL, decision, reason) {
     await page.fill('input[name="password"]', PASSWORD)
     await page.click('form[action="/sign-in"] button')
     await page.waitForURL(approvalURL)
-    if (reason) await page.fill('#reason', reason)
+    const why = page.locator('details:has([name="reason"]) > summary') // the reason is asked for on demand
+    if (reason && await why.count()) await why.first().click()
+    if (reason) await page.fill('[name="reason"]', reason)
     await page.click(`#${decision}`)
     await page.waitForSelector(`#${decision}`, { state: 'detached' }) // decided, there is nothing left to decide
   }

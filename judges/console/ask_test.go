@@ -48,7 +48,7 @@ func asks(t *testing.T, s *screen, service *service, session *mcp.ClientSession,
 	approve := func(address string) {
 		t.Helper()
 		s.visit(address)
-		s.has("Delete the contact", "Approve")
+		s.has("Delete the contact", "Goes", "Comes back if you want")
 		s.press("#approve")
 		s.has("Done, exactly as it was shown")
 	}

@@ -120,9 +120,14 @@ func TestAutomations(t *testing.T) {
 		s.inspect("empty-" + path)
 	}
 	s.visit(service.URL + "/automations/new")
+	s.inspect("automation-recipes")
+	s.press(`a[href$="recipe=thank-for-payment"]`)
+	s.has("1. Write a message", "Values to insert")
+	s.inspect("automation-recipe")
+	s.visit(service.URL + "/automations/new?recipe=none")
 	s.inspect("automation-new")
 	s.scripts(false) // axe-core needs them: no page is inspected meanwhile
-	s.visit(service.URL + "/automations/new")
+	s.visit(service.URL + "/automations/new?recipe=none")
 	s.fill("name", "Greet new contacts")
 	s.choose("trigger.event", "contact.created")
 	s.press(`button[value="look"]`)
@@ -132,7 +137,7 @@ func TestAutomations(t *testing.T) {
 	s.press(`button[value="add"]`)
 	s.has("1. Create a task", "Values to insert")
 	s.press(`button[value="json.0"]`)
-	s.fill("steps.0.input", `{"title": 5}`, "steps.0.saveAs", "task")
+	s.fill("steps.0.input", `{"title": 5}`)
 	s.choose("add", "tasks.activity.create")
 	s.press(`button[value="add"]`)
 	s.has("1. Create a task", "2. Comment on a task")
@@ -140,14 +145,14 @@ func TestAutomations(t *testing.T) {
 	s.has("1. Comment on a task", "2. Create a task")
 	s.press(`button[value="down.0"]`)
 	s.has("1. Create a task", "2. Comment on a task")
-	s.fill("steps.1.input.id", "{{ task.id }}", "steps.1.input.body", "Hello {{ nobody.name }}")
+	s.fill("steps.1.input.id", "[New task]", "steps.1.input.body", "Hello {{ nobody.name }}")
 	s.press(".save button")
 	s.has("title: Invalid input", `"nobody" is not known here`)
 	s.fill("steps.0.input", `{"title": "Call {{ event.data.firstName }}", "contactId": "{{ event.resourceId }}"}`,
 		"steps.1.input.body", "Hello")
 	s.press(`button[value="form.0"]`)
 	if title := eval[string](s, `document.querySelector('[name="steps.0.input.title"]').value`); title !=
-		"Call {{ event.data.firstName }}" {
+		"Call [First name]" {
 		t.Errorf("the form has %q", title)
 	}
 	s.press(`button[value="try"]`)
@@ -182,7 +187,7 @@ func TestAutomations(t *testing.T) {
 	s.inspect("automation-test")
 
 	// With scripts, what the form asks follows what is chosen, and nothing typed is lost.
-	s.visit(service.URL + "/automations/new")
+	s.visit(service.URL + "/automations/new?recipe=none")
 	s.fill("name", "Typed")
 	s.do(chromedp.Evaluate[chromedp.Void](`(e => { e.value = "task.created"; e.dispatchEvent(new Event("change",
 		{bubbles: true})) })(document.querySelector('[name="trigger.event"]'))`))
@@ -196,9 +201,9 @@ func TestAutomations(t *testing.T) {
 	}
 	s.fill("steps.0.input.body", "About ")
 	s.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".inserts").open = true`),
-		chromedp.Click(chromedp.CSS(`[data-put="{{ event.data.title }}"]`)))
+		chromedp.Click(chromedp.CSS(`[data-put="[Title]"]`)))
 	s.until("the value",
-		`document.querySelector('[name="steps.0.input.body"]').value === "About {{ event.data.title }}"`)
+		`document.querySelector('[name="steps.0.input.body"]').value === "About [Title]"`)
 	s.inspect("automation-form")
 	s.visit(automation + "?status=succeeded")
 	s.press("td a")
@@ -209,7 +214,7 @@ func TestAutomations(t *testing.T) {
 	s.inspect("automation-pause")
 
 	// One that fails, with names too long for any page.
-	s.visit(service.URL + "/automations/new")
+	s.visit(service.URL + "/automations/new?recipe=none")
 	s.press(`input[value="schedule"]`)
 	s.fill("name", long, "description", rtl)
 	s.choose("trigger.every", "weekdays")
@@ -221,9 +226,9 @@ func TestAutomations(t *testing.T) {
 	s.has("Created.", "Weekdays at 09:00")
 	s.inspect("automation-long")
 	s.press(`form[action$="/run"] button`)
-	s.again("NOT_FOUND")
+	s.again("There is no such contact")
 	s.inspect("execution-failed")
-	s.visit(service.URL + "/automations/new")
+	s.visit(service.URL + "/automations/new?recipe=none")
 	s.press(`input[value="manual"]`)
 	s.fill("name", rtl)
 	s.choose("add", "contacts.list")

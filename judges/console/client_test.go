@@ -51,9 +51,9 @@ func TestOfficialClient(t *testing.T) {
 	client := &http.Client{Transport: requests}
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: redirect, RequestRefreshToken: true, Client: client,
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "The official client", RedirectURIs: []string{redirect},
-			GrantTypes: []string{"authorization_code", "refresh_token"}}},
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{ClientName: "The official client",
+				RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"}}},
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult,
 			error) {
 			asked <- args.URL

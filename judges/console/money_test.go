@@ -83,8 +83,14 @@ func TestAttackInvoiceEditor(t *testing.T) {
 	s.shows("$1,285.00")
 	s.do(chromedp.Click(chromedp.CSS(`.head a.main`)))
 	s.shows("The invoice for $1,285.00")
+	// The mail stands beside it, with the words that are typed.
+	s.fill("message", "With many thanks")
+	s.do(chromedp.Click(chromedp.CSS(`button[value="look"]`)))
+	s.until("the mail", `document.querySelector("iframe.mailpage")?.src.includes("message=With+many+thanks")`)
+	s.inspect("money-issue-and-send")
 	s.do(chromedp.Click(chromedp.CSS(`main form button.main`)))
-	s.shows("INV-")
+	s.shows("Undo keeps it back")
+	s.has("INV-", "sent")
 
 	// A part was paid; the form of a credit note begins with what is open.
 	s.do(chromedp.Evaluate[chromedp.Void](`location.assign(location.pathname + "/pay")`))
@@ -190,9 +196,8 @@ func TestAttackImportStory(t *testing.T) {
 	s.do(chromedp.Click(chromedp.CSS(`main form button.main, main form p.send button`)))
 	s.shows("1–100 of 202 lines")
 	s.inspect("import-check")
-	s.do(chromedp.Click(chromedp.CSS(`nav[aria-label="Lines"] a[href*="lines=update"]`)))
-	s.shows("1–51 of 51 lines")
-	s.shows("changes Known No50")
+	s.do(chromedp.Click(chromedp.CSS(`.counts a[href*="lines=update"]`)))
+	s.until("51 lines", `document.querySelectorAll(".lines-check tbody tr").length === 51`)
 	s.inspect("import-changed")
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,6 +22,9 @@ type service struct {
 	URL, AgentURL string
 	Setup         string   // the first-run link that it printed
 	Where         []string // the flags that say where it and its data are, for every command
+
+	arguments []string
+	process   *exec.Cmd
 }
 
 var ports sync.Map // that were given to a test
@@ -66,30 +70,21 @@ func serve(t *testing.T, more ...string) *service {
 // serveAs is serve under a name of this machine.
 func serveAs(t *testing.T, host string, more ...string) *service {
 	t.Helper()
-	bin := os.Getenv("FRONTDESK_BIN")
-	if bin == "" {
+	if os.Getenv("FRONTDESK_BIN") == "" {
 		t.Skip("run by scripts/judge-console")
 	}
 	api, agents := freePort(t), freePort(t)
 	_, port, _ := strings.Cut(api, ":")
 	s := &service{URL: "http://" + host + ":" + port, AgentURL: "http://" + agents}
 	s.Where = append([]string{"--data", t.TempDir(), "--base-url", s.URL}, database(t)...)
-	cmd := exec.CommandContext(context.Background(), bin,
-		append([]string{"serve", "--listen", api, "--mcp-listen", agents,
-			"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
-			"--storage-reserve", "0"}, // the disk of a judge may be nearly full
-			append(s.Where, more...)...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	s.arguments = append([]string{"serve", "--listen", api, "--mcp-listen", agents,
+		"--dns-listen", "127.0.0.1:0", "--smtp-listen", "", "--allow-insecure-webhooks",
+		"--storage-reserve", "0"}, // the disk of a judge may be nearly full
+		append(s.Where, more...)...)
+	out := s.start(t)
 	t.Cleanup(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
+		s.process.Process.Signal(syscall.SIGTERM)
+		if err := s.process.Wait(); err != nil {
 			t.Errorf("the service: %v", err)
 		}
 	})
@@ -109,4 +104,35 @@ func serveAs(t *testing.T, host string, more ...string) *service {
 		t.Fatal("the service printed no set-up link")
 	}
 	return s
+}
+
+// start runs the binary.
+func (s *service) start(t *testing.T) (out io.Reader) {
+	t.Helper()
+	s.process = exec.CommandContext(context.Background(), os.Getenv("FRONTDESK_BIN"), s.arguments...)
+	out, err := s.process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.process.Stderr = os.Stderr
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// kill ends the service in the middle of whatever it does, and starts it again.
+func (s *service) kill(t *testing.T) {
+	t.Helper()
+	s.process.Process.Kill()
+	s.process.Wait() // says that it was killed
+	go io.Copy(io.Discard, s.start(t))
+	for range 600 {
+		if r, err := http.Get(s.URL + "/healthz"); err == nil {
+			r.Body.Close()
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatal("the service did not start again")
 }

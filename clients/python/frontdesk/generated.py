@@ -35,6 +35,7 @@ ErrorCode = Literal[
     "DNS_RECORD_CONFLICT",  # 409: A CNAME record cannot stand beside other records of its name.
     "DNS_RECORD_EXISTS",  # 409: The zone already has this record.
     "DNS_RECORD_MANAGED",  # 409: This record is managed and cannot be changed here.
+    "DNS_SPF_EXISTS",  # 409: The name has an SPF record already.
     "DNS_ZONE_BUSY",  # 409: Another change of this zone is under way. Retry in a moment.
     "DNS_ZONE_FULL",  # 422: The zone has the maximum number of records.
     "DNS_ZONE_MISSING",  # 409: This domain has no zone.
@@ -115,6 +116,7 @@ ErrorCode = Literal[
     "REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT",  # 409: A transfer to another registrar is under way.
     "REGISTRAR_UNSUPPORTED_OPERATION",  # 422: This is not possible for this domain.
     "SERVICE_UNAVAILABLE",  # 503: The service is briefly unavailable. Retry in a moment.
+    "STATEMENT_TOO_LONG",  # 422: There is too much for one statement in this time. Choose a shorter one.
     "STORAGE_LIMIT_REACHED",  # 413: The organization has used all the storage of its plan.
     "TASK_ASSIGNEE_EXISTS",  # 409: The task is already assigned to this user.
     "UNAUTHORIZED",  # 401: The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".
@@ -317,9 +319,12 @@ EventType = Literal[
     "user.factors_reset",
     "user.identity_linked",
     "user.identity_unlinked",
+    "user.notices_changed",
     "user.password_changed",
     "user.password_link_created",
     "user.password_reset",
+    "user.push_added",
+    "user.push_removed",
     "user.recovery_code_used",
     "user.recovery_codes_created",
     "user.removed",
@@ -327,6 +332,11 @@ EventType = Literal[
     "user.rights_changed",
     "user.role_changed",
     "user.sign_in_link_created",
+    "user.signature_changed",
+    "view.created",
+    "view.deleted",
+    "view.restored",
+    "view.updated",
     "webhook.created",
     "webhook.deleted",
     "webhook.delivery.redelivered",
@@ -480,6 +490,8 @@ class BusinessOffering(Model):
     description: str | None
     price_cents: int | None  # in the smallest unit; null without a fixed price
     unit: str | None  # what the price is for, for example hour
+    tax_rate: str | None  # per cent, 0 to 100, like 20 or 7.5
+    tax_name: str | None  # as an invoice shall call the tax: VAT
     is_active: bool
 
 
@@ -565,6 +577,15 @@ class Colleague(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class Column(Model):
+    heading: str
+    field: str | None  # null when it is not used
+    samples: List[str]  # its first values
+    filled: int  # records that have a value
+    refused: int  # records that are refused for it
+
+
+@dataclass(slots=True, kw_only=True)
 class Contact(Model):
     id: str
     created_at: _dt.datetime
@@ -599,6 +620,7 @@ class ContactNote(Model):
     created_by: str | None  # the user, also behind a key or agent; null if unknown
     created_by_agent: bool
     body: str
+    kind: Literal["note", "call"]  # call: by phone
 
 
 class ContactRowInput(TypedDict):
@@ -617,6 +639,7 @@ class ContactRowInput(TypedDict):
     emails: NotRequired[Sequence[EmailFields]]
     phone_numbers: NotRequired[Sequence[PhoneNumberFields]]
     addresses: NotRequired[Sequence[AddressFields]]
+    delete: NotRequired[bool]  # with id alone: delete this row
 
 
 @dataclass(slots=True, kw_only=True)
@@ -631,7 +654,7 @@ class Counts(Model):
 
 class CreditLineFields(TypedDict):
     line_item_id: str  # a line item of the invoice
-    quantity: NotRequired[str | None]  # how much of it; or amountCents. Without both, all that is left
+    quantity: NotRequired[str | None]  # or amountCents; without both, all that is left
     amount_cents: NotRequired[int | None]  # of the line's amount after its discount
 
 
@@ -715,6 +738,7 @@ class CustomerRowInput(TypedDict):
     customer_since: NotRequired[_dt.datetime | None]
     tags: NotRequired[Sequence[str]]  # a change replaces all
     external_id: NotRequired[str | None]
+    delete: NotRequired[bool]  # with id alone: delete this row
 
 
 @dataclass(slots=True, kw_only=True)
@@ -830,8 +854,8 @@ class Effect(Model):
     resource_type: str
     resource_id: str | None  # null for what does not exist yet
     summary: str
-    before: Dict[str, Any]  # the former values of the fields that change
-    after: Dict[str, Any]  # their new values; new:1 names a new record
+    before: Dict[str, Any]  # former values of what changes
+    after: Dict[str, Any]  # new values; new:1 names a new record
     amount_cents: int | None
     currency: str | None
     recipients: List[str]
@@ -1007,6 +1031,7 @@ class Import(Model):
     error_message: str | None  # why it failed as a whole
     completed_at: _dt.datetime | None
     lines: List[Line] | None = None  # of a dry run: what 1,000 lines would do
+    columns: List[Column] | None = None  # of a dry run of a CSV
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1050,6 +1075,16 @@ class Invoice(Model):
     data: Dict[str, Any]  # anything the caller wants to keep with the invoice
     line_items: List[LineItem]
     customer: Customer | None = None  # include=customer; null if deleted
+    message: InvoiceMail | None = None  # to agents that sent it: the mail
+
+
+@dataclass(slots=True, kw_only=True)
+class InvoiceMail(Model):
+    id: str
+    to: List[str]
+    subject: str
+    status: Literal["scheduled", "queued"]
+    scheduled_at: _dt.datetime | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1057,6 +1092,7 @@ class Issue(Model):
     line: int  # where the record begins, from 1
     field: str | None  # null when it is about the whole record
     message: str
+    values: List[Value] | None = None  # what the record says, unless it is long
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1065,6 +1101,14 @@ class Kept(Model):
     resource_id: str
     field: str  # empty for the whole record
     why: str
+
+
+@dataclass(slots=True, kw_only=True)
+class LeftOutStep(Model):
+    position: int  # its place in the whole plan, from 0
+    operation: str
+    input: Dict[str, Any]  # the whole input, path fields included
+    save_as: str | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1079,8 +1123,9 @@ class Limits(Model):
 @dataclass(slots=True, kw_only=True)
 class Line(Model):
     line: int
-    action: Literal["create", "update", "fail"]
+    action: Literal["create", "update", "unchanged", "fail"]
     id: str | None  # the record that it would change
+    values: List[Value]  # what it says, by field
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1105,7 +1150,7 @@ class LineItem(Model):
 
 class LineItemFields(TypedDict):
     description: str
-    quantity: NotRequired[str | None]  # a decimal, at most 12 digits before the point and 6 after; default 1
+    quantity: NotRequired[str | None]  # 12 digits before the point, 6 after; default 1
     unit_amount_cents: int  # negative: discount
     tax_rate: NotRequired[str | None]  # per cent, 0 to 100, like 20 or 7.5; null is no tax
     tax_name: NotRequired[str | None]  # as the invoice shall call the tax: VAT
@@ -1255,6 +1300,24 @@ class MessageContact(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class Notification(Model):
+    id: str
+    created_at: _dt.datetime
+    updated_at: _dt.datetime
+    deleted_at: _dt.datetime | None
+    organization_id: str
+    kind: Literal["mentioned", "assigned", "answered", "proposal", "invoice_paid", "payment_failed", "mail_failed", "backup_failed", "domain", "webhook"]
+    resource_type: str  # what it is about, for example thread
+    resource_id: str
+    actor_kind: Literal["user", "agent", "api", "automation", "system"]  # who did it
+    actor_id: str | None
+    actor_name: str | None
+    subject: str  # the name of what it is about, or what failed
+    text: str | None  # what was written, or why it failed
+    read_at: _dt.datetime | None  # null while it is unread
+
+
+@dataclass(slots=True, kw_only=True)
 class Operation(Model):
     id: str
     created_at: _dt.datetime
@@ -1289,6 +1352,7 @@ class OptInRowInput(TypedDict):
     source: NotRequired[str | None]  # where the consent came from
     opted_in_at: NotRequired[_dt.datetime | None]  # when it opted in; by default now, for opted_in
     opted_out_at: NotRequired[_dt.datetime | None]  # when it opted out; by default now, for opted_out
+    delete: NotRequired[bool]  # with id alone: delete this row
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1446,6 +1510,7 @@ class Proposal(Model):
     because: Literal["ask", "limit", "guard"] | None  # why a person must decide; null when nobody must
     because_text: str | None
     steps: List[ProposalStep]  # at most 50; of an undo 500, or one, undo.create
+    left_out: List[LeftOutStep]  # steps of the plan that a person left out; they are not done
     effects: List[Effect]  # what the steps would do, or did
     skipped: List[Skipped]  # of an undo: what stays as it is, and why
     totals: ProposalTotals
@@ -1584,6 +1649,42 @@ class RenewalQuote(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class Report(Model):
+    name: str
+    from_: _dt.datetime | None  # null for all of time
+    to: _dt.datetime
+    group_by: str
+    rows: List[Row]  # one for each group and currency, at most limit
+    totals: List[Row]  # one for each currency, over all rows
+    has_more: bool  # whether rows were left out; totals count them
+
+
+@dataclass(slots=True, kw_only=True)
+class Row(Model):
+    group: str | None  # 2026-03, 2026-Q1, an id or an age; null in totals and for the rest
+    name: str | None  # what people call it
+    currency: str | None = None
+    rate: str | None = None  # of a tax, in per cent
+    count: int | None = None  # invoices; of mail, mails received; of agents, calls that changed something
+    invoiced_cents: int | None = None  # of taxes, without the tax
+    received_cents: int | None = None  # of taxes, without the tax
+    credited_cents: int | None = None  # of taxes, without the tax
+    amount_due_cents: int | None = None
+    overdue_cents: int | None = None
+    tax_cents: int | None = None  # invoiced, less credited
+    received_tax_cents: int | None = None  # the tax in what was received
+    oldest_due_at: _dt.datetime | None = None
+    answered: int | None = None  # mails that were answered
+    waiting: int | None = None  # threads that wait for an answer now
+    median_minutes: int | None = None  # half of the answers took less
+    changes: int | None = None
+    proposals: int | None = None
+    approved: int | None = None
+    rejected: int | None = None
+    used: Use | None = None  # of the daily limits, over the time
+
+
+@dataclass(slots=True, kw_only=True)
 class Search(Model):
     query: str
     results: List[SearchResult]
@@ -1624,7 +1725,7 @@ class SkippedRun(Model):
 
 @dataclass(slots=True, kw_only=True)
 class Step(Model):
-    operation: str  # any operation an agent could call, like tasks.create
+    operation: str  # one that agents have, like tasks.create
     input: Dict[str, Any]  # with path fields and {{ placeholders }}
     save_as: str | None  # names answer for later steps
 
@@ -1637,7 +1738,7 @@ class StepError(Model):
 
 
 class StepInput(TypedDict):
-    operation: str  # any operation an agent could call, like tasks.create
+    operation: str  # one that agents have, like tasks.create
     input: NotRequired[Mapping[str, Any]]  # with path fields and {{ placeholders }}
     save_as: NotRequired[str | None]  # names answer for later steps
 
@@ -1716,6 +1817,7 @@ class TaskRowInput(TypedDict):
     customer_id: NotRequired[str | None]
     business_id: NotRequired[str | None]
     assignee_ids: NotRequired[Sequence[str]]  # members, by their ids in members_list
+    delete: NotRequired[bool]  # with id alone: delete this row
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1828,6 +1930,12 @@ class Unmerge(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class Unread(Model):
+    unread: int
+    by_kind: Dict[str, int]  # kinds without any are left out
+
+
+@dataclass(slots=True, kw_only=True)
 class Use(Model):
     spend_cents: int
     messages: int
@@ -1837,10 +1945,32 @@ class Use(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class Value(Model):
+    field: str
+    before: str | None  # what the record that it changes has now; null for nothing
+    after: str
+
+
+@dataclass(slots=True, kw_only=True)
 class Verification(Model):
     record_name: str
     record_value: str
     verified_at: _dt.datetime | None
+
+
+@dataclass(slots=True, kw_only=True)
+class View(Model):
+    id: str
+    created_at: _dt.datetime
+    updated_at: _dt.datetime
+    deleted_at: _dt.datetime | None
+    organization_id: str
+    created_by: str | None  # the user, also behind a key; else the agent or the key
+    object_type: str  # the list, as exports name it: contacts
+    name: str
+    query: Dict[str, Any]  # parameters of the list: {"tag": ["vip"]}
+    columns: List[str]  # fields that a table shows; empty for the usual
+    shared: bool  # everybody sees it; else only its maker
 
 
 @dataclass(slots=True, kw_only=True)
@@ -1870,9 +2000,9 @@ class AutomationExecutionsResource(Resource):
         """Get an execution."""
         return self._client.call(Execution, "GET", path_of("/v1/automation-executions/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, automation_id: str | None = None, status: Sequence[Literal["queued", "running", "succeeded", "failed", "canceled", "skipped"]] | None = None) -> Pages[Execution]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, automation_id: str | None = None, status: Sequence[Literal["queued", "running", "succeeded", "failed", "canceled", "skipped"]] | None = None) -> Pages[Execution]:
         """List executions, newest first. An execution is skipped when the condition was false."""
-        return self._client.pages(Execution, "/v1/automation-executions", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "automationId": automation_id, "status": status}, True)
+        return self._client.pages(Execution, "/v1/automation-executions", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "automationId": automation_id, "status": status}, True)
 
     def retry(self, id: str) -> Execution:
         """Continue an execution from the step that failed. Completed steps are not repeated. If the automation was
@@ -1913,9 +2043,9 @@ class AutomationsResource(Resource):
         """Get an automation."""
         return self._client.call(Automation, "GET", path_of("/v1/automations/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None) -> Pages[Automation]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None) -> Pages[Automation]:
         """List automations, newest first."""
-        return self._client.pages(Automation, "/v1/automations", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by}, True)
+        return self._client.pages(Automation, "/v1/automations", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by}, True)
 
     def options(self, *, query: str | None = None) -> AutomationOptions:
         """List what automations can be made of: events, operations and placeholders."""
@@ -1980,9 +2110,9 @@ class BusinessesInvoiceRemindersResource(Resource):
 class BusinessesOfferingsResource(Resource):
     """The operations ``businesses.offerings.*``."""
 
-    def create(self, business_id: str, *, name: str, currency: str | None | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, unit: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
+    def create(self, business_id: str, *, name: str, currency: str | None | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, unit: str | None | Omit = OMIT, tax_rate: str | None | Omit = OMIT, tax_name: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
         """Add an offering to a business. Without currency, the price is in the business's."""
-        return self._client.call(BusinessOffering, "POST", path_of("/v1/businesses/{}/offerings", business_id), body={"currency": currency, "name": name, "kind": kind, "description": description, "priceCents": price_cents, "unit": unit, "isActive": is_active})
+        return self._client.call(BusinessOffering, "POST", path_of("/v1/businesses/{}/offerings", business_id), body={"currency": currency, "name": name, "kind": kind, "description": description, "priceCents": price_cents, "unit": unit, "taxRate": tax_rate, "taxName": tax_name, "isActive": is_active})
 
     def delete(self, business_id: str, offering_id: str) -> None:
         """Remove an offering from a business."""
@@ -1996,9 +2126,9 @@ class BusinessesOfferingsResource(Resource):
         """List a business's offerings, newest first."""
         return self._client.pages(BusinessOffering, path_of("/v1/businesses/{}/offerings", business_id), {"limit": limit, "offset": offset, "sortOrder": sort_order, "kind": kind, "isActive": is_active, "query": query}, False)
 
-    def update(self, business_id: str, offering_id: str, *, currency: str | Omit = OMIT, name: str | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, unit: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
+    def update(self, business_id: str, offering_id: str, *, currency: str | Omit = OMIT, name: str | Omit = OMIT, kind: Literal["product", "service"] | None | Omit = OMIT, description: str | None | Omit = OMIT, price_cents: int | None | Omit = OMIT, unit: str | None | Omit = OMIT, tax_rate: str | None | Omit = OMIT, tax_name: str | None | Omit = OMIT, is_active: bool | Omit = OMIT) -> BusinessOffering:
         """Change an offering of a business."""
-        return self._client.call(BusinessOffering, "PATCH", path_of("/v1/businesses/{}/offerings/{}", business_id, offering_id), body={"currency": currency, "name": name, "kind": kind, "description": description, "priceCents": price_cents, "unit": unit, "isActive": is_active})
+        return self._client.call(BusinessOffering, "PATCH", path_of("/v1/businesses/{}/offerings/{}", business_id, offering_id), body={"currency": currency, "name": name, "kind": kind, "description": description, "priceCents": price_cents, "unit": unit, "taxRate": tax_rate, "taxName": tax_name, "isActive": is_active})
 
 
 class BusinessesOnlinePresencesResource(Resource):
@@ -2135,9 +2265,9 @@ class BusinessesResource(Resource):
         """Get a business."""
         return self._client.call(BusinessWithProperties, "GET", path_of("/v1/businesses/{}", id), query={"include": include})
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[BusinessWithProperties]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[BusinessWithProperties]:
         """List the organization's businesses, newest first."""
-        return self._client.pages(BusinessWithProperties, "/v1/businesses", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
+        return self._client.pages(BusinessWithProperties, "/v1/businesses", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
 
     def restore(self, id: str) -> Business:
         """Restore a deleted business. Works until deleted rows are purged. References to it that the deletion cleared
@@ -2203,9 +2333,9 @@ class ContactsEmailsResource(Resource):
 class ContactsNotesResource(Resource):
     """The operations ``contacts.notes.*``."""
 
-    def create(self, contact_id: str, *, body: str) -> ContactNote:
+    def create(self, contact_id: str, *, body: str, kind: Literal["note", "call"] | Omit = OMIT) -> ContactNote:
         """Add a note to a contact. Notes are for the house alone."""
-        return self._client.call(ContactNote, "POST", path_of("/v1/contacts/{}/notes", contact_id), body={"body": body})
+        return self._client.call(ContactNote, "POST", path_of("/v1/contacts/{}/notes", contact_id), body={"body": body, "kind": kind})
 
     def delete(self, contact_id: str, note_id: str) -> None:
         """Remove a note from a contact."""
@@ -2215,9 +2345,9 @@ class ContactsNotesResource(Resource):
         """List a contact's notes, newest first."""
         return self._client.pages(ContactNote, path_of("/v1/contacts/{}/notes", contact_id), {"limit": limit, "offset": offset, "sortOrder": sort_order}, False)
 
-    def update(self, contact_id: str, note_id: str, *, body: str | Omit = OMIT) -> ContactNote:
+    def update(self, contact_id: str, note_id: str, *, body: str | Omit = OMIT, kind: Literal["note", "call"] | Omit = OMIT) -> ContactNote:
         """Change a note on a contact."""
-        return self._client.call(ContactNote, "PATCH", path_of("/v1/contacts/{}/notes/{}", contact_id, note_id), body={"body": body})
+        return self._client.call(ContactNote, "PATCH", path_of("/v1/contacts/{}/notes/{}", contact_id, note_id), body={"body": body, "kind": kind})
 
 
 class ContactsPhoneNumbersResource(Resource):
@@ -2297,8 +2427,9 @@ class ContactsResource(Resource):
         return ContactsPropertiesResource(self._client)
 
     def batch(self, *, rows: Sequence[ContactRowInput], mode: Literal["atomic", "each"] | Omit = OMIT) -> List[BatchResult[Contact]]:
-        """Create and change up to 500 contacts at once. A row with an id changes, one without creates. The answer has
-        a status with data or error for each row, in order. 25 rows count as one request.
+        """Create, change and delete up to 500 contacts at once. A row with an id changes, {id, delete: true} deletes,
+        one without an id creates. The answer has a status with data or error for each row, in order. 25 rows count
+        as one request.
         """
         return self._client.call(list[BatchResult[Contact]], "POST", "/v1/contacts/batch", body={"mode": mode, "rows": wire(rows)})
 
@@ -2319,19 +2450,19 @@ class ContactsResource(Resource):
         """
         return self._client.pages(Duplicate, "/v1/contacts/duplicates", {"limit": limit, "offset": offset, "cursor": cursor, "reason": reason, "sortOrder": sort_order}, True)
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, tag: Sequence[str] | None = None, property_key: str | None = None, property_value: str | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, organization_name: str | None = None, tag: Sequence[str] | None = None, property_key: str | None = None, property_value: str | None = None) -> Download:
         """Export contacts as CSV. Takes the filters of the list. Rows are in the order of their creation. A text that
         a spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/contacts.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "query": query, "email": email, "phone": phone, "externalId": external_id, "tag": tag, "propertyKey": property_key, "propertyValue": property_value})
+        return self._client.download("GET", "/v1/exports/contacts.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "query": query, "email": email, "phone": phone, "externalId": external_id, "organizationName": organization_name, "tag": tag, "propertyKey": property_key, "propertyValue": property_value})
 
     def get(self, id: str, *, include: Sequence[Literal["properties"]] | None = None) -> Contact:
         """Get a contact."""
         return self._client.call(Contact, "GET", path_of("/v1/contacts/{}", id), query={"include": include})
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, tag: Sequence[str] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[Contact]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, organization_name: str | None = None, tag: Sequence[str] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[Contact]:
         """List contacts, newest first."""
-        return self._client.pages(Contact, "/v1/contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "query": query, "email": email, "phone": phone, "externalId": external_id, "tag": tag, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
+        return self._client.pages(Contact, "/v1/contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "query": query, "email": email, "phone": phone, "externalId": external_id, "organizationName": organization_name, "tag": tag, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
 
     def merge(self, id: str, *, contact_id: str, dry_run: bool | Omit = OMIT, take: Sequence[str] | Omit = OMIT) -> Merge:
         """Merge another contact into this one, and delete the other. The contact keeps its own fields, but for those
@@ -2438,8 +2569,9 @@ class CustomersResource(Resource):
         return CustomersTransactionsResource(self._client)
 
     def batch(self, *, rows: Sequence[CustomerRowInput], mode: Literal["atomic", "each"] | Omit = OMIT) -> List[BatchResult[Customer]]:
-        """Create and change up to 500 customers at once. A row with an id changes, one without creates. The answer has
-        a status with data or error for each row, in order. 25 rows count as one request.
+        """Create, change and delete up to 500 customers at once. A row with an id changes, {id, delete: true} deletes,
+        one without an id creates. The answer has a status with data or error for each row, in order. 25 rows count
+        as one request.
         """
         return self._client.call(list[BatchResult[Customer]], "POST", "/v1/customers/batch", body={"mode": mode, "rows": wire(rows)})
 
@@ -2451,19 +2583,19 @@ class CustomersResource(Resource):
         """Delete a customer."""
         self._client.call(object, "DELETE", path_of("/v1/customers/{}", id))
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, query: str | None = None, status: Sequence[Literal["prospect", "active", "inactive"]] | None = None, type: Sequence[Literal["individual", "business"]] | None = None, business_id: str | None = None, contact_id: str | None = None, external_id: str | None = None, tag: Sequence[str] | None = None, property_key: str | None = None, property_value: str | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, query: str | None = None, status: Sequence[Literal["prospect", "active", "inactive"]] | None = None, type: Sequence[Literal["individual", "business"]] | None = None, business_id: str | None = None, contact_id: str | None = None, external_id: str | None = None, tag: Sequence[str] | None = None, property_key: str | None = None, property_value: str | None = None) -> Download:
         """Export customers as CSV. Takes the filters of the list. Rows are in the order of their creation. A text that
         a spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/customers.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "query": query, "status": status, "type": type, "businessId": business_id, "contactId": contact_id, "externalId": external_id, "tag": tag, "propertyKey": property_key, "propertyValue": property_value})
+        return self._client.download("GET", "/v1/exports/customers.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "query": query, "status": status, "type": type, "businessId": business_id, "contactId": contact_id, "externalId": external_id, "tag": tag, "propertyKey": property_key, "propertyValue": property_value})
 
     def get(self, id: str, *, include: Sequence[Literal["properties"]] | None = None) -> Customer:
         """Get a customer."""
         return self._client.call(Customer, "GET", path_of("/v1/customers/{}", id), query={"include": include})
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, query: str | None = None, status: Sequence[Literal["prospect", "active", "inactive"]] | None = None, type: Sequence[Literal["individual", "business"]] | None = None, business_id: str | None = None, contact_id: str | None = None, external_id: str | None = None, tag: Sequence[str] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[Customer]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, query: str | None = None, status: Sequence[Literal["prospect", "active", "inactive"]] | None = None, type: Sequence[Literal["individual", "business"]] | None = None, business_id: str | None = None, contact_id: str | None = None, external_id: str | None = None, tag: Sequence[str] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[Customer]:
         """List customers, newest first."""
-        return self._client.pages(Customer, "/v1/customers", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "query": query, "status": status, "type": type, "businessId": business_id, "contactId": contact_id, "externalId": external_id, "tag": tag, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
+        return self._client.pages(Customer, "/v1/customers", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "query": query, "status": status, "type": type, "businessId": business_id, "contactId": contact_id, "externalId": external_id, "tag": tag, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
 
     def put_by_external_id(self, external_id: str, *, business_id: str | Omit = OMIT, contact_id: str | None | Omit = OMIT, type: Literal["individual", "business"] | Omit = OMIT, name: str | Omit = OMIT, email: str | None | Omit = OMIT, phone: str | None | Omit = OMIT, notes: str | None | Omit = OMIT, status: Literal["prospect", "active", "inactive"] | Omit = OMIT, customer_since: _dt.datetime | None | Omit = OMIT, tags: Sequence[str] | Omit = OMIT) -> Customer:
         """Create or change the customer that another system knows by an id. Changes the fields that are sent, like
@@ -2477,6 +2609,13 @@ class CustomersResource(Resource):
         come back too.
         """
         return self._client.call(Customer, "POST", path_of("/v1/customers/{}/restore", id))
+
+    def statement(self, id: str, *, from_: _dt.date | None = None, to: _dt.date | None = None) -> Download:
+        """Get a customer's statement as a PDF. It lists the customer's transactions of a time, with the balance
+        before, after each and at the end, by currency. The first and the last day are days of the business's time
+        zone.
+        """
+        return self._client.download("GET", path_of("/v1/customers/{}/statement.pdf", id), query={"from": from_, "to": to})
 
     def update(self, id: str, *, business_id: str | Omit = OMIT, contact_id: str | None | Omit = OMIT, type: Literal["individual", "business"] | Omit = OMIT, name: str | Omit = OMIT, email: str | None | Omit = OMIT, phone: str | None | Omit = OMIT, notes: str | None | Omit = OMIT, status: Literal["prospect", "active", "inactive"] | Omit = OMIT, customer_since: _dt.datetime | None | Omit = OMIT, tags: Sequence[str] | Omit = OMIT, external_id: str | None | Omit = OMIT) -> Customer:
         """Change fields of a customer."""
@@ -2498,9 +2637,9 @@ class DomainContactsResource(Resource):
         """Get a saved registrant."""
         return self._client.call(DomainContact, "GET", path_of("/v1/domain-contacts/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None) -> Pages[DomainContact]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None) -> Pages[DomainContact]:
         """List saved registrants, newest first."""
-        return self._client.pages(DomainContact, "/v1/domain-contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by}, True)
+        return self._client.pages(DomainContact, "/v1/domain-contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by}, True)
 
     def restore(self, id: str) -> DomainContact:
         """Restore a deleted domain contact. Works until deleted rows are purged. References to it that the deletion
@@ -2520,7 +2659,7 @@ class DomainsDnsRecordsResource(Resource):
 
     def create(self, domain_id: str, *, type: Literal["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SRV", "TXT"], content: str, name: str | None | Omit = OMIT, ttl: int | Omit = OMIT, priority: int | None | Omit = OMIT) -> DNSRecord:
         """Add a DNS record to a domain. The content must match the type. MX and SRV records need a priority. A CNAME
-        cannot be beside other records of its name, nor at the apex.
+        cannot be beside other records of its name, nor at the apex. A name has one SPF record.
         """
         return self._client.call(DNSRecord, "POST", path_of("/v1/domains/{}/dns-records", domain_id), body={"type": type, "name": name, "content": content, "ttl": ttl, "priority": priority})
 
@@ -2537,9 +2676,15 @@ class DomainsDnsRecordsResource(Resource):
         """
         return self._client.pages(DNSRecord, path_of("/v1/domains/{}/dns-records", domain_id), {"limit": limit, "offset": offset, "sortOrder": sort_order, "type": type, "name": name}, False)
 
+    def patch(self, domain_id: str, record_id: str, *, name: str | Omit = OMIT, content: str | Omit = OMIT, ttl: int | Omit = OMIT, priority: int | Omit = OMIT) -> DNSRecord:
+        """Change fields of a DNS record. The SPF record of hosted email takes mechanisms too, as long as it keeps
+        ours; nothing else of hosted email can be changed.
+        """
+        return self._client.call(DNSRecord, "PATCH", path_of("/v1/domains/{}/dns-records/{}", domain_id, record_id), body={"name": name, "content": content, "ttl": ttl, "priority": priority})
+
     def update(self, domain_id: str, record_id: str, *, type: Literal["A", "AAAA", "CAA", "CNAME", "MX", "NS", "SRV", "TXT"], content: str, name: str | None | Omit = OMIT, ttl: int | Omit = OMIT, priority: int | None | Omit = OMIT) -> DNSRecord:
         """Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME cannot be
-        beside other records of its name, nor at the apex. The record keeps its id.
+        beside other records of its name, nor at the apex. A name has one SPF record. The record keeps its id.
         """
         return self._client.call(DNSRecord, "PUT", path_of("/v1/domains/{}/dns-records/{}", domain_id, record_id), body={"type": type, "name": name, "content": content, "ttl": ttl, "priority": priority})
 
@@ -2668,9 +2813,9 @@ class DomainsResource(Resource):
         """Get a domain or subdomain."""
         return self._client.call(Domain, "GET", path_of("/v1/domains/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, name: str | None = None, status: Sequence[Literal["pending_verification", "active", "expired", "transferred"]] | None = None, source: Sequence[Literal["registered", "external"]] | None = None, query: str | None = None) -> Pages[Domain]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, name: str | None = None, status: Sequence[Literal["pending_verification", "active", "expired", "transferred"]] | None = None, source: Sequence[Literal["registered", "external"]] | None = None, query: str | None = None) -> Pages[Domain]:
         """List domains, newest first. Subdomains are listed under their domain."""
-        return self._client.pages(Domain, "/v1/domains", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "name": name, "status": status, "source": source, "query": query}, True)
+        return self._client.pages(Domain, "/v1/domains", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "name": name, "status": status, "source": source, "query": query}, True)
 
     def quote(self, *, domain: str, period_years: int | None = None) -> Quote:
         """Quote the price of a registration."""
@@ -2710,8 +2855,9 @@ class EmailOptInsResource(Resource):
     """The operations ``email_opt_ins.*``."""
 
     def batch(self, *, rows: Sequence[OptInRowInput], mode: Literal["atomic", "each"] | Omit = OMIT) -> List[BatchResult[EmailOptIn]]:
-        """Create and change up to 500 email opt ins at once. A row with an id changes, one without creates. The answer
-        has a status with data or error for each row, in order. 25 rows count as one request.
+        """Create, change and delete up to 500 email opt ins at once. A row with an id changes, {id, delete: true}
+        deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25
+        rows count as one request.
         """
         return self._client.call(list[BatchResult[EmailOptIn]], "POST", "/v1/email-opt-ins/batch", body={"mode": mode, "rows": wire(rows)})
 
@@ -2725,19 +2871,19 @@ class EmailOptInsResource(Resource):
         """Delete an email opt-in; the address no longer gets marketing mail."""
         self._client.call(object, "DELETE", path_of("/v1/email-opt-ins/{}", id))
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, status: Sequence[Literal["pending", "opted_in", "opted_out"]] | None = None, email: str | None = None, contact_id: str | None = None, query: str | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, status: Sequence[Literal["pending", "opted_in", "opted_out"]] | None = None, email: str | None = None, contact_id: str | None = None, query: str | None = None) -> Download:
         """Export email opt ins as CSV. Takes the filters of the list. Rows are in the order of their creation. A text
         that a spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/email-opt-ins.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "status": status, "email": email, "contactId": contact_id, "query": query})
+        return self._client.download("GET", "/v1/exports/email-opt-ins.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "status": status, "email": email, "contactId": contact_id, "query": query})
 
     def get(self, id: str) -> EmailOptIn:
         """Get an email opt-in."""
         return self._client.call(EmailOptIn, "GET", path_of("/v1/email-opt-ins/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "email"] | None = None, status: Sequence[Literal["pending", "opted_in", "opted_out"]] | None = None, email: str | None = None, contact_id: str | None = None, query: str | None = None) -> Pages[EmailOptIn]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "email"] | None = None, status: Sequence[Literal["pending", "opted_in", "opted_out"]] | None = None, email: str | None = None, contact_id: str | None = None, query: str | None = None) -> Pages[EmailOptIn]:
         """List email opt ins, newest first."""
-        return self._client.pages(EmailOptIn, "/v1/email-opt-ins", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "email": email, "contactId": contact_id, "query": query}, True)
+        return self._client.pages(EmailOptIn, "/v1/email-opt-ins", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status, "email": email, "contactId": contact_id, "query": query}, True)
 
     def restore(self, id: str) -> EmailOptIn:
         """Restore a deleted email opt-in. Works until deleted rows are purged. References to it that the deletion
@@ -2768,9 +2914,9 @@ class EmailTemplatesResource(Resource):
         """Get an email template."""
         return self._client.call(EmailTemplate, "GET", path_of("/v1/email-templates/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, status: Sequence[Literal["active", "archived"]] | None = None, name: str | None = None) -> Pages[EmailTemplate]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, status: Sequence[Literal["active", "archived"]] | None = None, name: str | None = None) -> Pages[EmailTemplate]:
         """List email templates, newest first."""
-        return self._client.pages(EmailTemplate, "/v1/email-templates", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "name": name}, True)
+        return self._client.pages(EmailTemplate, "/v1/email-templates", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status, "name": name}, True)
 
     def preview(self, id: str, *, variables: Mapping[str, Any] | Omit = OMIT, business_id: str | None | Omit = OMIT) -> Rendered:
         """Render an email template with values. Nothing is stored or sent. Values appear as they are, never as
@@ -2797,9 +2943,9 @@ class EventsResource(Resource):
         """Get an event."""
         return self._client.call(Event, "GET", path_of("/v1/events/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, type: str | None = None, resource_type: str | None = None, resource_id: str | None = None, actor_id: str | None = None, since: _dt.datetime | None = None, until: _dt.datetime | None = None) -> Pages[Event]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, type: str | None = None, resource_type: str | None = None, resource_id: str | None = None, resource_ids: Sequence[str] | None = None, actor_id: str | None = None, since: _dt.datetime | None = None, until: _dt.datetime | None = None) -> Pages[Event]:
         """List events, newest first. Events feed webhooks and automations, and are the audit trail."""
-        return self._client.pages(Event, "/v1/events", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "type": type, "resourceType": resource_type, "resourceId": resource_id, "actorId": actor_id, "since": since, "until": until}, True)
+        return self._client.pages(Event, "/v1/events", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "type": type, "resourceType": resource_type, "resourceId": resource_id, "resourceIds": resource_ids, "actorId": actor_id, "since": since, "until": until}, True)
 
 
 class FilesAccessLinksResource(Resource):
@@ -2851,9 +2997,9 @@ class FilesResource(Resource):
         """Get a file's metadata."""
         return self._client.call(File, "GET", path_of("/v1/files/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, folder_id: str | None = None, query: str | None = None) -> Pages[File]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, folder_id: str | None = None, query: str | None = None) -> Pages[File]:
         """List files, newest first."""
-        return self._client.pages(File, "/v1/files", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "folderId": folder_id, "query": query}, True)
+        return self._client.pages(File, "/v1/files", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "folderId": folder_id, "query": query}, True)
 
     def restore(self, id: str) -> File:
         """Restore a deleted file. Works until deleted rows are purged. References to it that the deletion cleared come
@@ -2888,9 +3034,9 @@ class FoldersResource(Resource):
         """Get a folder."""
         return self._client.call(Folder, "GET", path_of("/v1/folders/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, parent_folder_id: str | None = None) -> Pages[Folder]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, parent_folder_id: str | None = None) -> Pages[Folder]:
         """List folders, newest first."""
-        return self._client.pages(Folder, "/v1/folders", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "parentFolderId": parent_folder_id}, True)
+        return self._client.pages(Folder, "/v1/folders", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "parentFolderId": parent_folder_id}, True)
 
     def restore(self, id: str) -> Folder:
         """Restore a deleted folder. Works until deleted rows are purged. References to it that the deletion cleared
@@ -2906,7 +3052,7 @@ class FoldersResource(Resource):
 class ImportsResource(Resource):
     """The operations ``imports.*``."""
 
-    def create(self, *, file: Upload, object_type: Literal["contacts", "customers"], mapping: str | None | Omit = OMIT, dry_run: bool | Omit = OMIT, lines_action: Literal["create", "update", "fail"] | None | Omit = OMIT, lines_offset: int | Omit = OMIT) -> Import:
+    def create(self, *, file: Upload, object_type: Literal["contacts", "customers"], mapping: str | None | Omit = OMIT, dry_run: bool | Omit = OMIT, lines_action: Literal["create", "update", "unchanged", "fail"] | None | Omit = OMIT, lines_offset: int | Omit = OMIT) -> Import:
         """Import contacts or customers from a CSV or vCard file. A record changes what has its externalId or, of a
         contact, one of its emails, and else creates. Fields that are changed are those that the file has a value
         for; tags are added; emails, numbers and addresses are for new contacts. Without mapping, columns are known
@@ -2920,9 +3066,9 @@ class ImportsResource(Resource):
         """Get an import, with its progress. The events of what it changes have its id as requestId."""
         return self._client.call(Import, "GET", path_of("/v1/imports/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["receiving", "queued", "running", "succeeded", "failed"]] | None = None, object_type: Sequence[Literal["contacts", "customers"]] | None = None) -> Pages[Import]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["receiving", "queued", "running", "succeeded", "failed"]] | None = None, object_type: Sequence[Literal["contacts", "customers"]] | None = None) -> Pages[Import]:
         """List imports, newest first."""
-        return self._client.pages(Import, "/v1/imports", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "objectType": object_type}, True)
+        return self._client.pages(Import, "/v1/imports", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status, "objectType": object_type}, True)
 
 
 class InvoicesCreditNotesResource(Resource):
@@ -2997,11 +3143,11 @@ class InvoicesResource(Resource):
         """Delete a draft."""
         self._client.call(object, "DELETE", path_of("/v1/invoices/{}", id))
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Download:
         """Export invoices as CSV. Takes the filters of the list. Rows are in the order of their creation. A text that
         a spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/invoices.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid})
+        return self._client.download("GET", "/v1/exports/invoices.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid})
 
     def get(self, id: str) -> Invoice:
         """Get an invoice with its line items."""
@@ -3013,9 +3159,9 @@ class InvoicesResource(Resource):
         """
         return self._client.call(Invoice, "POST", path_of("/v1/invoices/{}/issue", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "totalCents"] | None = None, include: Sequence[Literal["customer"]] | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Pages[Invoice]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "totalCents"] | None = None, include: Sequence[Literal["customer"]] | None = None, query: str | None = None, status: Sequence[Literal["draft", "issued", "sent", "partially_paid", "paid", "overdue", "void"]] | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, unpaid: bool | None = None) -> Pages[Invoice]:
         """List invoices, newest first."""
-        return self._client.pages(Invoice, "/v1/invoices", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "include": include, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid}, True)
+        return self._client.pages(Invoice, "/v1/invoices", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "include": include, "query": query, "status": status, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "unpaid": unpaid}, True)
 
     def pdf(self, id: str) -> Download:
         """Get an invoice as a PDF. Dates and amounts follow the business's locale and time zone. A draft or void
@@ -3148,14 +3294,14 @@ class MessagesResource(Resource):
         """
         return self._client.call(Message, "POST", path_of("/v1/messages/{}/cancel", id))
 
-    def create(self, *, to: str | Sequence[str], cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | None | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | None | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | Omit = OMIT, invoice_ids: Sequence[str] | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, draft: bool | Omit = OMIT, letterhead: bool | Omit = OMIT) -> Message:
+    def create(self, *, to: str | Sequence[str] | Omit = OMIT, cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | None | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | None | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | Omit = OMIT, invoice_ids: Sequence[str] | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, draft: bool | Omit = OMIT, letterhead: bool | Omit = OMIT, answer: bool | None | Omit = OMIT, markdown: bool | Omit = OMIT) -> Message:
         """Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a draft
         waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a name:
         "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a
-        template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient
-        alone, and only to addresses that opted in.
+        template that has one; without text, it is derived from the HTML. With inReplyToId, to and subject may be
+        left out. Marketing mail goes to each recipient alone, and only to addresses that opted in.
         """
-        return self._client.call(Message, "POST", "/v1/messages", body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "draft": draft, "letterhead": letterhead})
+        return self._client.call(Message, "POST", "/v1/messages", body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "draft": draft, "letterhead": letterhead, "answer": answer, "markdown": markdown})
 
     def delete(self, id: str) -> None:
         """Delete a draft."""
@@ -3165,18 +3311,37 @@ class MessagesResource(Resource):
         """Get a message."""
         return self._client.call(Message, "GET", path_of("/v1/messages/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, direction: Sequence[Literal["inbound", "outbound"]] | None = None, status: Sequence[Literal["draft", "scheduled", "queued", "sending", "sent", "delivered", "bounced", "failed", "canceled", "received"]] | None = None, thread_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, query: str | None = None, include: Sequence[Literal["contacts"]] | None = None) -> Pages[Message]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, direction: Sequence[Literal["inbound", "outbound"]] | None = None, status: Sequence[Literal["draft", "scheduled", "queued", "sending", "sent", "delivered", "bounced", "failed", "canceled", "received"]] | None = None, thread_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, query: str | None = None, include: Sequence[Literal["contacts"]] | None = None) -> Pages[Message]:
         """List messages, newest first."""
-        return self._client.pages(Message, "/v1/messages", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "direction": direction, "status": status, "threadId": thread_id, "contactId": contact_id, "customerId": customer_id, "query": query, "include": include}, True)
+        return self._client.pages(Message, "/v1/messages", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "direction": direction, "status": status, "threadId": thread_id, "contactId": contact_id, "customerId": customer_id, "query": query, "include": include}, True)
 
     def send(self, id: str) -> Message:
         """Send a draft. It is sent at scheduledAt if that is in the future, otherwise at once."""
         return self._client.call(Message, "POST", path_of("/v1/messages/{}/send", id))
 
-    def update(self, id: str, *, to: str | Sequence[str] | Omit = OMIT, cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | None | Omit = OMIT, invoice_ids: Sequence[str] | None | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, letterhead: bool | Omit = OMIT) -> Message:
+    def unschedule(self, id: str) -> Message:
+        """Make a scheduled message a draft again. Works until its time has come. It can then be changed and sent.
+        """
+        return self._client.call(Message, "POST", path_of("/v1/messages/{}/unschedule", id))
+
+    def update(self, id: str, *, to: str | Sequence[str] | Omit = OMIT, cc: str | Sequence[str] | None | Omit = OMIT, bcc: str | Sequence[str] | None | Omit = OMIT, from_: str | Omit = OMIT, reply_to: str | None | Omit = OMIT, subject: str | Omit = OMIT, text: str | None | Omit = OMIT, html: str | None | Omit = OMIT, template_id: str | None | Omit = OMIT, variables: Mapping[str, Any] | Omit = OMIT, file_ids: Sequence[str] | None | Omit = OMIT, invoice_ids: Sequence[str] | None | Omit = OMIT, purpose: Literal["transactional", "marketing"] | Omit = OMIT, scheduled_at: _dt.datetime | None | Omit = OMIT, in_reply_to_id: str | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, letterhead: bool | Omit = OMIT, markdown: bool | Omit = OMIT) -> Message:
         """Change fields of a draft. fileIds replaces all attachments. A templateId renders again, with variables.
         """
-        return self._client.call(Message, "PATCH", path_of("/v1/messages/{}", id), body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "letterhead": letterhead})
+        return self._client.call(Message, "PATCH", path_of("/v1/messages/{}", id), body={"to": to, "cc": cc, "bcc": bcc, "from": from_, "replyTo": reply_to, "subject": subject, "text": text, "html": html, "templateId": template_id, "variables": variables, "fileIds": wire(file_ids), "invoiceIds": wire(invoice_ids), "purpose": purpose, "scheduledAt": wire(scheduled_at), "inReplyToId": in_reply_to_id, "contactId": contact_id, "customerId": customer_id, "letterhead": letterhead, "markdown": markdown})
+
+
+class NotificationsResource(Resource):
+    """The operations ``notifications.*``."""
+
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, unread: bool | None = None, kind: Sequence[Literal["mentioned", "assigned", "answered", "proposal", "invoice_paid", "payment_failed", "mail_failed", "backup_failed", "domain", "webhook"]] | None = None) -> Pages[Notification]:
+        """List your notifications, newest first. A key or an agent reads those of its maker, and of these what it may
+        read itself.
+        """
+        return self._client.pages(Notification, "/v1/notifications", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "unread": unread, "kind": kind}, True)
+
+    def read(self, *, ids: Sequence[str] | None | Omit = OMIT) -> Unread:
+        """Mark notifications as read. Without ids, all of them."""
+        return self._client.call(Unread, "POST", "/v1/notifications/read", body={"ids": wire(ids)})
 
 
 class OperationsResource(Resource):
@@ -3186,9 +3351,9 @@ class OperationsResource(Resource):
         """Get the progress of a registration or renewal."""
         return self._client.call(Operation, "GET", path_of("/v1/operations/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, type: Sequence[Literal["domain_registration", "domain_renewal"]] | None = None, status: Sequence[Literal["queued", "running", "succeeded", "failed"]] | None = None) -> Pages[Operation]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, type: Sequence[Literal["domain_registration", "domain_renewal"]] | None = None, status: Sequence[Literal["queued", "running", "succeeded", "failed"]] | None = None) -> Pages[Operation]:
         """List registrations and renewals that were paid for, newest first."""
-        return self._client.pages(Operation, "/v1/operations", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "type": type, "status": status}, True)
+        return self._client.pages(Operation, "/v1/operations", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "type": type, "status": status}, True)
 
 
 class PropertyDefinitionsResource(Resource):
@@ -3208,9 +3373,9 @@ class PropertyDefinitionsResource(Resource):
         """Get a property definition."""
         return self._client.call(PropertyDefinition, "GET", path_of("/v1/property-definitions/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, object_type: Sequence[Literal["contact", "customer", "business"]] | None = None, query: str | None = None) -> Pages[PropertyDefinition]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, object_type: Sequence[Literal["contact", "customer", "business"]] | None = None, query: str | None = None) -> Pages[PropertyDefinition]:
         """List property definitions, newest first."""
-        return self._client.pages(PropertyDefinition, "/v1/property-definitions", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "objectType": object_type, "query": query}, True)
+        return self._client.pages(PropertyDefinition, "/v1/property-definitions", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "objectType": object_type, "query": query}, True)
 
     def restore(self, id: str) -> PropertyDefinition:
         """Restore a deleted property definition. Works until deleted rows are purged. References to it that the
@@ -3253,10 +3418,82 @@ class ProposalsResource(Resource):
         """Waits until it is decided and carried out, or for at most ``timeout`` seconds."""
         return settled(lambda seconds: self.get(id, wait_seconds=seconds), timeout)
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["planned", "pending", "approved", "executing", "executed", "failed", "rejected", "canceled", "expired", "stale"]] | None = None, agent_id: str | None = None, undoes_import_id: str | None = None) -> Pages[Proposal]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["planned", "pending", "approved", "executing", "executed", "failed", "rejected", "canceled", "expired", "stale"]] | None = None, agent_id: str | None = None, undoes_import_id: str | None = None) -> Pages[Proposal]:
         """List proposals, newest first. A key or an agent sees its own, a person those of the whole organization.
         """
-        return self._client.pages(Proposal, "/v1/proposals", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "agentId": agent_id, "undoesImportId": undoes_import_id}, True)
+        return self._client.pages(Proposal, "/v1/proposals", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status, "agentId": agent_id, "undoesImportId": undoes_import_id}, True)
+
+
+class ReportsAgentsResource(Resource):
+    """The operations ``reports.agents.*``."""
+
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+        """Get the report agents as CSV."""
+        return self._client.download("GET", "/v1/reports/agents.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
+
+
+class ReportsMailResource(Resource):
+    """The operations ``reports.mail.*``."""
+
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+        """Get the report mail as CSV."""
+        return self._client.download("GET", "/v1/reports/mail.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
+
+
+class ReportsReceivablesResource(Resource):
+    """The operations ``reports.receivables.*``."""
+
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+        """Get the report receivables as CSV."""
+        return self._client.download("GET", "/v1/reports/receivables.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
+
+
+class ReportsRevenueResource(Resource):
+    """The operations ``reports.revenue.*``."""
+
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+        """Get the report revenue as CSV."""
+        return self._client.download("GET", "/v1/reports/revenue.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
+
+
+class ReportsTaxesResource(Resource):
+    """The operations ``reports.taxes.*``."""
+
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+        """Get the report taxes as CSV."""
+        return self._client.download("GET", "/v1/reports/taxes.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
+
+
+class ReportsResource(Resource):
+    """The operations ``reports.*``."""
+
+    @cached_property
+    def agents(self) -> ReportsAgentsResource:
+        return ReportsAgentsResource(self._client)
+
+    @cached_property
+    def mail(self) -> ReportsMailResource:
+        return ReportsMailResource(self._client)
+
+    @cached_property
+    def receivables(self) -> ReportsReceivablesResource:
+        return ReportsReceivablesResource(self._client)
+
+    @cached_property
+    def revenue(self) -> ReportsRevenueResource:
+        return ReportsRevenueResource(self._client)
+
+    @cached_property
+    def taxes(self) -> ReportsTaxesResource:
+        return ReportsTaxesResource(self._client)
+
+    def get(self, name: str, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Report:
+        """Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, quarter,
+        customer or offering. receivables: what is owed now by age or customer; from and to bound the day of issue.
+        taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent, for
+        owners and admins. Void invoices and payments do not count, and a refund lowers its payment.
+        """
+        return self._client.call(Report, "GET", path_of("/v1/reports/{}", name), query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
 
 class SuggestionsResource(Resource):
@@ -3309,8 +3546,9 @@ class TasksResource(Resource):
         return TasksAssigneesResource(self._client)
 
     def batch(self, *, rows: Sequence[TaskRowInput], mode: Literal["atomic", "each"] | Omit = OMIT) -> List[BatchResult[Task]]:
-        """Create and change up to 500 tasks at once. A row with an id changes, one without creates. The answer has a
-        status with data or error for each row, in order. 25 rows count as one request.
+        """Create, change and delete up to 500 tasks at once. A row with an id changes, {id, delete: true} deletes, one
+        without an id creates. The answer has a status with data or error for each row, in order. 25 rows count as
+        one request.
         """
         return self._client.call(list[BatchResult[Task]], "POST", "/v1/tasks/batch", body={"mode": mode, "rows": wire(rows)})
 
@@ -3322,19 +3560,19 @@ class TasksResource(Resource):
         """Delete a task."""
         self._client.call(object, "DELETE", path_of("/v1/tasks/{}", id))
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Download:
         """Export tasks as CSV. Takes the filters of the list. Rows are in the order of their creation. A text that a
         spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/tasks.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "query": query})
+        return self._client.download("GET", "/v1/exports/tasks.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "query": query})
 
     def get(self, id: str) -> Task:
         """Get a task."""
         return self._client.call(Task, "GET", path_of("/v1/tasks/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "title"] | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Pages[Task]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "dueAt", "title"] | None = None, status: Sequence[Literal["open", "in_progress", "completed", "canceled"]] | None = None, priority: Sequence[Literal["low", "normal", "high", "urgent"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, business_id: str | None = None, due_before: _dt.datetime | None = None, due_after: _dt.datetime | None = None, query: str | None = None) -> Pages[Task]:
         """List tasks, newest first."""
-        return self._client.pages(Task, "/v1/tasks", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "query": query}, True)
+        return self._client.pages(Task, "/v1/tasks", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status, "priority": priority, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "businessId": business_id, "dueBefore": due_before, "dueAfter": due_after, "query": query}, True)
 
     def restore(self, id: str) -> Task:
         """Restore a deleted task. Works until deleted rows are purged. References to it that the deletion cleared come
@@ -3374,10 +3612,10 @@ class ThreadsResource(Resource):
         """Get a thread. messages.list with its threadId lists the messages."""
         return self._client.call(Thread, "GET", path_of("/v1/threads/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt", "lastMessageAt"] | None = None, status: Sequence[Literal["open", "waiting", "closed"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, unread: bool | None = None, snoozed: bool | None = None, query: str | None = None, include: Sequence[Literal["lastMessage"]] | None = None) -> Pages[Thread]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "lastMessageAt"] | None = None, status: Sequence[Literal["open", "waiting", "closed"]] | None = None, assignee_id: str | None = None, contact_id: str | None = None, customer_id: str | None = None, unread: bool | None = None, snoozed: bool | None = None, query: str | None = None, include: Sequence[Literal["lastMessage"]] | None = None) -> Pages[Thread]:
         """List threads, newest first. A thread is what threadId of a message names: the message and all its answers.
         """
-        return self._client.pages(Thread, "/v1/threads", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "unread": unread, "snoozed": snoozed, "query": query, "include": include}, True)
+        return self._client.pages(Thread, "/v1/threads", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status, "assigneeId": assignee_id, "contactId": contact_id, "customerId": customer_id, "unread": unread, "snoozed": snoozed, "query": query, "include": include}, True)
 
     def update(self, id: str, *, subject: str | Omit = OMIT, status: Literal["open", "waiting", "closed"] | Omit = OMIT, assignee_id: str | None | Omit = OMIT, snoozed_until: _dt.datetime | None | Omit = OMIT, contact_id: str | None | Omit = OMIT, customer_id: str | None | Omit = OMIT, unread: bool | Omit = OMIT) -> Thread:
         """Change fields of a thread: assign it, snooze it, close it, mark it as read. A received message makes a
@@ -3396,6 +3634,37 @@ class UndoResource(Resource):
         effects[] shows the first of them, and once executed the only step's result tells how far it has come.
         """
         return self._client.call(Proposal, "POST", "/v1/undo", body={"agentId": agent_id, "proposalId": proposal_id, "requestId": request_id, "importId": import_id, "since": wire(since)})
+
+
+class ViewsResource(Resource):
+    """The operations ``views.*``."""
+
+    def create(self, *, object_type: str, name: str, query: Mapping[str, Any], columns: Sequence[str] | Omit = OMIT, shared: bool | Omit = OMIT) -> View:
+        """Save a view of a list. Lists and exports take it as viewId. Whoever may change what is listed may save views
+        of it. Only a shared view has events.
+        """
+        return self._client.call(View, "POST", "/v1/views", body={"objectType": object_type, "name": name, "query": query, "columns": wire(columns), "shared": shared})
+
+    def delete(self, id: str) -> None:
+        """Delete a saved view."""
+        self._client.call(object, "DELETE", path_of("/v1/views/{}", id))
+
+    def get(self, id: str) -> View:
+        """Get a saved view."""
+        return self._client.call(View, "GET", path_of("/v1/views/{}", id))
+
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, object_type: Sequence[str] | None = None) -> Pages[View]:
+        """List saved views, newest first. One's own and the shared ones, of the lists that the caller may read.
+        """
+        return self._client.pages(View, "/v1/views", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "objectType": object_type}, True)
+
+    def restore(self, id: str) -> View:
+        """Restore a deleted view."""
+        return self._client.call(View, "POST", path_of("/v1/views/{}/restore", id))
+
+    def update(self, id: str, *, name: str | Omit = OMIT, query: Mapping[str, Any] | Omit = OMIT, columns: Sequence[str] | Omit = OMIT, shared: bool | Omit = OMIT) -> View:
+        """Change a saved view. A shared view is changed by its maker, owners and admins."""
+        return self._client.call(View, "PATCH", path_of("/v1/views/{}", id), body={"name": name, "query": query, "columns": wire(columns), "shared": shared})
 
 
 class WebhooksDeliveriesResource(Resource):
@@ -3441,9 +3710,9 @@ class WebhooksResource(Resource):
         """
         return self._client.call(Webhook, "GET", path_of("/v1/webhooks/{}", id))
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["active", "disabled"]] | None = None) -> Pages[Webhook]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt"] | None = None, status: Sequence[Literal["active", "disabled"]] | None = None) -> Pages[Webhook]:
         """List webhooks, newest first."""
-        return self._client.pages(Webhook, "/v1/webhooks", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "sortBy": sort_by, "status": status}, True)
+        return self._client.pages(Webhook, "/v1/webhooks", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "status": status}, True)
 
     def restore(self, id: str) -> Webhook:
         """Restore a deleted webhook. Works until deleted rows are purged. References to it that the deletion cleared
@@ -3543,6 +3812,10 @@ class Frontdesk(Client):
         return MessagesResource(self)
 
     @cached_property
+    def notifications(self) -> NotificationsResource:
+        return NotificationsResource(self)
+
+    @cached_property
     def operations(self) -> OperationsResource:
         return OperationsResource(self)
 
@@ -3553,6 +3826,10 @@ class Frontdesk(Client):
     @cached_property
     def proposals(self) -> ProposalsResource:
         return ProposalsResource(self)
+
+    @cached_property
+    def reports(self) -> ReportsResource:
+        return ReportsResource(self)
 
     @cached_property
     def suggestions(self) -> SuggestionsResource:
@@ -3569,6 +3846,10 @@ class Frontdesk(Client):
     @cached_property
     def undo(self) -> UndoResource:
         return UndoResource(self)
+
+    @cached_property
+    def views(self) -> ViewsResource:
+        return ViewsResource(self)
 
     @cached_property
     def webhooks(self) -> WebhooksResource:

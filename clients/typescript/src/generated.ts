@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'DNS_RECORD_CONFLICT' // 409: A CNAME record cannot stand beside other records of its name.
   | 'DNS_RECORD_EXISTS' // 409: The zone already has this record.
   | 'DNS_RECORD_MANAGED' // 409: This record is managed and cannot be changed here.
+  | 'DNS_SPF_EXISTS' // 409: The name has an SPF record already.
   | 'DNS_ZONE_BUSY' // 409: Another change of this zone is under way. Retry in a moment.
   | 'DNS_ZONE_FULL' // 422: The zone has the maximum number of records.
   | 'DNS_ZONE_MISSING' // 409: This domain has no zone.
@@ -104,6 +105,7 @@ export type ErrorCode =
   | 'REGISTERED_DOMAIN_TRANSFER_IN_FLIGHT' // 409: A transfer to another registrar is under way.
   | 'REGISTRAR_UNSUPPORTED_OPERATION' // 422: This is not possible for this domain.
   | 'SERVICE_UNAVAILABLE' // 503: The service is briefly unavailable. Retry in a moment.
+  | 'STATEMENT_TOO_LONG' // 422: There is too much for one statement in this time. Choose a shorter one.
   | 'STORAGE_LIMIT_REACHED' // 413: The organization has used all the storage of its plan.
   | 'TASK_ASSIGNEE_EXISTS' // 409: The task is already assigned to this user.
   | 'UNAUTHORIZED' // 401: The API key is missing or not valid. Send it as "Authorization: Bearer <API_KEY>".
@@ -305,9 +307,12 @@ export type EventType =
   | 'user.factors_reset'
   | 'user.identity_linked'
   | 'user.identity_unlinked'
+  | 'user.notices_changed'
   | 'user.password_changed'
   | 'user.password_link_created'
   | 'user.password_reset'
+  | 'user.push_added'
+  | 'user.push_removed'
   | 'user.recovery_code_used'
   | 'user.recovery_codes_created'
   | 'user.removed'
@@ -315,6 +320,11 @@ export type EventType =
   | 'user.rights_changed'
   | 'user.role_changed'
   | 'user.sign_in_link_created'
+  | 'user.signature_changed'
+  | 'view.created'
+  | 'view.deleted'
+  | 'view.restored'
+  | 'view.updated'
   | 'webhook.created'
   | 'webhook.deleted'
   | 'webhook.delivery.redelivered'
@@ -479,6 +489,10 @@ export interface BusinessOffering {
   priceCents: number | null
   /** What the price is for, for example hour. */
   unit: string | null
+  /** Per cent, 0 to 100, like 20 or 7.5. */
+  taxRate: string | null
+  /** As an invoice shall call the tax: VAT. */
+  taxName: string | null
   isActive: boolean
 }
 
@@ -569,6 +583,18 @@ export interface Colleague {
   permissions: string[]
 }
 
+export interface Column {
+  heading: string
+  /** Null when it is not used. */
+  field: string | null
+  /** Its first values. */
+  samples: string[]
+  /** Records that have a value. */
+  filled: number
+  /** Records that are refused for it. */
+  refused: number
+}
+
 export interface Contact {
   id: string
   createdAt: string
@@ -608,6 +634,8 @@ export interface ContactNote {
   createdBy: string | null
   createdByAgent: boolean
   body: string
+  /** Call: by phone. */
+  kind: 'note' | 'call'
 }
 
 export interface ContactRowInput {
@@ -631,6 +659,8 @@ export interface ContactRowInput {
   emails?: EmailFields[]
   phoneNumbers?: PhoneNumberFields[]
   addresses?: AddressFields[]
+  /** With id alone: delete this row. */
+  delete?: boolean
 }
 
 export interface Counts {
@@ -648,7 +678,7 @@ export interface Counts {
 export interface CreditLineFields {
   /** A line item of the invoice. */
   lineItemId: string
-  /** How much of it; or amountCents. Without both, all that is left. */
+  /** Or amountCents; without both, all that is left. */
   quantity?: string | null
   /** Of the line's amount after its discount. */
   amountCents?: number | null
@@ -746,6 +776,8 @@ export interface CustomerRowInput {
   /** A change replaces all. */
   tags?: string[]
   externalId?: string | null
+  /** With id alone: delete this row. */
+  delete?: boolean
 }
 
 export interface DNSRecord {
@@ -892,9 +924,9 @@ export interface Effect {
   /** Null for what does not exist yet. */
   resourceId: string | null
   summary: string
-  /** The former values of the fields that change. */
+  /** Former values of what changes. */
   before: Record<string, unknown>
-  /** Their new values; new:1 names a new record. */
+  /** New values; new:1 names a new record. */
   after: Record<string, unknown>
   amountCents: number | null
   currency: string | null
@@ -1098,6 +1130,8 @@ export interface Import {
   completedAt: string | null
   /** Of a dry run: what 1,000 lines would do. */
   lines?: Line[] | null
+  /** Of a dry run of a CSV. */
+  columns?: Column[] | null
 }
 
 export interface Invoice {
@@ -1155,6 +1189,16 @@ export interface Invoice {
   lineItems: LineItem[]
   /** Include=customer; null if deleted. */
   customer?: Customer | null
+  /** To agents that sent it: the mail. */
+  message?: InvoiceMail | null
+}
+
+export interface InvoiceMail {
+  id: string
+  to: string[]
+  subject: string
+  status: 'scheduled' | 'queued'
+  scheduledAt: string | null
 }
 
 export interface Issue {
@@ -1163,6 +1207,8 @@ export interface Issue {
   /** Null when it is about the whole record. */
   field: string | null
   message: string
+  /** What the record says, unless it is long. */
+  values?: Value[]
 }
 
 export interface Kept {
@@ -1171,6 +1217,15 @@ export interface Kept {
   /** Empty for the whole record. */
   field: string
   why: string
+}
+
+export interface LeftOutStep {
+  /** Its place in the whole plan, from 0. */
+  position: number
+  operation: string
+  /** The whole input, path fields included. */
+  input: Record<string, unknown>
+  saveAs: string | null
 }
 
 export interface Limits {
@@ -1186,9 +1241,11 @@ export interface Limits {
 
 export interface Line {
   line: number
-  action: 'create' | 'update' | 'fail'
+  action: 'create' | 'update' | 'unchanged' | 'fail'
   /** The record that it would change. */
   id: string | null
+  /** What it says, by field. */
+  values: Value[]
 }
 
 export interface LineItem {
@@ -1219,7 +1276,7 @@ export interface LineItem {
 
 export interface LineItemFields {
   description: string
-  /** A decimal, at most 12 digits before the point and 6 after; default 1. */
+  /** 12 digits before the point, 6 after; default 1. */
   quantity?: string | null
   /** Negative: discount. */
   unitAmountCents: number
@@ -1402,6 +1459,28 @@ export interface MessageContact {
   role: 'from' | 'to' | 'cc' | 'bcc' | 'mentioned'
 }
 
+export interface Notification {
+  id: string
+  createdAt: string
+  updatedAt: string
+  deletedAt: string | null
+  organizationId: string
+  kind: 'mentioned' | 'assigned' | 'answered' | 'proposal' | 'invoice_paid' | 'payment_failed' | 'mail_failed' | 'backup_failed' | 'domain' | 'webhook'
+  /** What it is about, for example thread. */
+  resourceType: string
+  resourceId: string
+  /** Who did it. */
+  actorKind: 'user' | 'agent' | 'api' | 'automation' | 'system'
+  actorId: string | null
+  actorName: string | null
+  /** The name of what it is about, or what failed. */
+  subject: string
+  /** What was written, or why it failed. */
+  text: string | null
+  /** Null while it is unread. */
+  readAt: string | null
+}
+
 export interface Operation {
   id: string
   createdAt: string
@@ -1446,6 +1525,8 @@ export interface OptInRowInput {
   optedInAt?: string | Date | null
   /** When it opted out; by default now, for opted_out. */
   optedOutAt?: string | Date | null
+  /** With id alone: delete this row. */
+  delete?: boolean
 }
 
 export interface Payment {
@@ -1620,6 +1701,8 @@ export interface Proposal {
   becauseText: string | null
   /** At most 50; of an undo 500, or one, undo.create. */
   steps: ProposalStep[]
+  /** Steps of the plan that a person left out; they are not done. */
+  leftOut: LeftOutStep[]
   /** What the steps would do, or did. */
   effects: Effect[]
   /** Of an undo: what stays as it is, and why. */
@@ -1791,6 +1874,57 @@ export interface RenewalQuote {
   renewedUntil: string
 }
 
+export interface Report {
+  name: string
+  /** Null for all of time. */
+  from: string | null
+  to: string
+  groupBy: string
+  /** One for each group and currency, at most limit. */
+  rows: Row[]
+  /** One for each currency, over all rows. */
+  totals: Row[]
+  /** Whether rows were left out; totals count them. */
+  hasMore: boolean
+}
+
+export interface Row {
+  /** 2026-03, 2026-Q1, an id or an age; null in totals and for the rest. */
+  group: string | null
+  /** What people call it. */
+  name: string | null
+  currency?: string
+  /** Of a tax, in per cent. */
+  rate?: string | null
+  /** Invoices; of mail, mails received; of agents, calls that changed something. */
+  count?: number
+  /** Of taxes, without the tax. */
+  invoicedCents?: number | null
+  /** Of taxes, without the tax. */
+  receivedCents?: number | null
+  /** Of taxes, without the tax. */
+  creditedCents?: number | null
+  amountDueCents?: number | null
+  overdueCents?: number | null
+  /** Invoiced, less credited. */
+  taxCents?: number | null
+  /** The tax in what was received. */
+  receivedTaxCents?: number | null
+  oldestDueAt?: string | null
+  /** Mails that were answered. */
+  answered?: number | null
+  /** Threads that wait for an answer now. */
+  waiting?: number | null
+  /** Half of the answers took less. */
+  medianMinutes?: number | null
+  changes?: number | null
+  proposals?: number | null
+  approved?: number | null
+  rejected?: number | null
+  /** Of the daily limits, over the time. */
+  used?: Use | null
+}
+
 export interface Search {
   query: string
   results: SearchResult[]
@@ -1834,7 +1968,7 @@ export interface SkippedRun {
 }
 
 export interface Step {
-  /** Any operation an agent could call, like tasks.create. */
+  /** One that agents have, like tasks.create. */
   operation: string
   /** With path fields and {{ placeholders }}. */
   input: Record<string, unknown>
@@ -1850,7 +1984,7 @@ export interface StepError {
 }
 
 export interface StepInput {
-  /** Any operation an agent could call, like tasks.create. */
+  /** One that agents have, like tasks.create. */
   operation: string
   /** With path fields and {{ placeholders }}. */
   input?: Record<string, unknown>
@@ -1937,6 +2071,8 @@ export interface TaskRowInput {
   businessId?: string | null
   /** Members, by their ids in members_list. */
   assigneeIds?: string[]
+  /** With id alone: delete this row. */
+  delete?: boolean
 }
 
 export interface Tax {
@@ -2067,6 +2203,12 @@ export interface Unmerge {
   kept: Kept[]
 }
 
+export interface Unread {
+  unread: number
+  /** Kinds without any are left out. */
+  byKind: Record<string, number>
+}
+
 export interface Use {
   spendCents: number
   messages: number
@@ -2075,10 +2217,36 @@ export interface Use {
   dnsChanges: number
 }
 
+export interface Value {
+  field: string
+  /** What the record that it changes has now; null for nothing. */
+  before: string | null
+  after: string
+}
+
 export interface Verification {
   recordName: string
   recordValue: string
   verifiedAt: string | null
+}
+
+export interface View {
+  id: string
+  createdAt: string
+  updatedAt: string
+  deletedAt: string | null
+  organizationId: string
+  /** The user, also behind a key; else the agent or the key. */
+  createdBy: string | null
+  /** The list, as exports name it: contacts. */
+  objectType: string
+  name: string
+  /** Parameters of the list: {"tag": ["vip"]}. */
+  query: Record<string, unknown>
+  /** Fields that a table shows; empty for the usual. */
+  columns: string[]
+  /** Everybody sees it; else only its maker. */
+  shared: boolean
 }
 
 export interface Webhook {
@@ -2127,6 +2295,8 @@ export interface AutomationExecutionListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
   automationId?: string
   status?: ('queued' | 'running' | 'succeeded' | 'failed' | 'canceled' | 'skipped')[]
@@ -2147,6 +2317,8 @@ export interface AutomationListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
 }
 
@@ -2263,6 +2435,8 @@ export interface BusinessListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   /** Properties: also show the confirmed ones. */
   include?: 'properties'[]
@@ -2283,6 +2457,10 @@ export interface BusinessOfferingCreateInput {
   priceCents?: number | null
   /** What the price is for, for example hour. */
   unit?: string | null
+  /** Per cent, 0 to 100, like 20 or 7.5. */
+  taxRate?: string | null
+  /** As an invoice shall call the tax: VAT. */
+  taxName?: string | null
   isActive?: boolean
 }
 
@@ -2309,6 +2487,10 @@ export interface BusinessOfferingUpdateInput {
   priceCents?: number | null
   /** What the price is for, for example hour. */
   unit?: string | null
+  /** Per cent, 0 to 100, like 20 or 7.5. */
+  taxRate?: string | null
+  /** As an invoice shall call the tax: VAT. */
+  taxName?: string | null
   isActive?: boolean
 }
 
@@ -2554,6 +2736,8 @@ export interface ContactExportParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   /** Part of name, company, email or phone; 1-2 letters match word starts. */
   query?: string
   /** An exact email address. */
@@ -2561,6 +2745,8 @@ export interface ContactExportParams {
   /** An exact phone number. */
   phone?: string
   externalId?: string
+  /** The whole name of a company. */
+  organizationName?: string
   /** One of these tags. */
   tag?: string[]
   /** The key of a property that is confirmed as propertyValue. */
@@ -2590,6 +2776,8 @@ export interface ContactListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   /** Part of name, company, email or phone; 1-2 letters match word starts. */
   query?: string
@@ -2598,6 +2786,8 @@ export interface ContactListParams {
   /** An exact phone number. */
   phone?: string
   externalId?: string
+  /** The whole name of a company. */
+  organizationName?: string
   /** One of these tags. */
   tag?: string[]
   /** Properties: also show the confirmed ones. */
@@ -2621,6 +2811,8 @@ export interface ContactMergeInput {
 /** What contacts.notes.create takes. */
 export interface ContactNoteCreateInput {
   body: string
+  /** Call: by phone. */
+  kind?: 'note' | 'call'
 }
 
 /** What contacts.notes.list takes. */
@@ -2635,6 +2827,8 @@ export interface ContactNoteListParams {
 /** What contacts.notes.update takes. */
 export interface ContactNoteUpdateInput {
   body?: string
+  /** Call: by phone. */
+  kind?: 'note' | 'call'
 }
 
 /** What contacts.phone_numbers.create takes. */
@@ -2773,6 +2967,8 @@ export interface CustomerExportParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   /** Part of a name, email or phone; 1-2 letters match word starts. */
   query?: string
   status?: ('prospect' | 'active' | 'inactive')[]
@@ -2809,6 +3005,8 @@ export interface CustomerListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   /** Part of a name, email or phone; 1-2 letters match word starts. */
   query?: string
@@ -2870,6 +3068,14 @@ export interface CustomerPutByExternalIdInput {
   customerSince?: string | Date | null
   /** A change replaces all. */
   tags?: string[]
+}
+
+/** What customers.statement takes. */
+export interface CustomerStatementParams {
+  /** The first day; by default the beginning. */
+  from?: string
+  /** The last day; by default today. */
+  to?: string
 }
 
 /** What customers.transactions.create takes. */
@@ -2949,6 +3155,8 @@ export interface DomainContactListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
 }
 
@@ -3007,6 +3215,18 @@ export interface DomainDNSRecordListParams {
   name?: string
 }
 
+/** What domains.dns_records.patch takes. */
+export interface DomainDNSRecordPatchInput {
+  /** Relative to the zone; @ is the apex. */
+  name?: string
+  /** TXT unquoted; SRV: weight port host. */
+  content?: string
+  /** In seconds. */
+  ttl?: number
+  /** Of MX and SRV. */
+  priority?: number
+}
+
 /** What domains.dns_records.update takes. */
 export interface DomainDNSRecordUpdateInput {
   type: 'A' | 'AAAA' | 'CAA' | 'CNAME' | 'MX' | 'NS' | 'SRV' | 'TXT'
@@ -3041,6 +3261,8 @@ export interface DomainListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   /** The whole name, in any script. */
   name?: string
@@ -3163,6 +3385,8 @@ export interface EmailOptInExportParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   status?: ('pending' | 'opted_in' | 'opted_out')[]
   /** The exact address, ignoring case. */
   email?: string
@@ -3186,6 +3410,8 @@ export interface EmailOptInListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'email'
   status?: ('pending' | 'opted_in' | 'opted_out')[]
   /** The exact address, ignoring case. */
@@ -3232,6 +3458,8 @@ export interface EmailTemplateListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   status?: ('active' | 'archived')[]
   /** Part of a name, ignoring case. */
@@ -3273,6 +3501,8 @@ export interface EventListParams {
   /** A type without its verb, for example contact.phone_number. */
   resourceType?: string
   resourceId?: string
+  /** One of these. */
+  resourceIds?: string[]
   /** The user, agent, API key or automation that did it. */
   actorId?: string
   /** At this time or later. */
@@ -3313,6 +3543,8 @@ export interface FileListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   /** None for the root. */
   folderId?: string
@@ -3356,6 +3588,8 @@ export interface FolderListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   /** None for the root. */
   parentFolderId?: string
@@ -3376,8 +3610,8 @@ export interface ImportCreateInput {
   mapping?: string | null
   /** True stores nothing and says what each line would do. */
   dryRun?: boolean
-  /** Of a dry run: only lines that would do this. */
-  linesAction?: 'create' | 'update' | 'fail' | null
+  /** Of a dry run: only such lines. */
+  linesAction?: 'create' | 'update' | 'unchanged' | 'fail' | null
   /** Of a dry run: lines to pass over. */
   linesOffset?: number
 }
@@ -3397,6 +3631,8 @@ export interface ImportListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
   status?: ('receiving' | 'queued' | 'running' | 'succeeded' | 'failed')[]
   objectType?: ('contacts' | 'customers')[]
@@ -3419,7 +3655,7 @@ export interface InvoiceCreateInput {
   billToState?: string | null
   billToPostalCode?: string | null
   billToCountry?: string | null
-  /** Of all lines, after their own; 0 to 100. */
+  /** Of all lines; 0 to 100. */
   discountPercent?: string | null
   /** By default taxes are added to the prices. */
   pricesIncludeTax?: boolean
@@ -3456,6 +3692,8 @@ export interface InvoiceExportParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   /** Part of number, name or email; 1-2 letters match word starts. */
   query?: string
   status?: ('draft' | 'issued' | 'sent' | 'partially_paid' | 'paid' | 'overdue' | 'void')[]
@@ -3484,6 +3722,8 @@ export interface InvoiceListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'dueAt' | 'totalCents'
   /** Customer: also show it. */
   include?: 'customer'[]
@@ -3572,7 +3812,7 @@ export interface InvoiceUpdateInput {
   billToState?: string | null
   billToPostalCode?: string | null
   billToCountry?: string | null
-  /** Of all lines, after their own; 0 to 100. */
+  /** Of all lines; 0 to 100. */
   discountPercent?: string | null
   /** By default taxes are added to the prices. */
   pricesIncludeTax?: boolean
@@ -3634,14 +3874,14 @@ export interface MessageContactListParams {
 
 /** What messages.create takes. */
 export interface MessageCreateInput {
-  /** An address or an array of up to 50. */
-  to: string | string[]
+  /** Up to 50; whom it answers, if left out. */
+  to?: string | string[]
   cc?: string | string[] | null
   bcc?: string | string[] | null
   /** With or without a name; no-reply@ the service's by default. */
   from?: string | null
   replyTo?: string | null
-  /** Required unless a template has one. */
+  /** Required unless it answers, or a template has one. */
   subject?: string | null
   text?: string | null
   /** Sanitized; also becomes the text if there is none. */
@@ -3665,6 +3905,10 @@ export interface MessageCreateInput {
   draft?: boolean
   /** Also send text as HTML, in the letterhead. */
   letterhead?: boolean
+  /** Also mark the thread read and waiting; true for agents. */
+  answer?: boolean | null
+  /** Text is Markdown. */
+  markdown?: boolean
 }
 
 /** What messages.list takes. */
@@ -3682,6 +3926,8 @@ export interface MessageListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
   direction?: ('inbound' | 'outbound')[]
   status?: ('draft' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'delivered' | 'bounced' | 'failed' | 'canceled' | 'received')[]
@@ -3717,6 +3963,29 @@ export interface MessageUpdateInput {
   customerId?: string | null
   /** Also send text in the letterhead. */
   letterhead?: boolean
+  /** Text is Markdown. */
+  markdown?: boolean
+}
+
+/** What notifications.list takes. */
+export interface NotificationListParams {
+  /** How many at most. */
+  limit?: number
+  /** How many to skip. */
+  offset?: number
+  sortOrder?: 'asc' | 'desc'
+  /** First, then each page's nextCursor; instead of offset. */
+  cursor?: string
+  /** Only those that are not read yet. */
+  unread?: boolean
+  /** Only of these kinds. */
+  kind?: ('mentioned' | 'assigned' | 'answered' | 'proposal' | 'invoice_paid' | 'payment_failed' | 'mail_failed' | 'backup_failed' | 'domain' | 'webhook')[]
+}
+
+/** What notifications.read takes. */
+export interface NotificationReadInput {
+  /** Others than your own are ignored. */
+  ids?: string[] | null
 }
 
 /** What operations.list takes. */
@@ -3734,6 +4003,8 @@ export interface OperationListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
   type?: ('domain_registration' | 'domain_renewal')[]
   status?: ('queued' | 'running' | 'succeeded' | 'failed')[]
@@ -3768,6 +4039,8 @@ export interface PropertyDefinitionListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'name'
   objectType?: ('contact' | 'customer' | 'business')[]
   /** Part of a name or key; 1-2 letters match word starts. */
@@ -3819,11 +4092,91 @@ export interface ProposalListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
   status?: ('planned' | 'pending' | 'approved' | 'executing' | 'executed' | 'failed' | 'rejected' | 'canceled' | 'expired' | 'stale')[]
   agentId?: string
   /** Those that take this import back. */
   undoesImportId?: string
+}
+
+/** What reports.agents.export takes. */
+export interface ReportAgentExportParams {
+  /** A day in the business's time zone, or a time. */
+  from?: string
+  /** A day, which counts, or a time, which does not; by default now. */
+  to?: string
+  businessId?: string
+  currency?: string
+  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  /** The most rows; totals count all. */
+  limit?: number
+}
+
+/** What reports.get takes. */
+export interface ReportGetParams {
+  /** A day in the business's time zone, or a time. */
+  from?: string
+  /** A day, which counts, or a time, which does not; by default now. */
+  to?: string
+  businessId?: string
+  currency?: string
+  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  /** The most rows; totals count all. */
+  limit?: number
+}
+
+/** What reports.mail.export takes. */
+export interface ReportMailExportParams {
+  /** A day in the business's time zone, or a time. */
+  from?: string
+  /** A day, which counts, or a time, which does not; by default now. */
+  to?: string
+  businessId?: string
+  currency?: string
+  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  /** The most rows; totals count all. */
+  limit?: number
+}
+
+/** What reports.receivables.export takes. */
+export interface ReportReceivableExportParams {
+  /** A day in the business's time zone, or a time. */
+  from?: string
+  /** A day, which counts, or a time, which does not; by default now. */
+  to?: string
+  businessId?: string
+  currency?: string
+  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  /** The most rows; totals count all. */
+  limit?: number
+}
+
+/** What reports.revenue.export takes. */
+export interface ReportRevenueExportParams {
+  /** A day in the business's time zone, or a time. */
+  from?: string
+  /** A day, which counts, or a time, which does not; by default now. */
+  to?: string
+  businessId?: string
+  currency?: string
+  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  /** The most rows; totals count all. */
+  limit?: number
+}
+
+/** What reports.taxes.export takes. */
+export interface ReportTaxeExportParams {
+  /** A day in the business's time zone, or a time. */
+  from?: string
+  /** A day, which counts, or a time, which does not; by default now. */
+  to?: string
+  businessId?: string
+  currency?: string
+  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  /** The most rows; totals count all. */
+  limit?: number
 }
 
 /** What suggestions.list takes. */
@@ -3898,6 +4251,8 @@ export interface TaskExportParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   status?: ('open' | 'in_progress' | 'completed' | 'canceled')[]
   priority?: ('low' | 'normal' | 'high' | 'urgent')[]
   /** A user the task is assigned to. */
@@ -3926,6 +4281,8 @@ export interface TaskListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'dueAt' | 'title'
   status?: ('open' | 'in_progress' | 'completed' | 'canceled')[]
   priority?: ('low' | 'normal' | 'high' | 'urgent')[]
@@ -3967,6 +4324,8 @@ export interface ThreadListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt' | 'lastMessageAt'
   status?: ('open' | 'waiting' | 'closed')[]
   /** A member's id, or none. */
@@ -4022,6 +4381,49 @@ export interface UndoCreateInput {
   since?: string | Date | null
 }
 
+/** What views.create takes. */
+export interface ViewCreateInput {
+  /** The list, as exports name it: contacts. */
+  objectType: string
+  name: string
+  /** Parameters of the list: {"tag": ["vip"]}. */
+  query: Record<string, unknown>
+  /** Fields that a table shows; empty for the usual. */
+  columns?: string[]
+  /** Everybody sees it; else only its maker. */
+  shared?: boolean
+}
+
+/** What views.list takes. */
+export interface ViewListParams {
+  /** How many at most. */
+  limit?: number
+  /** How many to skip. */
+  offset?: number
+  sortOrder?: 'asc' | 'desc'
+  /** First, then each page's nextCursor; instead of offset. */
+  cursor?: string
+  /** Only these. */
+  ids?: string[]
+  createdAfter?: string | Date
+  createdBefore?: string | Date
+  updatedAfter?: string | Date
+  updatedBefore?: string | Date
+  /** Of these lists: contacts, tasks. */
+  objectType?: string[]
+}
+
+/** What views.update takes. */
+export interface ViewUpdateInput {
+  name?: string
+  /** Parameters of the list: {"tag": ["vip"]}. */
+  query?: Record<string, unknown>
+  /** Fields that a table shows; empty for the usual. */
+  columns?: string[]
+  /** Everybody sees it; else only its maker. */
+  shared?: boolean
+}
+
 /** What webhooks.create takes. */
 export interface WebhookCreateInput {
   /** Https. */
@@ -4059,6 +4461,8 @@ export interface WebhookListParams {
   createdBefore?: string | Date
   updatedAfter?: string | Date
   updatedBefore?: string | Date
+  /** A saved view. */
+  viewId?: string
   sortBy?: 'createdAt' | 'updatedAt'
   status?: ('active' | 'disabled')[]
 }
@@ -4508,7 +4912,7 @@ export class ContactsResource extends Resource {
   readonly phoneNumbers = new ContactsPhoneNumbersResource(this.client)
   readonly properties = new ContactsPropertiesResource(this.client)
 
-  /** Create and change up to 500 contacts at once. A row with an id changes, one without creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
+  /** Create, change and delete up to 500 contacts at once. A row with an id changes, {id, delete: true} deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
   batch(input: ContactBatchInput, options?: CallOptions): Promise<BatchResult<Contact>[]> {
     return this.client.call({ method: 'POST', path: '/v1/contacts/batch', body: input }, options)
   }
@@ -4632,7 +5036,7 @@ export class CustomersResource extends Resource {
   readonly properties = new CustomersPropertiesResource(this.client)
   readonly transactions = new CustomersTransactionsResource(this.client)
 
-  /** Create and change up to 500 customers at once. A row with an id changes, one without creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
+  /** Create, change and delete up to 500 customers at once. A row with an id changes, {id, delete: true} deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
   batch(input: CustomerBatchInput, options?: CallOptions): Promise<BatchResult<Customer>[]> {
     return this.client.call({ method: 'POST', path: '/v1/customers/batch', body: input }, options)
   }
@@ -4670,6 +5074,11 @@ export class CustomersResource extends Resource {
   /** Restore a deleted customer. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
   restore(id: string, options?: CallOptions): Promise<Customer> {
     return this.client.call({ method: 'POST', path: path`/v1/customers/${id}/restore` }, options)
+  }
+
+  /** Get a customer's statement as a PDF. It lists the customer's transactions of a time, with the balance before, after each and at the end, by currency. The first and the last day are days of the business's time zone. */
+  statement(id: string, params?: CustomerStatementParams, options?: CallOptions): Promise<Download> {
+    return this.client.download({ method: 'GET', path: path`/v1/customers/${id}/statement.pdf`, query: params }, options)
   }
 
   /** Change fields of a customer. */
@@ -4715,7 +5124,7 @@ export class DomainContactsResource extends Resource {
 /** The operations `domains.dns_records.*`. */
 export class DomainsDnsRecordsResource extends Resource {
 
-  /** Add a DNS record to a domain. The content must match the type. MX and SRV records need a priority. A CNAME cannot be beside other records of its name, nor at the apex. */
+  /** Add a DNS record to a domain. The content must match the type. MX and SRV records need a priority. A CNAME cannot be beside other records of its name, nor at the apex. A name has one SPF record. */
   create(domainId: string, input: DomainDNSRecordCreateInput, options?: CallOptions): Promise<DNSRecord> {
     return this.client.call({ method: 'POST', path: path`/v1/domains/${domainId}/dns-records`, body: input }, options)
   }
@@ -4735,7 +5144,12 @@ export class DomainsDnsRecordsResource extends Resource {
     return this.client.list(path`/v1/domains/${domainId}/dns-records`, params, false, options)
   }
 
-  /** Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME cannot be beside other records of its name, nor at the apex. The record keeps its id. */
+  /** Change fields of a DNS record. The SPF record of hosted email takes mechanisms too, as long as it keeps ours; nothing else of hosted email can be changed. */
+  patch(domainId: string, recordId: string, input?: DomainDNSRecordPatchInput, options?: CallOptions): Promise<DNSRecord> {
+    return this.client.call({ method: 'PATCH', path: path`/v1/domains/${domainId}/dns-records/${recordId}`, body: input ?? {} }, options)
+  }
+
+  /** Replace a DNS record. The content must match the type. MX and SRV records need a priority. A CNAME cannot be beside other records of its name, nor at the apex. A name has one SPF record. The record keeps its id. */
   update(domainId: string, recordId: string, input: DomainDNSRecordUpdateInput, options?: CallOptions): Promise<DNSRecord> {
     return this.client.call({ method: 'PUT', path: path`/v1/domains/${domainId}/dns-records/${recordId}`, body: input }, options)
   }
@@ -4884,7 +5298,7 @@ export class DomainsResource extends Resource {
 /** The operations `email_opt_ins.*`. */
 export class EmailOptInsResource extends Resource {
 
-  /** Create and change up to 500 email opt ins at once. A row with an id changes, one without creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
+  /** Create, change and delete up to 500 email opt ins at once. A row with an id changes, {id, delete: true} deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
   batch(input: EmailOptInBatchInput, options?: CallOptions): Promise<BatchResult<EmailOptIn>[]> {
     return this.client.call({ method: 'POST', path: '/v1/email-opt-ins/batch', body: input }, options)
   }
@@ -5300,9 +5714,9 @@ export class MessagesResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/messages/${id}/cancel` }, options)
   }
 
-  /** Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a name: "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a template that has one; without text, it is derived from the HTML. Marketing mail goes to each recipient alone, and only to addresses that opted in. */
-  create(input: MessageCreateInput, options?: CallOptions): Promise<Message> {
-    return this.client.call({ method: 'POST', path: '/v1/messages', body: input }, options)
+  /** Write a message, and send it unless it is a draft. It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. to, cc and bcc take one address or an array, without names. from may have a name: "Business name" <name@example.com>; without one it is the business's. A message needs a subject, or a template that has one; without text, it is derived from the HTML. With inReplyToId, to and subject may be left out. Marketing mail goes to each recipient alone, and only to addresses that opted in. */
+  create(input?: MessageCreateInput, options?: CallOptions): Promise<Message> {
+    return this.client.call({ method: 'POST', path: '/v1/messages', body: input ?? {} }, options)
   }
 
   /** Delete a draft. */
@@ -5325,9 +5739,28 @@ export class MessagesResource extends Resource {
     return this.client.call({ method: 'POST', path: path`/v1/messages/${id}/send` }, options)
   }
 
+  /** Make a scheduled message a draft again. Works until its time has come. It can then be changed and sent. */
+  unschedule(id: string, options?: CallOptions): Promise<Message> {
+    return this.client.call({ method: 'POST', path: path`/v1/messages/${id}/unschedule` }, options)
+  }
+
   /** Change fields of a draft. fileIds replaces all attachments. A templateId renders again, with variables. */
   update(id: string, input?: MessageUpdateInput, options?: CallOptions): Promise<Message> {
     return this.client.call({ method: 'PATCH', path: path`/v1/messages/${id}`, body: input ?? {} }, options)
+  }
+}
+
+/** The operations `notifications.*`. */
+export class NotificationsResource extends Resource {
+
+  /** List your notifications, newest first. A key or an agent reads those of its maker, and of these what it may read itself. */
+  list(params?: NotificationListParams, options?: CallOptions): Pages<Notification> {
+    return this.client.list('/v1/notifications', params, true, options)
+  }
+
+  /** Mark notifications as read. Without ids, all of them. */
+  read(input?: NotificationReadInput, options?: CallOptions): Promise<Unread> {
+    return this.client.call({ method: 'POST', path: '/v1/notifications/read', body: input ?? {} }, options)
   }
 }
 
@@ -5414,6 +5847,65 @@ export class ProposalsResource extends Resource {
   }
 }
 
+/** The operations `reports.agents.*`. */
+export class ReportsAgentsResource extends Resource {
+
+  /** Get the report agents as CSV. */
+  export(params?: ReportAgentExportParams, options?: CallOptions): Promise<Download> {
+    return this.client.download({ method: 'GET', path: '/v1/reports/agents.csv', query: params }, options)
+  }
+}
+
+/** The operations `reports.mail.*`. */
+export class ReportsMailResource extends Resource {
+
+  /** Get the report mail as CSV. */
+  export(params?: ReportMailExportParams, options?: CallOptions): Promise<Download> {
+    return this.client.download({ method: 'GET', path: '/v1/reports/mail.csv', query: params }, options)
+  }
+}
+
+/** The operations `reports.receivables.*`. */
+export class ReportsReceivablesResource extends Resource {
+
+  /** Get the report receivables as CSV. */
+  export(params?: ReportReceivableExportParams, options?: CallOptions): Promise<Download> {
+    return this.client.download({ method: 'GET', path: '/v1/reports/receivables.csv', query: params }, options)
+  }
+}
+
+/** The operations `reports.revenue.*`. */
+export class ReportsRevenueResource extends Resource {
+
+  /** Get the report revenue as CSV. */
+  export(params?: ReportRevenueExportParams, options?: CallOptions): Promise<Download> {
+    return this.client.download({ method: 'GET', path: '/v1/reports/revenue.csv', query: params }, options)
+  }
+}
+
+/** The operations `reports.taxes.*`. */
+export class ReportsTaxesResource extends Resource {
+
+  /** Get the report taxes as CSV. */
+  export(params?: ReportTaxeExportParams, options?: CallOptions): Promise<Download> {
+    return this.client.download({ method: 'GET', path: '/v1/reports/taxes.csv', query: params }, options)
+  }
+}
+
+/** The operations `reports.*`. */
+export class ReportsResource extends Resource {
+  readonly agents = new ReportsAgentsResource(this.client)
+  readonly mail = new ReportsMailResource(this.client)
+  readonly receivables = new ReportsReceivablesResource(this.client)
+  readonly revenue = new ReportsRevenueResource(this.client)
+  readonly taxes = new ReportsTaxesResource(this.client)
+
+  /** Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, quarter, customer or offering. receivables: what is owed now by age or customer; from and to bound the day of issue. taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent, for owners and admins. Void invoices and payments do not count, and a refund lowers its payment. */
+  get(name: string, params?: ReportGetParams, options?: CallOptions): Promise<Report> {
+    return this.client.call({ method: 'GET', path: path`/v1/reports/${name}`, query: params }, options)
+  }
+}
+
 /** The operations `suggestions.*`. */
 export class SuggestionsResource extends Resource {
 
@@ -5461,7 +5953,7 @@ export class TasksResource extends Resource {
   readonly activity = new TasksActivityResource(this.client)
   readonly assignees = new TasksAssigneesResource(this.client)
 
-  /** Create and change up to 500 tasks at once. A row with an id changes, one without creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
+  /** Create, change and delete up to 500 tasks at once. A row with an id changes, {id, delete: true} deletes, one without an id creates. The answer has a status with data or error for each row, in order. 25 rows count as one request. */
   batch(input: TaskBatchInput, options?: CallOptions): Promise<BatchResult<Task>[]> {
     return this.client.call({ method: 'POST', path: '/v1/tasks/batch', body: input }, options)
   }
@@ -5550,6 +6042,40 @@ export class UndoResource extends Resource {
   }
 }
 
+/** The operations `views.*`. */
+export class ViewsResource extends Resource {
+
+  /** Save a view of a list. Lists and exports take it as viewId. Whoever may change what is listed may save views of it. Only a shared view has events. */
+  create(input: ViewCreateInput, options?: CallOptions): Promise<View> {
+    return this.client.call({ method: 'POST', path: '/v1/views', body: input }, options)
+  }
+
+  /** Delete a saved view. */
+  delete(id: string, options?: CallOptions): Promise<void> {
+    return this.client.call({ method: 'DELETE', path: path`/v1/views/${id}` }, options)
+  }
+
+  /** Get a saved view. */
+  get(id: string, options?: CallOptions): Promise<View> {
+    return this.client.call({ method: 'GET', path: path`/v1/views/${id}` }, options)
+  }
+
+  /** List saved views, newest first. One's own and the shared ones, of the lists that the caller may read. */
+  list(params?: ViewListParams, options?: CallOptions): Pages<View> {
+    return this.client.list('/v1/views', params, true, options)
+  }
+
+  /** Restore a deleted view. */
+  restore(id: string, options?: CallOptions): Promise<View> {
+    return this.client.call({ method: 'POST', path: path`/v1/views/${id}/restore` }, options)
+  }
+
+  /** Change a saved view. A shared view is changed by its maker, owners and admins. */
+  update(id: string, input?: ViewUpdateInput, options?: CallOptions): Promise<View> {
+    return this.client.call({ method: 'PATCH', path: path`/v1/views/${id}`, body: input ?? {} }, options)
+  }
+}
+
 /** The operations `webhooks.deliveries.*`. */
 export class WebhooksDeliveriesResource extends Resource {
 
@@ -5633,13 +6159,16 @@ export class Frontdesk extends Client {
   readonly me = new MeResource(this)
   readonly members = new MembersResource(this)
   readonly messages = new MessagesResource(this)
+  readonly notifications = new NotificationsResource(this)
   readonly operations = new OperationsResource(this)
   readonly propertyDefinitions = new PropertyDefinitionsResource(this)
   readonly proposals = new ProposalsResource(this)
+  readonly reports = new ReportsResource(this)
   readonly suggestions = new SuggestionsResource(this)
   readonly tasks = new TasksResource(this)
   readonly threads = new ThreadsResource(this)
   readonly undo = new UndoResource(this)
+  readonly views = new ViewsResource(this)
   readonly webhooks = new WebhooksResource(this)
 
   constructor(options: ClientOptions = {}) {

@@ -143,18 +143,31 @@ type reviewMail struct {
 }
 
 func (s *Service) setReviewMail(ctx context.Context, c *op.Call, in reviewMail) (*Pause, error) {
-	n, err := db.Exec(ctx, c.Tx, `
-		UPDATE memberships SET review_mail = $3, updated_at = $4
-		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL AND review_mail <> $3`,
-		c.Org, c.Caller.User, in.Wanted, c.Now)
+	changed, err := SetReviewMail(ctx, c, in.Wanted)
 	if err != nil {
 		return nil, err
 	}
 	p, err := s.readPauseState(ctx, c, struct{}{})
-	if err != nil || n == 0 {
+	if err != nil || !changed {
 		return p, err
 	}
 	return p, c.Emit("user.review_mail_changed", c.Caller.User, p)
+}
+
+// SetReviewMail keeps whether the caller wants a mail when something waits, and reports whether that is new.
+func SetReviewMail(ctx context.Context, c *op.Call, wanted bool) (bool, error) {
+	n, err := db.Exec(ctx, c.Tx, `
+		UPDATE memberships SET review_mail = $3, updated_at = $4
+		WHERE organization_id = $1 AND user_id = $2 AND deleted_at IS NULL AND review_mail <> $3`,
+		c.Org, c.Caller.User, wanted, c.Now)
+	return n > 0, err
+}
+
+// WantsReviewMail reports whether a member wants a mail when something waits.
+func WantsReviewMail(ctx context.Context, tx *db.Tx, org, user id.ID) (bool, error) {
+	return db.QueryOne[bool](ctx, tx, `
+		SELECT EXISTS (SELECT 1 FROM memberships
+			WHERE organization_id = $1 AND user_id = $2 AND review_mail AND deleted_at IS NULL)`, org, user)
 }
 
 // ReviewMailAddresses lists the addresses of active members who want a mail when something

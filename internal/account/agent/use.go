@@ -122,3 +122,20 @@ func MergeReading(ctx context.Context, tx *db.Tx, org, agent id.ID,
 		r.Others)
 	return err
 }
+
+// SumUse adds up what agents used of their limits on the days of some time, by agent.
+func SumUse(ctx context.Context, tx *db.Tx, org id.ID, from, to clock.Time) (map[id.ID]account.Use, error) {
+	rows, err := db.QueryAll[struct {
+		Agent id.ID `db:"agent_id"`
+		account.Use
+	}](ctx, tx, `
+		SELECT agent_id, `+useColumns+` FROM agent_use
+		WHERE organization_id = $1 AND created_at >= $2 AND created_at < $3`, org, from, to)
+	out := map[id.ID]account.Use{}
+	for _, r := range rows {
+		sum := out[r.Agent]
+		sum.Add(r.Use)
+		out[r.Agent] = sum
+	}
+	return out, err
+}

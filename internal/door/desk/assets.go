@@ -5,18 +5,29 @@ import (
 	_ "embed" // the style sheet and the script
 	"encoding/hex"
 	"net/http"
+	"regexp"
+	"slices"
 
 	"frontdesk/third_party/inter"
 )
 
-//go:embed desk.css
-var stylesheet []byte
+// The style sheet and the script are written in several files and served as one, so that
+// a page asks for few.
+var (
+	//go:embed desk.css
+	deskStyle []byte
+	//go:embed pages.css
+	pageStyle []byte
 
-//go:embed desk.js
-var script []byte
-
-//go:embed forms.js
-var forms []byte
+	//go:embed desk.js
+	deskScript []byte
+	//go:embed forms.js
+	formScript []byte
+	//go:embed rows.js
+	rowScript []byte
+	//go:embed bell.js
+	bellScript []byte
+)
 
 //go:embed icon.svg
 var icon []byte
@@ -36,14 +47,26 @@ func AddAsset(name, kind string, text []byte) bool {
 	return true
 }
 
-// AddScript adds a script that some pages load.
+// AddScript adds a script that pages load.
 func AddScript(name string, text []byte) bool {
 	return AddAsset(name, "text/javascript; charset=utf-8", text)
 }
 
-var _ = AddAsset("desk.css", "text/css; charset=utf-8", stylesheet) &&
-	AddAsset("desk.js", "text/javascript; charset=utf-8", script) &&
-	AddAsset("forms.js", "text/javascript; charset=utf-8", forms) &&
+// styleComments are the comments of a style sheet; scriptComments are the lines of a script that are nothing else.
+var (
+	styleComments  = regexp.MustCompile(`(?s)/\*.*?\*/`)
+	scriptComments = regexp.MustCompile(`(?m)^\s*//.*$`)
+	indents        = regexp.MustCompile(`(?m)^\s+`)
+)
+
+// serve joins what was written in several files and leaves out what only its readers need. So no text of a script
+// may go over several lines.
+func serve(comments *regexp.Regexp, files ...[]byte) []byte {
+	return indents.ReplaceAll(comments.ReplaceAll(slices.Concat(files...), nil), nil)
+}
+
+var _ = AddAsset("desk.css", "text/css; charset=utf-8", serve(styleComments, deskStyle, pageStyle)) &&
+	AddScript("desk.js", serve(scriptComments, deskScript, formScript, rowScript, bellScript)) &&
 	AddAsset("icon.svg", "image/svg+xml", icon) &&
 	AddAsset("inter-latin.woff2", "font/woff2", inter.Latin) &&
 	AddAsset("inter-latin-ext.woff2", "font/woff2", inter.LatinExt)

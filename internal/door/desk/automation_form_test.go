@@ -16,7 +16,7 @@ func TestAutomationFromLists(t *testing.T) {
 		for _, name := range []string{"Ada", "Grace", "Alan"} {
 			a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "`+name+`", "tags": ["vip"]}`).OK(t, 201)
 		}
-		b.get("/automations/new").at("/automations/new", "Choose the event first")
+		b.get("/automations/new?recipe=none").at("/automations/new", "Choose the event first")
 		typed := []string{"name", "Call", "trigger.kind", "event", "trigger.event", "contact.created"}
 		p := b.post("/automations/new", append(typed, "do", "look")...).at("/automations/new", "First name",
 			"starts with").hasNot("Choose the event first", "Invalid")
@@ -43,24 +43,24 @@ func TestAutomationFromLists(t *testing.T) {
 		// A step, field by field.
 		typed[11] = "A"
 		p = b.post("/automations/new", append(typed, "do", "add", "add", "tasks.create")...).at("/automations/new",
-			"1. Create a task", "Title", "Priority", "Values to insert", "{{ event.data.firstName }}")
-		if p.find(`name="steps.0.input.contactId"[^>]*value="([^"]*)"`) != "{{ event.resourceId }}" {
+			"1. Create a task", "Title", "Priority", "Values to insert", "First name").hasNot("{{")
+		if p.find(`name="steps.0.input.contactId"[^>]*value="([^"]*)"`) != "[The contact]" {
 			t.Error("the step is not about the contact")
 		}
 		typed = append(typed, "steps.0.operation", "tasks.create", "steps.0.input.title",
-			"Call {{ event.data.firstName }}", "steps.0.input.contactId", "{{ event.resourceId }}",
+			"Call [First name]", "steps.0.input.contactId", "[The contact]",
 			"steps.0.input.tags", "", "steps.0.input.priority", "high", "steps.0.saveAs", "task")
 		b.post("/automations/new", append(typed, "do", "json.0")...).at("/automations/new",
 			`"title": "Call {{ event.data.firstName }}"`, `"priority": "high"`, "Show as a form")
 		wrong := append(typed, "steps.0.input.assigneeIds", "{", "steps.1.operation", "tasks.list",
 			"steps.1.input.limit", "many")
-		b.post("/automations/new", wrong...).refused(400, "Write a number, or a placeholder")
+		b.post("/automations/new", wrong...).refused(400, "Write a number, or choose a value to insert")
 		b.post("/automations/new", append(typed, "do", "add", "add", "tasks.activity.create")...).at(
-			"/automations/new", "Step 1: Create a task", "{{ task.id }}")
+			"/automations/new", "Task: Title").find(`data-put="(\[Task: Title\])"`)
 
 		// Tried, and nothing is saved.
 		b.post("/automations/new", append(typed, "do", "try")...).at("/automations/new",
-			"there were 3 such events. It would have run for 2 of these.", `"title": "Call Alan"`,
+			"there were 3 such events. It would have run for 2 of these.", "Title Call Alan",
 			`event.data.firstName is "Grace"`)
 		b.get("/automations").at("/automations", "No automations yet")
 
@@ -68,7 +68,7 @@ func TestAutomationFromLists(t *testing.T) {
 		path := strings.Split(p.Path, "?")[0]
 		p = b.get(path+"/edit").at(path+"/edit", "Show as JSON")
 		for name, want := range map[string]string{"check.0.value": "A", "check.1.value": "vip",
-			"steps.0.input.title": "Call {{ event.data.firstName }}", "steps.0.saveAs": "task"} {
+			"steps.0.input.title": "Call [First name]", "steps.0.saveAs": "task"} {
 			if got := p.find(`name="` + name + `"[^>]*value="([^"]*)"`); got != want {
 				t.Errorf("%s is %q", name, got)
 			}

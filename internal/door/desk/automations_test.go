@@ -18,7 +18,7 @@ func TestAutomation(t *testing.T) {
 		b := owner(t, a)
 		b.get("/automations").at("/automations", "No automations yet", "Create automation")
 		b.get("/executions").at("/executions", "Nothing has run yet")
-		b.get("/automations/new").at("/automations/new", "Contact created", "Create a task",
+		b.get("/automations/new?recipe=none").at("/automations/new", "Contact created", "Create a task",
 			"Add step").hasNot(`value="api_keys.create"`, `value="files.upload"`)
 
 		// A step starts with the example, fitted to the event.
@@ -27,7 +27,7 @@ func TestAutomation(t *testing.T) {
 		p := b.post("/automations/new",
 			append(typed, "do", "add", "add", "contacts.emails.create")...).at("/automations/new",
 			"1. Add an email address to a contact", "Show as JSON")
-		if p.find(`name="steps.0.input.id"[^>]*value="([^"]*)"`) != "{{ event.resourceId }}" {
+		if p.find(`name="steps.0.input.id"[^>]*value="([^"]*)"`) != "[The contact]" {
 			t.Error("the step is not about the event's contact")
 		}
 		if p.find(`id="name"[^>]*value="([^"]*)"`) != "Greet <b>them</b>" ||
@@ -103,22 +103,23 @@ func TestAutomation(t *testing.T) {
 
 		// Created, tested and run by an event.
 		p = b.post("/automations/new", both...).at("/automations/", "Created.", "Greet <b>them</b>", "Contact created",
-			"Create a task", "result saved as task", "It has not run yet", "Two lines")
+			"Only if Last name is filled in", "Create a task Title Call", "Get a contact", "[The contact]",
+			"It has not run yet", "Two lines").hasNot("{{", "tasks.create")
 		path := strings.Split(p.Path, "?")[0]
 		b.get(path+"/test").at(path+"/test", "no such event happened")
 		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Ada", "lastName": "Lovelace"}`).OK(t, 201)
 		a.SendREST(t, a.Key, "POST", "/v1/contacts", `{"firstName": "Nameless"}`).OK(t, 201)
-		b.get(path+"/test").at(path+"/test", "would run", `"title": "Call"`,
+		b.get(path+"/test").at(path+"/test", "would run", "Title Call",
 			"In the last 30 days, there were 2 such events. It would have run for 1 of these.",
 			"event.data.lastName is null")
 		b.get(path + "/test?input=%5B").refused(400)
 		b.until(path, "succeeded")
 		b.until(path, "skipped")
 		run := b.get(path + "?status=succeeded").find(`href="(/executions/[^"]*)">Contact created</a>`)
-		b.get(run).at("/executions/", "Execution of Greet <b>them</b>", "Create a task done", "Get a contact done",
+		b.get(run).at("/executions/", "Run of Greet <b>them</b>", "Create a task done", "Get a contact done",
 			`"firstName": "Ada"`).hasNot("Retry")
 		b.get(path+"?status=skipped").at(path, "skipped").hasNot(`pill good">succeeded`)
-		b.get("/executions?status=failed").at("/executions", "No execution is in this state")
+		b.get("/executions?status=failed").at("/executions", "No run is in this state")
 		b.get("/executions").at("/executions", "Greet <b>them</b>", "succeeded", "skipped")
 		b.get("/automations").at("/automations", "Greet <b>them</b>", "Contact created", "active")
 
@@ -131,7 +132,7 @@ func TestAutomation(t *testing.T) {
 			"Starts on By hand").hasNot("Two lines")
 		p = b.post(path+"/run", "input", `{"id": "3f7a1c58-92d4-4e0b-b6a1-8c5d2e9f7041"}`).at("/executions/")
 		failed := strings.Split(p.Path, "?")[0]
-		b.until(failed, "NOT_FOUND").has("failed", "Retry", "Get a contact failed")
+		b.until(failed, "There is no such contact").has("failed", "Retry", "Get a contact failed")
 		b.post(failed+"/cancel").refused(409, "This execution has ended")
 		b.get(path+"/pause").at(path, "not begun are canceled")
 		b.post(path+"/pause").at(path, "Paused.", "Activate", "It is paused")
@@ -140,11 +141,11 @@ func TestAutomation(t *testing.T) {
 		b.post(failed+"/retry").refused(409, "This automation is paused")
 		b.post(path+"/activate").at(path, "Active again.")
 		b.post(failed+"/retry").at(failed, "It continues")
-		b.until(failed, "NOT_FOUND")
+		b.until(failed, "There is no such contact")
 		b.get(path+"/delete").at(path, "cannot be undone")
 		b.post(path + "/delete").at("/automations?done=deleted").hasNot("By hand</bdi>")
 		b.get("/executions").at("/executions", "A deleted automation")
-		b.get(failed).at(failed, "Execution of A deleted automation").hasNot(`href="`+path, "Retry")
+		b.get(failed).at(failed, "Run of A deleted automation").hasNot(`href="`+path, "Retry")
 		log := events(t, a.DB)
 		for _, e := range []string{"automation.created", "automation.updated", "automation.deleted",
 			"automation_execution.created", "automation_execution.retried"} {

@@ -25,6 +25,7 @@ type Cell struct {
 	Avatar *Avatar
 	Tags   []string
 	Time   *TimeText
+	Tick   string // of the first cell: where a box that ticks the row off posts to
 
 	ref string
 	of  id.ID
@@ -185,6 +186,37 @@ func (v *Visit) MoneyOfEach(cents map[string]int64) string {
 	return strings.Join(words, " + ")
 }
 
+// Amount writes an amount without its currency, for a table that names it; nothing is a dash.
+func (v *Visit) Amount(cents int64, currency string) string {
+	if cents == 0 {
+		return "–"
+	}
+	return v.Number(Plain(cents, currency))
+}
+
+// Number writes a number as the business's locale does.
+func (v *Visit) Number(decimal string) string {
+	f, _ := v.formats()
+	return f.Number(decimal)
+}
+
+// OwnFirst are the rows of the business's own currency, then those of the others, each in
+// their order.
+func OwnFirst[T any](v *Visit, rows []T, currencyOf func(*T) string) []T {
+	own := v.CurrentBusiness().Currency
+	out := slices.Clone(rows)
+	slices.SortStableFunc(out, func(a, b T) int {
+		isOther := func(row T) int {
+			if currencyOf(&row) == own {
+				return 0
+			}
+			return 1
+		}
+		return isOther(a) - isOther(b)
+	})
+	return out
+}
+
 // When is a time as people say it: a time of today, a weekday, a date.
 func (v *Visit) When(t clock.Time) *TimeText {
 	_, zone := v.formats()
@@ -237,6 +269,15 @@ func (v *Visit) shortTime(at, now time.Time) string {
 		return at.Format(v.dayMonth())
 	}
 	return v.Day(at)
+}
+
+// Hour is a time of day as the locale writes it.
+func (v *Visit) Hour(t time.Time) string { return t.Format(v.clockLayout()) }
+
+// FirstWeekday is the day that a week begins with, where the business is.
+func (v *Visit) FirstWeekday() time.Weekday {
+	f, _ := v.formats()
+	return f.FirstWeekday()
 }
 
 // LongDay is a day with its weekday.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/op"
 )
 
 // What a reader chose for lists, kept in cookies of their browser: how dense rows
@@ -45,18 +46,36 @@ func (v *Visit) density() string {
 	return ""
 }
 
-// columns are those that the reader wants to see. The first names the row and
-// always stays.
-func (n *Noun[T]) columns(v *Visit) []Column[T] {
+// columns are those that the address asks for, or else that the reader wants to see. The first
+// names the row and always stays.
+func (n *Noun[T]) columns(v *Visit, q url.Values) []Column[T] {
 	hidden := strings.Split(v.cookieText(hiddenCookie+n.Path), "|")
+	asked := addressColumns(q)
 	return slices.DeleteFunc(slices.Clone(n.Columns), func(c Column[T]) bool {
-		return c.Head != n.Columns[0].Head && slices.Contains(hidden, c.Head)
+		switch {
+		case c.Head == n.Columns[0].Head:
+			return false
+		case len(asked) > 0:
+			return !slices.Contains(asked, c.Field)
+		}
+		return slices.Contains(hidden, c.Head)
 	})
+}
+
+// columnFields are the fields of the columns with some heads.
+func (n *Noun[T]) columnFields(heads []string) []string {
+	out := []string{}
+	for _, c := range n.Columns {
+		if c.Field != "" && slices.Contains(heads, c.Head) {
+			out = append(out, c.Field)
+		}
+	}
+	return out
 }
 
 // heads are the columns that can be left out, and whether they are.
 func (n *Noun[T]) heads(v *Visit) []columnChoice {
-	shown := n.columns(v)
+	shown := n.columns(v, v.R.URL.Query())
 	out := []columnChoice{}
 	for _, c := range n.Columns[1:] {
 		out = append(out, columnChoice{c.Head,
@@ -77,6 +96,15 @@ func chooseView(v *Visit) error {
 			hidden = append(hidden, head)
 		}
 	}
+	back := v.Back("/" + n.path())
+	if u, err := url.Parse(back); err == nil && u.Query().Has(op.ViewField) { // a view has columns of its own
+		q := u.Query()
+		q.Set(columnsField, strings.Join(n.columnFields(v.R.PostForm["shown"]), ","))
+		if len(hidden) == 0 {
+			q.Del(columnsField)
+		}
+		back, hidden = address(u.Path, q), strings.Split(v.cookieText(hiddenCookie+n.path()), "|")
+	}
 	text := strings.Join(hidden, "|")
 	if len(text) > maxHidden {
 		text = ""
@@ -87,8 +115,14 @@ func chooseView(v *Visit) error {
 	}
 	v.keep(hiddenCookie+n.path(), text)
 	v.keep(densityCookie, density)
-	return v.Redirect(v.Back("/" + n.path()))
+	return v.Redirect(back)
 }
+
+// Choice is what the reader chose before and a browser keeps, or nothing.
+func (v *Visit) Choice(name string) string { return v.cookieText(name) }
+
+// KeepChoice keeps what the reader chose. Nothing forgets it.
+func (v *Visit) KeepChoice(name, text string) { v.keep(name, text) }
 
 func (v *Visit) keep(name, text string) {
 	c := &http.Cookie{Name: name, Value: url.QueryEscape(text), Path: "/", MaxAge: choiceAge, HttpOnly: true,

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"strconv"
 	"sync"
 	"time"
@@ -83,6 +84,20 @@ func (v *Visit) counted() map[string]string {
 	}
 	v.counts.kept[who] = c
 	return c.text
+}
+
+// addCounts is the sum of two numbers of the rail, of which either may be missing.
+func addCounts(a, b string) string {
+	x, err := strconv.Atoi(cmp.Or(a, "0"))
+	y, also := strconv.Atoi(cmp.Or(b, "0"))
+	switch n := x + y; {
+	case err != nil || also != nil || n > countMost: // one of them stopped counting
+		return strconv.Itoa(countMost) + "+"
+	case n == 0:
+		return ""
+	default:
+		return strconv.Itoa(n)
+	}
 }
 
 // EndOfDay is the end of a day of the business's own clock, as the API takes it.

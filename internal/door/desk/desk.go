@@ -90,6 +90,7 @@ func (d *Desk) Routes() []Route {
 		{Pattern: "POST /undo", Show: undo},
 		{Pattern: "GET /keys", Show: keysPage},
 		{Pattern: "POST /view", Show: chooseView},
+		{Pattern: "POST /views", Show: saveView},
 		{Pattern: "GET /draft", Show: readDraft},
 		{Pattern: "POST /draft", Show: saveDraft},
 		{Pattern: "POST /draft/discard", Show: discardDraft},
@@ -101,6 +102,16 @@ func (d *Desk) Routes() []Route {
 func (d *Desk) noun(path string) noun {
 	for _, n := range d.nouns {
 		if n.path() == path {
+			return n
+		}
+	}
+	return nil
+}
+
+// ofOps finds the noun that has a list's operations.
+func (d *Desk) ofOps(ops string) noun {
+	for _, n := range d.nouns {
+		if n.ops() == ops {
 			return n
 		}
 	}

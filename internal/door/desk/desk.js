@@ -11,13 +11,16 @@ const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
 const store = {
   get: (key) => { try { return localStorage.getItem(key); } catch { return null; } },
   set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* a private window */ } },
+  drop: (key) => { try { localStorage.removeItem(key); } catch { /* a private window */ } },
+  keys: (start) => { try { return Object.keys(localStorage).filter((key) => key.startsWith(start)); } catch { return []; } },
 };
 
 // == Light or dark: kept in this browser
 if (store.get("theme")) root.dataset.theme = store.get("theme");
 
 // == Morph: make one tree like another, and keep what has focus or was typed
-const keyOf = (node) => node.nodeType === 1 ? node.id || node.dataset.row || node.dataset.key || "" : "";
+// getAttribute, because a field that is called "id" hides the id of its form.
+const keyOf = (node) => node.nodeType === 1 ? node.getAttribute("id") || node.dataset.row || node.dataset.key || "" : "";
 const sameKind = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
 function morph(from, to) {
@@ -121,9 +124,11 @@ async function go(url, options = {}, how = "page") {
     const to = new URL(how === "same" && options.method && !res.redirected ? location.href : res.url);
     const stays = how === "same" || to.pathname === location.pathname && options.method === "POST";
     if (options.method && !res.redirected && !/ id="content"/.test(text)) { // the session ended: this page keeps what was sent
+      dispatchEvent(new CustomEvent("kept", { detail: new URL(url).pathname }));
       document.open(); document.write(text); document.close();
       return;
     }
+    if (options.method && res.ok) dispatchEvent(new CustomEvent("carriedout", { detail: new URL(url).pathname }));
     if (!show(text, res.redirected || !options.method ? res.url : location.href, stays ? "same" : "page")) return;
     if (how === "back" || $("[data-back]")) { /* the address is already right */ }
     else if (how === "same") history.replaceState(history.state, "", to);
@@ -135,7 +140,9 @@ async function go(url, options = {}, how = "page") {
     }
     cleanAddress();
   } catch (err) {
-    if (mine === asked) location.assign(url);
+    if (mine !== asked) return;
+    if (!options.method) { location.assign(url); return; }
+    say("The server does not answer. What you typed is still here; try again in a moment.");
   } finally {
     root.classList.remove("busy");
   }
@@ -173,7 +180,7 @@ addEventListener("click", (event) => {
 addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter;
   if (event.defaultPrevented || form.hasAttribute("target") || form.dataset.upload !== undefined) return;
-  if (!framed || form.dataset.leaves !== undefined) return; // it may lead to another site
+  if (!framed || form.dataset.leaves !== undefined || button?.hasAttribute("formtarget")) return; // another site, or a frame
   const url = new URL(button && button.hasAttribute("formaction") ? button.formAction : form.getAttribute("action") || location.href, location.href);
   if (!ours(url) || url.pathname === "/sign-out") return;
   event.preventDefault();
@@ -186,6 +193,7 @@ addEventListener("submit", (event) => {
     form.sending = true;
     go(url, { method: "POST", body: data }, form.dataset.lines !== undefined ? "same" : "page").then(() => {
       form.sending = false;
+      dispatchEvent(new Event("unsent"));
       sendLines(form);
     });
     return;
@@ -196,34 +204,21 @@ addEventListener("submit", (event) => {
   go(url);
 });
 
-// == Lines that save themselves
-// A line that is still being written is not sent: the server would refuse the half of it.
-const halfLine = (form) => $$("tr", form).some((tr) => {
-  const what = $("[name=description]", tr), price = $("[name=price]", tr);
-  if (!what) return false;
-  return what.value.trim() ? !price.value.trim() : !what.defaultValue && !!price.value.trim();
-});
-// What changed while the lines were being sent is sent after them, unless somebody is typing; then a link that was pressed is followed.
-function sendLines(form) {
-  if (!form.isConnected || form.sending || [...form.elements].some((f) => f.typing)) return;
-  if (form.again && !halfLine(form)) { form.again = false; form.requestSubmit(); return; }
-  const next = form.next;
-  form.next = null;
-  if (next && !$(".wrong", form)) go(next);
-}
-// Whoever leaves a line unfinished is told what is missing.
-addEventListener("focusout", (event) => {
-  const form = event.target.form;
-  if (!form || form.dataset.lines === undefined || !document.hasFocus() || form.contains(event.relatedTarget)) return;
-  event.target.typing = false;
-  if (halfLine(form)) form.requestSubmit(); else sendLines(form);
-});
 // A press selects a sum, so that typing replaces it; a second press sets the cursor.
 let pressed = null;
 addEventListener("mousedown", (event) => { pressed = event.target !== document.activeElement && event.target.matches("input[inputmode=decimal]") ? event.target : null; });
 addEventListener("click", (event) => { if (pressed && event.target === pressed && pressed.selectionStart === pressed.selectionEnd) pressed.select(); pressed = null; });
 
 addEventListener("popstate", () => go(location.href, {}, "back"));
+
+// say shows a sentence where answers appear.
+function say(words) {
+  const bar = document.createElement("div");
+  bar.className = "toast";
+  bar.setAttribute("role", "alert");
+  bar.textContent = words;
+  $("#toasts").replaceChildren(bar);
+}
 
 // == What each new page needs
 let toastTimer;
@@ -235,16 +230,17 @@ function ready(how) {
   for (const b of $$("[data-switch-theme],[data-all]")) { b.hidden = false; b.dataset.shown = "yes"; }
   const once = $("[data-back]"); // a secret is shown once: a reload opens the list
   if (once) history.replaceState(null, "", once.dataset.back);
-  chosen();
   tally();
   if (how !== "live") {
     const first = $("#content [autofocus]");
-    if (first && (how !== "same" || !asking())) { first.focus(); if (first.select && first.type !== "checkbox") first.select(); }
+    if (first && (how !== "same" || !asking())) { first.focus(); if (first.nodeName === "TEXTAREA") first.setSelectionRange(0, 0); else if (first.select && first.type !== "checkbox") first.select(); }
     clearTimeout(toastTimer);
     if ($(".toast")) toastTimer = setTimeout(() => { $("#toasts").replaceChildren(); }, 10000);
   }
   for (const box of $$("[data-drop]")) box.classList.add("can-drop");
   for (const t of $$("[data-grow]")) grow(t);
+  for (const zone of $$(".begin #timezone")) if (zone.defaultValue === "UTC") zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (how === "same") $(".queue .cur")?.scrollIntoView({ block: "nearest" });
   const reads = $("[data-here]")?.dataset.here || 0;
   const arrives = here !== reads;
   if (here && arrives) navigator.sendBeacon(here + "?left=yes");
@@ -254,20 +250,9 @@ function ready(how) {
   dispatchEvent(new Event("shown"));
 }
 
-// == Choosing rows
-function chosen() {
-  const form = $("[data-choose]");
-  if (!form) return;
-  const boxes = $$('tbody input[name="id"]', form), n = boxes.filter((b) => b.checked).length;
-  for (const b of boxes) b.closest("tr").classList.toggle("on", b.checked);
-  const all = $("[data-all]", form), text = $("[data-chosen]", form);
-  if (all) { all.checked = n > 0 && n === boxes.length; all.indeterminate = n > 0 && n < boxes.length; }
-  if (text) text.textContent = n + " selected";
-}
+// == What changes with a choice
 addEventListener("change", (event) => {
   const box = event.target;
-  if (box.dataset && box.dataset.all !== undefined) for (const b of $$('tbody input[name="id"]', box.form)) b.checked = box.checked;
-  chosen();
   tally();
   box.typing = false;
   if (box.dataset && box.dataset.submit !== undefined) {
@@ -277,8 +262,6 @@ addEventListener("change", (event) => {
   if (press) box.form.requestSubmit(document.getElementById(press.dataset.press));
   if (box.dataset && box.dataset.files) document.getElementById(box.dataset.files).textContent = [...box.files].map((f) => f.name).join(", ");
 });
-addEventListener("reset", () => setTimeout(chosen));
-
 // The permission table of an agent: the number of tools follows what is chosen.
 function tally() {
   const table = $("form[data-tools]");
@@ -333,7 +316,10 @@ async function insert(url, box) {
   if (whole) box.value = from.value; else box.setRangeText(from.value, box.selectionStart, box.selectionEnd, "end");
   box.unsent = true;
   box.dataset.inserted = box.value;
-  grow(box);
+  const open = $("[data-gaps]", from.form), at = box.value.indexOf($("[data-gap]", open)?.dataset.gap);
+  $("[data-gaps]", box.form)?.replaceChildren(...open.childNodes);
+  if (at >= 0) box.setSelectionRange(at, at + $("[data-gap]", box.form).dataset.gap.length); // to be filled in first
+  box.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 // == Who else reads this: asked every few seconds, said when one leaves
@@ -466,6 +452,8 @@ const places = { h: "/", i: "/inbox", c: "/contacts", u: "/customers", t: "/task
 let going = 0, rowAt = -1;
 function rows() { return $$("#content tbody tr[data-row], #content .rows > li, #content .threads > li").filter((r) => $("a[href]", r)); }
 function moveRow(step) {
+  const near = $(`.decide [data-key-press="${step > 0 ? "j" : "k"}"]`); // in review the page has the order
+  if (near) { near.click(); return; }
   const all = rows();
   if (!all.length) return;
   const focused = all.findIndex((r) => r.contains(document.activeElement));
@@ -497,10 +485,10 @@ addEventListener("keydown", (event) => {
   if (going && Date.now() - going < 1500 && places[event.key]) { event.preventDefault(); going = 0; go(places[event.key]); return; }
   going = 0;
   const press = (selector) => {
-    const b = $(selector);
+    const found = $$(selector), b = found.find((one) => one.offsetParent) || found[0]; // what is seen, first
     if (!b) return;
     event.preventDefault();
-    if (b.dataset.one !== undefined && !$('tbody input[name="id"]:checked', b.form)) { // the row at hand
+    if (b.dataset.one !== undefined && ![...b.form.elements].some((e) => e.name === "id" && e.checked)) { // the row at hand
       const row = rows().find((r) => r.contains(document.activeElement)) || rows()[0], box = row && $('input[name="id"]', row);
       if (box) box.checked = true;
     }
@@ -512,18 +500,18 @@ addEventListener("keydown", (event) => {
     case "/": { event.preventDefault(); const q = $("#q"); if (q) { q.focus(); q.select(); } else openPalette(); break; }
     case "j": moveRow(1); break;
     case "k": moveRow(-1); break;
-    case "x": { const row = document.activeElement.closest("tr"); const box = row && $('input[name="id"]', row); if (box) box.click(); break; }
-    case "c": press('[data-key-press="c"], .head .btn.main'); break;
-    case "r": { const box = $("form.write:not(:has([name=note])) textarea"); if (box) { event.preventDefault(); box.focus(); } else press('[data-key-press="r"]'); break; }
+    case "x": { const row = document.activeElement.closest("tr, li:has(.pick)") || $(".queue .cur"); const box = row && $('input[name="id"][type="checkbox"]', row); if (box) box.click(); break; }
+    case "c": press('[data-key-press~="c"], .head .btn.main'); break;
+    case "r": { const box = $("form.write:not(:has([name=note])) textarea"); if (box) { event.preventDefault(); box.focus(); } else press('[data-key-press~="r"]'); break; }
     case "ArrowDown": case "ArrowUp": {
       const items = $$("details.menu[open] .item"), now = items.indexOf(document.activeElement);
       if (now >= 0) { event.preventDefault(); items[Math.max(0, Math.min(now + (event.key === "ArrowDown" ? 1 : -1), items.length - 1))].focus(); }
       break;
     }
-    case "z": press('.toast button, [data-key-press="z"]'); break;
+    case "z": press('.toast button, [data-key-press~="z"]'); break;
     case "?": go("/keys"); break;
     case "Escape": { const reset = $(".sel [type=reset]"); if (reset) reset.click(); for (const d of $$("details.menu[open]")) d.open = false; break; }
-    default: press('[data-key-press="' + CSS.escape(event.key) + '"]');
+    default: if (event.key.length === 1) press('[data-key-press~="' + CSS.escape(event.key) + '"]');
   }
 });
 // The field in the rail opens the palette when it is used, not when Tab passes by.
@@ -556,7 +544,7 @@ function news(lines) {
   fresh = setTimeout(refresh, 60 + Math.random() * 240);
 }
 async function refresh() {
-  if (document.hidden || palette || $("#content details[open]:not([data-keeps] .towards)") || asking()) { stale = 1; return; }
+  if (document.hidden || palette || $("#content :is(details[open]:not([data-keeps] .towards), .preview-frame)") || asking()) { stale = 1; return; }
   stale = 0;
   const mine = asked, page = shownPages;
   try {
@@ -577,12 +565,14 @@ function listen() {
     stream.onopen = () => tell({ on: true });
     stream.onerror = () => { tell({ on: false }); if (stream.readyState === EventSource.CLOSED) setTimeout(done, 15000); };
     stream.addEventListener("news", (event) => tell({ lines: event.data.split("\n") }));
+    stream.addEventListener("unread", (event) => tell({ unread: Number(event.data) }));
     stream.addEventListener("all", () => tell({ lines: ["all"] }));
     addEventListener("pagehide", () => stream.close());
   });
 }
 function hear(message) {
   if (message.lines) news(message.lines);
+  if (message.unread !== undefined) window.ring?.(message.unread); // bell.js
   if (message.on !== undefined) { if (message.on && connected === false) refresh(); state(message.on); }
   if (message.ask && connected !== null && leading) channel.postMessage({ on: connected });
 }

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"frontdesk/internal/apptest"
+	"frontdesk/internal/kernel/cputest"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 )
@@ -17,7 +16,7 @@ import (
 // with 100,000 contacts and 50,000 messages behind it. The process asks itself, so
 // the figures include the client. Filling takes minutes:
 //
-//	go test -run '^$' -bench Desk -benchtime 40x -timeout 30m ./internal/door/console
+//	go test -run '^$' -bench Desk -benchtime 40x -timeout 30m ./internal/door/desk
 //
 // FRONTDESK_BENCH_ENGINE=postgres measures PostgreSQL, under scripts/with-postgres.
 func BenchmarkDesk(b *testing.B) {
@@ -33,31 +32,21 @@ func BenchmarkDesk(b *testing.B) {
 		"/inbox?status=waiting", "/inbox?assigneeId=" + string(a.OwnerID), "/inbox?snoozed=true",
 		"/inbox?query=subject+777", "/inbox/" + string(thread), "/inbox/new?contactId=" + string(who), "/outbox",
 		"/outbox?status=failed&status=bounced",
-		"/outbox?query=person+77", "/outbox/" + string(mail), "/imports", "/suggestions", "/activity", "/tasks",
-		"/invoices", "/search?query=person+777", "/search?query=77"}
+		"/outbox?query=person+77", "/outbox/" + string(mail), "/imports", "/review", "/activity", "/tasks",
+		"/invoices", "/money", "/search?query=person+777", "/search?query=77"}
 	for _, page := range pages {
 		b.Run(strings.NewReplacer("/", "_", string(who), "ID", string(thread), "ID", string(mail), "ID",
 			string(a.OwnerID), "ME").Replace(page), func(b *testing.B) {
 			if p := at.get(page); p.Status != 200 {
 				b.Fatalf("%s: %d", page, p.Status)
 			}
-			before := spent(b)
+			before := cputest.ProcessCPUTime(b)
 			for range b.N {
 				at.get(page)
 			}
-			b.ReportMetric(float64((spent(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/page")
+			b.ReportMetric(float64((cputest.ProcessCPUTime(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/page")
 		})
 	}
-}
-
-// spent is the CPU time of the process.
-func spent(b *testing.B) time.Duration {
-	b.Helper()
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
 // fillDesk makes contacts and messages: four in a thread, most threads closed.

@@ -15,7 +15,8 @@ import (
 
 // Drafts: the script of an open page keeps what is typed into a form, under the address
 // that the form is sent to, and puts it back when the form is opened again, here or on
-// another device. A form that is sent takes its draft along.
+// another device. A form that is sent takes its draft along. With the draft goes the token of its form: if the server
+// died after it did what was asked and before it said so, sending the form again does nothing.
 
 // draftPlaces are the forms that the visitor has begun.
 func (v *Visit) draftPlaces() []string {
@@ -26,23 +27,65 @@ func (v *Visit) draftPlaces() []string {
 	return d.Places
 }
 
-// saveDraft keeps what is typed, without passwords and what only the form knows.
+// saveDraft keeps what is typed. Forms with passwords have no drafts.
 func saveDraft(v *Visit) error {
 	posted := v.R.PostForm
 	place := posted.Get("place")
 	fields := url.Values{}
-	for name, values := range posted {
-		if name, ok := strings.CutPrefix(name, "f."); ok && name != onceField {
-			fields[name] = values
-		}
-	}
 	if !IsLocalPath(place) {
 		return fault.BadInput.New()
+	}
+	added := url.Values{}
+	for name, values := range posted {
+		if name, ok := strings.CutPrefix(name, "f."); ok {
+			fields[name] = values
+		}
+		if name, ok := strings.CutPrefix(name, "m."); ok {
+			added[name] = values
+		}
+	}
+	if len(added) > 0 {
+		if err := v.addToDraft(place, fields, added); err != nil {
+			return err
+		}
 	}
 	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields.Encode()}, nil); err != nil {
 		return err
 	}
 	v.W.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// addToDraft adds what was typed before the form had its draft back: below what the draft has.
+func (v *Visit) addToDraft(place string, fields, added url.Values) error {
+	before := url.Values{}
+	var d draft.Draft
+	switch err := v.Do("drafts.get", Fields{"place": place}, &d); {
+	case err == nil:
+		if before, err = url.ParseQuery(d.Fields); err != nil {
+			return err
+		}
+	case !fault.IsKind(err, fault.NotFound):
+		return err
+	}
+	for name, values := range before {
+		if _, given := fields[name]; !given {
+			fields[name] = values
+		}
+	}
+	for name := range added {
+		text, more := fields.Get(name), added.Get(name)
+		switch {
+		case text == "":
+			fields.Set(name, more)
+		case !strings.Contains(text, more):
+			between := " "
+			if strings.Contains(text+more, "\n") {
+				between = "\n"
+			}
+			fields.Set(name, text+between+more)
+		}
+	}
 	return nil
 }
 

@@ -18,8 +18,18 @@ func TestDrafts(t *testing.T) {
 		b.post("/draft", "place", "/contacts/new", "f.firstName", "Ada", "f.notes", "one\ntwo\nthree", "f.once", "x")
 		b.get("/contacts/new").find(`(data-drafts="/contacts/new")`)
 		kept := b.get("/draft?place=/contacts/new").Body
-		if !strings.Contains(kept, `"notes":["one\ntwo\nthree"]`) || strings.Contains(kept, "once") {
+		if !strings.Contains(kept, `"notes":["one\ntwo\nthree"]`) || !strings.Contains(kept,
+			`"once":["x"]`) { // with its token
 			t.Error(kept)
+		}
+		// What is typed before the draft is back is added to it.
+		b.post("/draft", "place", "/contacts/new", "m.notes", "four", "m.lastName", "Lovelace", "m.firstName", "Ad")
+		kept = b.get("/draft?place=/contacts/new").Body
+		for _, want := range []string{`"notes":["one\ntwo\nthree\nfour"]`, `"lastName":["Lovelace"]`,
+			`"firstName":["Ada"]`, `"once":["x"]`} {
+			if !strings.Contains(kept, want) {
+				t.Errorf("no %s in %s", want, kept)
+			}
 		}
 		other := member(t, a)
 		other.get("/draft?place=/contacts/new").refused(404)

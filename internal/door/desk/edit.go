@@ -39,6 +39,9 @@ func (n *Noun[T]) factForm(v *Visit, o *object[T], f Field, d *objectData, t *ty
 	return form, nil
 }
 
+// InputValue is a value of an operation's input as a form shows it.
+func (v *Visit) InputValue(f Field, value any) string { return inputValue(v, f, value) }
+
 // inputValue is a value as an input takes it.
 func inputValue(v *Visit, f Field, value any) string {
 	switch x := value.(type) {

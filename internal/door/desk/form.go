@@ -10,7 +10,6 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
-	"frontdesk/internal/kernel/id"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -30,6 +29,7 @@ type Form struct {
 	Hidden map[string]string
 	Files  bool // it sends files
 	Main   bool // its button is the page's main action
+	Look   bool // it can be looked at again before it is sent
 }
 
 // Input is one field of a form, as the template "input" writes it.
@@ -70,6 +70,14 @@ func (v *Visit) Describe(operation string, f Field, value string) Input {
 	}
 	if whole := v.schema(operation); f.Required || whole != nil && slices.Contains(whole.Required, f.Field) {
 		in.Required = true
+	}
+	if f.Options != nil {
+		in.Kind, in.Options = "choice", f.Options(v)
+		return in
+	}
+	if f.Field == "currency" {
+		in.Kind, in.Groups = "choice", v.currencies(value)
+		return in
 	}
 	if f.Ref == "members" || f.Ref == "businesses" {
 		in.Kind, in.Options = "choice", v.choices(f.Ref)
@@ -241,37 +249,6 @@ func splitWords(text string) []string {
 	return out
 }
 
-// pick finds the object that a text names: by its id, or by a name that only one
-// has. "Name · detail" is what a suggestion fills in.
-func (v *Visit) pick(f Field, text string) (any, string) {
-	if ref, ok := id.Parse(text); ok {
-		return ref, ""
-	}
-	n := v.noun(f.Ref)
-	if n == nil {
-		return nil, "This cannot be chosen here"
-	}
-	name, detail, _ := strings.Cut(text, " · ")
-	one, many, _ := n.words()
-	rows, _, err := n.lines(v, Fields{"query": name, "limit": 20})
-	if err != nil {
-		return nil, fault.FromError(err).Sentence()
-	}
-	exact := slices.DeleteFunc(slices.Clone(rows), func(l Line) bool {
-		return !strings.EqualFold(l.Text, name) || detail != "" && l.Faint != detail
-	})
-	if len(exact) == 1 {
-		return exact[0].ID, ""
-	}
-	switch {
-	case len(rows) == 0:
-		return nil, "No " + one + " is called that"
-	case len(rows) == 1 && detail == "":
-		return rows[0].ID, ""
-	}
-	return nil, Count(len(rows), one+" matches", many+" match") + ". Write more of the name, or pick one"
-}
-
 // Refused turns a refusal into the issues of a form, by field. An error that is
 // not about the input comes back as it is.
 func Refused(err error) (whole string, fields map[string]string, status int, rest error) {
@@ -351,26 +328,6 @@ func (f *Form) Fill(posted url.Values, whole string, wrong map[string]string) {
 	}
 }
 
-// namePicks shows objects that a link named by their ids as people call them,
-// where the name alone finds them again.
-func (v *Visit) namePicks(f *Form) error {
-	for i := range f.Fields {
-		in := &f.Fields[i]
-		ref, ok := id.Parse(in.Value)
-		if !ok || in.Pick == "" {
-			continue
-		}
-		names, err := v.Names(in.Pick, []id.ID{ref})
-		if err != nil {
-			return err
-		}
-		if found, _ := v.pick(Field{Ref: in.Pick}, names[ref]); found == ref {
-			in.Value = names[ref]
-		}
-	}
-	return nil
-}
-
 // showForm shows the form for a new object. Values in the address fill it in.
 func (n *Noun[T]) showForm(v *Visit) error {
 	return n.formPage(v, http.StatusOK, v.R.URL.Query(), "", nil)
@@ -414,6 +371,11 @@ func (n *Noun[T]) formPage(v *Visit, status int, typed url.Values, whole string,
 		f.Fields = append(f.Fields, in)
 	}
 	f.Fill(typed, whole, wrong)
+	if n.AdjustForm != nil {
+		if err := n.AdjustForm(v, f); err != nil {
+			return err
+		}
+	}
 	if err := v.namePicks(f); err != nil {
 		return err
 	}
@@ -436,7 +398,11 @@ func (n *Noun[T]) create(v *Visit) error {
 		return n.formPage(v, http.StatusBadRequest, v.R.PostForm, "", wrong)
 	}
 	var made T
-	if err := v.Do(n.ops()+".create", in, &made); err != nil {
+	create := func(v *Visit, in Fields, made *T) error { return v.Do(n.ops()+".create", in, made) }
+	if n.CreateWith != nil {
+		create = n.CreateWith
+	}
+	if err := create(v, in, &made); err != nil {
 		whole, fields, status, err := Refused(err)
 		if err != nil {
 			return err

@@ -3,17 +3,19 @@ package desk
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
-	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/notification"
 )
 
 //go:embed parts/*.html
@@ -26,10 +28,20 @@ var base, functions = template.New(""), template.FuncMap{}
 func init() { // part refers to base
 	maps.Copy(functions, template.FuncMap{
 		"asset": AssetURL, "capital": Capital, "part": part, "an": WithArticle, "icon": iconUse, "dict": dict,
-		"inc": func(i int) int { return i + 1 }, "dec": func(i int) int { return i - 1 },
+		"brief": brief,
+		"inc":   func(i int) int { return i + 1 }, "dec": func(i int) int { return i - 1 },
 	})
 	base.Funcs(functions)
 	AddTemplates(parts, "parts/*.html")
+}
+
+// brief is the text of a button in two parts, of which a phone shows the first: "New", "contact".
+func brief(text string) [2]string {
+	first, rest, _ := strings.Cut(text, " ")
+	if slices.Contains([]string{"New", "Create", "Import", "Invite", "Add"}, first) {
+		return [2]string{first, rest}
+	}
+	return [2]string{text}
 }
 
 // iconUse shows an icon of the sprite (parts/icons.html). It says nothing to
@@ -92,9 +104,9 @@ type View struct {
 	Beheads bool     // the page shows its own title
 
 	Session *account.Session
-	Done    string // what was just done
-	Undo    []id.ID
-	Back    string // this page, for forms that return to it
+	Done    string   // what was just done
+	Undo    []string // what Undo takes back: ids of events, or marks of a room
+	Back    string   // this page, for forms that return to it
 	House   string
 	Firms   []Option // the businesses to choose from, where there are several
 	Firm    string   // the chosen one; empty for all
@@ -103,6 +115,7 @@ type View struct {
 
 	Density string // of rows; empty for compact
 	Drafts  string // the addresses of forms that the reader has begun, with spaces between
+	Bell    *Bell
 
 	Time clock.Time
 
@@ -112,6 +125,29 @@ type View struct {
 // May reports whether the reader may run an operation, for what a page offers.
 func (w *View) May(operation string) bool {
 	return w.visit != nil && w.visit.Caller != nil && w.visit.May(operation)
+}
+
+// Bell leads to what the reader was told.
+type Bell struct{ Unread int }
+
+// Words say it to those who cannot see it.
+func (b *Bell) Words() string {
+	if b.Unread == 0 {
+		return "Notices"
+	}
+	return fmt.Sprintf("Notices, %d unread", b.Unread)
+}
+
+// Bell counts what the reader has not read yet. A page is shown without the count rather than not at all.
+func (v *Visit) Bell() *Bell {
+	if !v.Has("/notifications") {
+		return nil
+	}
+	var n notification.Unread
+	if err := v.Do("notifications.count", Fields{}, &n); err != nil {
+		v.Log.WarnContext(v.R.Context(), "the notices could not be counted", "trace_id", v.ID, "err", err)
+	}
+	return &Bell{n.Unread}
 }
 
 // Crumb is a step of the way to a page.
@@ -130,6 +166,7 @@ type Button struct {
 type Entry struct {
 	Key, Text, Href, Icon string
 	Count                 string
+	Also                  string // a further counter that is added to that of Key
 	Says                  string // what the count counts: "unread"
 	Op                    string // what the place begins with; without the right to it, it is not shown
 	Managers              bool
@@ -144,11 +181,13 @@ var rail = [][]Entry{
 		{Key: "customers", Text: "Customers", Href: "/customers", Icon: "building", Op: "customers.list"},
 		{Key: "tasks", Text: "Tasks", Href: "/tasks", Icon: "task", Says: "due", Op: "tasks.list"},
 		{Key: "invoices", Text: "Invoices", Href: "/invoices", Icon: "invoice", Op: "invoices.list"},
+		{Key: "money", Text: "Money", Href: "/money", Icon: "bars", Op: "invoices.list"},
 		{Key: "files", Text: "Files", Href: "/files", Icon: "folder", Op: "files.list"},
 		{Key: "domains", Text: "Domains", Href: "/domains", Icon: "globe", Op: "domains.list"},
 	},
 	{
-		{Key: "review", Text: "Review", Href: "/review", Icon: "review", Says: "waiting", Op: "proposals.list"},
+		{Key: "review", Text: "Review", Href: "/review", Icon: "review", Also: "values", Says: "waiting",
+			Op: "proposals.list"},
 		{Key: "automations", Text: "Automations", Href: "/automations", Icon: "bolt", Op: "automations.list"},
 		{Key: "agents", Text: "Agents", Href: "/agents", Icon: "bot", Managers: true},
 		{Key: "activity", Text: "Activity", Href: "/activity", Icon: "pulse", Op: "events.list"},
@@ -197,8 +236,8 @@ func (v *Visit) prepare(w *View) {
 		}
 	}
 	for _, e := range q["undo"] {
-		if ref, ok := id.Parse(e); ok && len(w.Undo) < maxBulk {
-			w.Undo = append(w.Undo, ref)
+		if canUndo(e) && len(w.Undo) < maxBulk {
+			w.Undo = append(w.Undo, e)
 		}
 	}
 	w.Back = v.With()
@@ -206,13 +245,16 @@ func (v *Visit) prepare(w *View) {
 		return
 	}
 	w.Drafts = strings.Join(v.draftPlaces(), " ")
+	if !w.Beheads { // or the page has the bell in its own head
+		w.Bell = v.Bell()
+	}
 	n := v.counted()
 	for _, group := range rail {
 		group = slices.DeleteFunc(slices.Clone(group), func(e Entry) bool {
 			return !v.offers(e)
 		})
 		for i := range group {
-			group[i].Count = n[group[i].Key]
+			group[i].Count = addCounts(n[group[i].Key], n[group[i].Also])
 		}
 		w.Rail = append(w.Rail, group)
 	}
@@ -363,13 +405,18 @@ func AddDoneTexts(more map[string]string) bool {
 
 // sentence says what was just done, as the address has it.
 func (v *Visit) sentence(q url.Values) string {
-	text := doneTexts[q.Get("done")]
-	if n := q.Get("n"); n != "" && text != "" && len(n) < 4 && isDigits(n) && n != "1" {
-		text = text[:len(text)-1] + ": " + n + "."
+	n, err := strconv.Atoi(q.Get("n"))
+	if err != nil || n < 1 || n > 10_000_000 {
+		n = 1
 	}
-	return text
+	return doneSentence(q.Get("done"), n)
 }
 
-func isDigits(s string) bool {
-	return !slices.ContainsFunc([]byte(s), func(b byte) bool { return b < '0' || b > '9' })
+// doneSentence says what was just done to a number of things.
+func doneSentence(what string, n int) string {
+	text := doneTexts[what]
+	if text != "" && n != 1 {
+		text = text[:len(text)-1] + ": " + thousands(n) + "."
+	}
+	return text
 }

@@ -46,8 +46,12 @@ func TestOtherSites(t *testing.T) {
 		}
 	}
 	sheet := b.get(b.get("/").find(`href="(/assets/desk.css[^"]*)"`)).at("/assets/")
-	if len(sheet.Body) > 60<<10 || !strings.Contains(sheet.Header.Get("Cache-Control"), "immutable") {
-		t.Errorf("the stylesheet has %d bytes, %s", len(sheet.Body), sheet.Header.Get("Cache-Control"))
+	script := b.get(b.get("/").find(`src="(/assets/desk.js[^"]*)"`)).at("/assets/")
+	if n := len(sheet.Body) + len(script.Body); n < 50_000 || n > 118_000 {
+		t.Errorf("style sheet and script have %d bytes together; with what few pages load it is to be under 120 KB", n)
+	}
+	if !strings.Contains(sheet.Header.Get("Cache-Control"), "immutable") {
+		t.Errorf("the style sheet is kept: %s", sheet.Header.Get("Cache-Control"))
 	}
 	b.do(http.MethodPost, "/sign-in", url.Values{"email": {strings.Repeat("x", 300<<10)}}).refused(400, "too large")
 	visit(t, a.URL).do(http.MethodPost, "/automations/new",

@@ -76,10 +76,10 @@ func TestInboxStory(t *testing.T) {
 		ref := answered(t, a, "ada@example.org", "Re: How are you?", plainBody)
 		thread := "/inbox/" + string(ref)
 		list := b.get("/inbox").at("/inbox", "Ada Lovelace", "How are you?", "Very well, thank you.", "1 unread")
-		list.find(`(<li class="new">)`)
+		list.find(`(<li class="new")`)
 		p := b.get(thread).at(thread, "Very well, thank you.", "What it quotes", "Not verified", "Open page")
 		p.hasNot("reply+")
-		b.get("/inbox").hasNot(`<li class="new">`)
+		b.get("/inbox").hasNot(`<li class="new"`)
 		// Assigned to a colleague, who is not there.
 		b.post(thread+"/change", "do", "assign", "to", string(a.OwnerID), "back", thread).
 			at(thread, "Assigned.", "Undo")
@@ -150,6 +150,7 @@ func TestDraftOfAnAgent(t *testing.T) {
 
 var (
 	field = regexp.MustCompile(`<input ([^>]*)>`)
+	from  = regexp.MustCompile(`<select class="in" id="(from)".*?<option value="([^"]*)" selected>`)
 	named = regexp.MustCompile(`name="([^"]*)"`)
 	holds = regexp.MustCompile(`value="([^"]*)"`)
 )
@@ -165,6 +166,9 @@ func (p page) answer(pairs ...string) (out []string) {
 		if name != nil && value != nil && !strings.Contains(m[1], `type="checkbox"`) {
 			all[name[1]] = append(all[name[1]], html.UnescapeString(value[1]))
 		}
+	}
+	if m := from.FindStringSubmatch(form); m != nil {
+		all[m[1]] = []string{html.UnescapeString(m[2])}
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		all[pairs[i]] = []string{pairs[i+1]}
@@ -211,7 +215,7 @@ func TestAttackDraft(t *testing.T) {
 			p = b.get(thread).at(thread, "Draft by", "Read it, then send it as yours.", "Dear Ada, thanks.",
 				"Leave out Invoice "+number)
 			for _, shown := range []string{`<details class="towards" open`,
-				`name="from" value="&#34;Test via 127.0.0.1&#34; `,
+				`<option value="` + a.MailHosts.DefaultAddress() + `" selected>Test via 127.0.0.1 `,
 				`name="bcc" value="thief@evil.example"`, `name="replyTo" value="answers@evil.example"`} {
 				p.find("(" + shown + ")")
 			}

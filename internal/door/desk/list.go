@@ -2,25 +2,21 @@ package desk
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/property"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// sheetRows is how many rows a page of a list has, and maxBulk how many can be
-// changed at once.
-const (
-	sheetRows = 50
-	maxBulk   = 100
-)
+// sheetRows is how many rows a page of a list has.
+const sheetRows = 50
 
 // listData is what the template "list" shows.
 type listData struct {
@@ -30,6 +26,7 @@ type listData struct {
 	Chips           []chip
 	Offer           []offer // filters that can be added
 	Tabs            []tab
+	Views           *ListViews
 	Heads           []head
 	Rows            []row
 	Range, Sum      string
@@ -46,12 +43,16 @@ type listData struct {
 	Back            string
 	Before          string
 	BeforeData      any
+	Layout          string // the template that shows the list, where it is no table
+	LayoutData      any
+	Ticks           bool // rows have a box that ticks them off
 }
 
 type (
 	chip  struct{ Word, Value, Off string }
 	offer struct {
 		Field, Word, Kind, Pick string
+		Key                     string // of one of the business's own fields
 		Options                 []Option
 	}
 	tab struct {
@@ -75,7 +76,10 @@ type (
 		Href  string // of the row, for the first cell
 	}
 	pair       struct{ Name, Value string }
-	bulkButton struct{ Key, Word, Icon, Ask string }
+	bulkButton struct {
+		Key, Word, Icon, Ask string
+		Options              []Option
+	}
 )
 
 // showList shows a noun's list: what the address asks for, as the API's own
@@ -91,6 +95,9 @@ func (n *Noun[T]) showList(v *Visit) error {
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	offset = max(0, min(offset, 10_000_000))
 	in["limit"], in["offset"] = sheetRows, offset
+	if layout := n.layout(q); layout != nil {
+		return n.showLayout(v, d, q, layout)
+	}
 	rows, page, err := List[T](v, n.ops()+".list", in)
 	if err != nil {
 		whole, wrong, _, err := Refused(err)
@@ -114,15 +121,8 @@ func (n *Noun[T]) showList(v *Visit) error {
 		}
 	}
 	n.fillPager(v, d, page, offset, len(rows))
-	view := View{Title: cmp.Or(n.Title, Capital(n.Many)), Section: n.rail(), Data: d, Watch: n.Type, Own: true,
-		API: v.Samples(n.ops()+".list", q)}
-	if n.mayCreate(v) {
-		view.Main = &Button{Text: "New " + n.One, Href: "/" + n.Path + "/new", Icon: "plus"}
-	}
-	if n.CreatePage != "" && v.May(n.ops()+".create") {
-		view.Main = &Button{Text: n.CreateLabel, Href: n.CreatePage, Icon: "plus"}
-	}
-	d.Make = view.Main
+	view := n.listView(v, d)
+	view.API, d.Make = v.Samples(n.ops()+".list", q), view.Main
 	if n.ImportPage != "" && v.May("imports.create") {
 		d.Import = n.ImportPage
 	}
@@ -140,9 +140,75 @@ func (n *Noun[T]) showList(v *Visit) error {
 	return v.Show(http.StatusOK, "list", view)
 }
 
-// listInput reads the address as the input of the list's operation. What the
-// operation does not know is ignored.
+// LayoutAt is the list in another way, with its filters.
+func (d *listData) LayoutAt(key string) string {
+	u, err := url.Parse(d.Back)
+	if err != nil {
+		return "/" + d.Path
+	}
+	q := u.Query()
+	q.Del("offset")
+	q.Set(layoutField, key)
+	return address(u.Path, q)
+}
+
+// layoutField is the part of an address that says how a list is shown.
+const layoutField = "view"
+
+// layout is the way to show the list that an address asks for; nil for a table.
+func (n *Noun[T]) layout(q url.Values) *Layout {
+	i := slices.IndexFunc(n.Layouts, func(l Layout) bool { return l.Key == q.Get(layoutField) })
+	if i < 0 {
+		return nil
+	}
+	return &n.Layouts[i]
+}
+
+// showLayout shows a list in another way, below the same tabs and filters.
+func (n *Noun[T]) showLayout(v *Visit, d *listData, q url.Values, l *Layout) (err error) {
+	if err := n.fillTools(v, d, q); err != nil {
+		return err
+	}
+	for i := range d.Tabs {
+		if u, err := url.Parse(d.Tabs[i].Href); err == nil {
+			query := u.Query()
+			query.Set(layoutField, l.Key)
+			d.Tabs[i].Href = address(u.Path, query)
+		}
+	}
+	d.Layout, d.Before = l.Template, ""
+	if d.LayoutData, err = l.Data(v, n.listInput(v, q)); err != nil {
+		return v.Explain(err, n.rail(), "/"+n.Path)
+	}
+	return v.Show(http.StatusOK, "list", n.listView(v, d))
+}
+
+// listView is the frame around the list, with what makes a new one.
+func (n *Noun[T]) listView(v *Visit, d *listData) View {
+	view := View{Title: cmp.Or(n.Title, Capital(n.Many)), Section: n.rail(), Data: d, Watch: n.Type, Own: true}
+	if n.mayCreate(v) {
+		view.Main = &Button{Text: "New " + n.One, Href: "/" + n.Path + "/new", Icon: "plus"}
+	}
+	if n.CreatePage != "" && v.May(n.ops()+".create") {
+		view.Main = &Button{Text: n.CreateLabel, Href: n.CreatePage, Icon: "plus"}
+	}
+	return view
+}
+
+// listInput is what the list's operation is asked for at an address.
 func (n *Noun[T]) listInput(v *Visit, q url.Values) Fields {
+	in := n.addressInput(v, q)
+	delete(in, op.ViewField) // the address spells out its filters
+	v.Chosen(n.ops()+".list", in)
+	if n.AdjustQuery != nil {
+		n.AdjustQuery(v, in)
+	}
+	return in
+}
+
+// addressInput reads the address as the input of the list's operation. What the
+// operation does not know is ignored.
+func (n *Noun[T]) addressInput(v *Visit, q url.Values) Fields {
 	in := Fields{}
 	s := v.schema(n.ops() + ".list")
 	for name, texts := range q {
@@ -154,10 +220,6 @@ func (n *Noun[T]) listInput(v *Visit, q url.Values) Fields {
 			continue
 		}
 		in[name] = typed(v, p, texts)
-	}
-	v.Chosen(n.ops()+".list", in)
-	if n.AdjustQuery != nil {
-		n.AdjustQuery(v, in)
 	}
 	return in
 }
@@ -188,7 +250,7 @@ func typed(v *Visit, s *jsonschema.Schema, texts []string) any {
 // fillRows makes the table.
 func (n *Noun[T]) fillRows(v *Visit, d *listData, rows []T) error {
 	q := v.R.URL.Query()
-	table := n.columns(v)
+	table := n.columns(v, q)
 	d.Columns, d.Dense = n.heads(v), v.density() == ""
 	for _, c := range table {
 		h := head{Text: c.Head, Class: c.class()}
@@ -210,6 +272,7 @@ func (n *Noun[T]) fillRows(v *Visit, d *listData, rows []T) error {
 		r := row{ID: ref, Name: n.Name(v, &rows[i]), Href: "/" + n.Path + "/" + ref}
 		for j, c := range table {
 			cell := c.Cell(v, &rows[i])
+			d.Ticks = d.Ticks || cell.Tick != ""
 			all = append(all, &cell)
 			in := cellIn{Cell: &cell, Class: c.class(), First: j == 0}
 			if in.First {
@@ -236,20 +299,21 @@ func (c *Column[T]) class() string {
 	return strings.Join(words, " ")
 }
 
-// fillTools makes the tabs, the chips and the filters that can be added.
-func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
+// fillTabs makes the tabs: the declared views, then the saved ones. It returns the address of the declared one that is
+// shown, if it is one.
+func (n *Noun[T]) fillTabs(v *Visit, d *listData, q url.Values) (on string, err error) {
 	tabbed := map[string]bool{}
 	for _, t := range n.Tabs {
-		want, err := url.ParseQuery(v.tabQuery(t.Query))
+		want, err := v.TabQuery(t)
 		if err != nil {
-			return err
+			return "", err
 		}
-		on := true
+		fits := len(want) > 0
 		for name := range want {
-			on = on && slices.Equal(want[name], q[name])
+			fits = fits && slices.Equal(want[name], q[name])
 			tabbed[name] = true
 		}
-		d.Tabs = append(d.Tabs, tab{t.Label, address("/"+n.Path, want), on && len(want) > 0})
+		d.Tabs = append(d.Tabs, tab{t.Label, address("/"+n.Path, want), fits})
 	}
 	if len(d.Tabs) > 0 && !slices.ContainsFunc(d.Tabs, func(t tab) bool { return t.On }) {
 		plain := true
@@ -260,11 +324,25 @@ func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
 			d.Tabs[i].On = plain && t.Query == ""
 		}
 	}
-	on := ""
 	for _, t := range d.Tabs {
 		if t.On {
 			on = t.Href
 		}
+	}
+	if err := n.fillViews(v, d, q); err != nil {
+		return "", err
+	}
+	if d.Views.View != nil {
+		return "", nil // the filters of a saved view are shown, so that they can be changed
+	}
+	return on, nil
+}
+
+// fillTools makes the tabs, the chips and the filters that can be added.
+func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
+	on, err := n.fillTabs(v, d, q)
+	if err != nil {
+		return err
 	}
 	if b := v.chosen(); b != nil && q.Get(businessFilter) == "" && v.property(n.ops()+".list", businessFilter) != nil {
 		d.Narrowed = true
@@ -288,9 +366,12 @@ func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
 		}
 		d.Offer = append(d.Offer, n.offer(v, f))
 	}
+	if err := n.fillOwnFields(v, d, q); err != nil {
+		return err
+	}
 	d.Narrowed = d.Narrowed || d.Query != "" || on != "" && strings.Contains(on, "?")
 	for name, texts := range q { // the search keeps the filters
-		if slices.Contains([]string{"query", "offset", "done", "undo", "n"}, name) {
+		if name == "query" || name == "offset" || slices.Contains(saidOnce, name) {
 			continue
 		}
 		for _, text := range texts {
@@ -298,11 +379,7 @@ func (n *Noun[T]) fillTools(v *Visit, d *listData, q url.Values) error {
 		}
 	}
 	slices.SortFunc(d.Hidden, func(a, b pair) int { return strings.Compare(a.Name, b.Name) })
-	for _, b := range n.Bulk {
-		if v.May(n.ops() + ".update") {
-			d.Bulk = append(d.Bulk, bulkButton{b.Key, b.Word, b.Icon, b.Ask})
-		}
-	}
+	d.Bulk = n.bulkButtons(v)
 	if v.Catalog.Named(n.ops()+".export") != nil {
 		d.Export = strings.Replace(v.With("offset", ""), "/"+n.Path, "/"+n.Path+"/export", 1)
 	}
@@ -368,10 +445,48 @@ func (n *Noun[T]) offer(v *Visit, f Filter) offer {
 	return o
 }
 
-// tabQuery fills in who asks and what day it is.
-func (v *Visit) tabQuery(query string) string {
-	return strings.NewReplacer("{me}", string(v.Session.User), "{today}", v.EndOfDay(0),
-		"{now}", v.Now().String()).Replace(query)
+// The filters for the business's own fields name one field and one value of it.
+const (
+	propertyKey   = "propertyKey"
+	propertyValue = "propertyValue"
+)
+
+// fillOwnFields offers a filter for each field that the business defined itself.
+func (n *Noun[T]) fillOwnFields(v *Visit, d *listData, q url.Values) error {
+	if n.OwnFieldsOf == "" || !v.May("property_definitions.list") {
+		return nil
+	}
+	rows, _, err := List[property.PropertyDefinition](v, "property_definitions.list",
+		Fields{"objectType": []string{n.OwnFieldsOf}, "limit": 100, "sortBy": "name", "sortOrder": "asc"})
+	if err != nil {
+		return err
+	}
+	kinds := map[string]string{"number": "number", "date": "date"}
+	for _, p := range rows {
+		o := offer{Field: propertyValue, Key: p.Key, Word: p.Name, Kind: cmp.Or(kinds[p.ValueType], "text")}
+		if p.ValueType == "boolean" {
+			o.Options = []Option{{"true", "Yes"}, {"false", "No"}}
+		}
+		if p.Options != nil {
+			for _, word := range *p.Options {
+				o.Options = append(o.Options, Option{word, word})
+			}
+		}
+		if q.Get(propertyKey) == p.Key {
+			d.Narrowed = true
+			d.Chips = append(d.Chips, chip{p.Name, OptionText(o.Options, q.Get(propertyValue)),
+				v.With(propertyKey, "", propertyValue, "", "offset", "")})
+			continue
+		}
+		d.Offer = append(d.Offer, o)
+	}
+	return nil
+}
+
+// TabQuery is the address of a tab, with who asks and what day it is filled in.
+func (v *Visit) TabQuery(t Tab) (url.Values, error) {
+	return url.ParseQuery(strings.NewReplacer("{me}", string(v.Session.User), "{today}", v.EndOfDay(0),
+		"{now}", v.Now().String()).Replace(t.Query))
 }
 
 func (n *Noun[T]) fillPager(v *Visit, d *listData, page Page, offset, rows int) {
@@ -434,71 +549,4 @@ func (v *Visit) Lines(path string, in Fields) ([]Line, Page, error) {
 		return nil, Page{}, nil
 	}
 	return n.lines(v, in)
-}
-
-// bulk changes or deletes the chosen rows, each by its own operation. Those that
-// went through can be undone together.
-func (n *Noun[T]) bulk(v *Visit) error {
-	back := v.Back("/" + n.Path)
-	var ids []id.ID
-	for _, text := range v.R.PostForm["id"] {
-		if ref, ok := id.Parse(text); ok && len(ids) < maxBulk {
-			ids = append(ids, ref)
-		}
-	}
-	if len(ids) == 0 {
-		return v.Done(back, "nothing", nil)
-	}
-	what := v.Value("do")
-	i := slices.IndexFunc(n.Bulk, func(b Bulk[T]) bool { return b.Key == what })
-	if what != "delete" && i < 0 {
-		return fault.NotFound.New()
-	}
-	var events []id.ID
-	done := 0
-	for _, ref := range ids {
-		err := n.bulkOne(v, ref, what, i)
-		if err != nil && fault.IsKind(err, fault.NotFound) {
-			continue // somebody else was faster
-		}
-		if err != nil {
-			if done == 0 {
-				return err
-			}
-			var f *fault.Fault
-			if !errors.As(err, &f) {
-				return err
-			}
-			continue
-		}
-		done++
-		e, err := v.lastEvent(ref)
-		if err != nil {
-			return err
-		}
-		if e != "" {
-			events = append(events, e)
-		}
-	}
-	word := "deleted"
-	if i >= 0 {
-		word = n.Bulk[i].Done
-	}
-	return v.Done(back, word, events, "n", strconv.Itoa(done))
-}
-
-func (n *Noun[T]) bulkOne(v *Visit, ref id.ID, what string, i int) error {
-	if what == "delete" {
-		return v.Do(n.ops()+".delete", Fields{"id": ref}, nil)
-	}
-	var current T
-	if err := v.Do(n.ops()+".get", Fields{"id": ref}, &current); err != nil {
-		return err
-	}
-	change := n.Bulk[i].Change(&current, v.Value("text-"+what))
-	if change == nil {
-		return nil
-	}
-	change["id"] = ref
-	return v.Do(n.ops()+".update", change, nil)
 }

@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -25,12 +26,15 @@ type Live struct {
 	Catalog  *op.Catalog
 	// Session checks that a session still exists.
 	Session func(ctx context.Context, token string) (*account.Session, error)
+	// Unread counts the notifications that the visitor has not read.
+	Unread func(ctx context.Context, s *account.Session) (int, error)
 }
 
 const (
 	liveMost  = 5000             // streams per process
 	liveBeat  = 25 * time.Second // proxies end a silent connection
 	liveWrite = 10 * time.Second // a reader that takes longer is gone
+	liveBell  = time.Second      // after news: how long notifications of it take
 )
 
 // streams bounds those of one organization in a process, so that it leaves room for
@@ -78,6 +82,9 @@ func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *ac
 	}
 	beat := time.NewTicker(liveBeat)
 	defer beat.Stop()
+	// A notification is no event, but is made of one: after each there may be some.
+	bell, ringing, unread := time.NewTimer(liveBell), true, -1
+	defer bell.Stop()
 	for {
 		text := ""
 		select {
@@ -88,6 +95,13 @@ func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *ac
 				return nil
 			}
 			text = drain(n, sub, hears)
+			if !ringing {
+				bell.Reset(liveBell)
+				ringing = true
+			}
+		case <-bell.C:
+			ringing = false
+			text = l.ring(r.Context(), s, &unread)
 		case <-sub.Missed:
 			text = "event: all\ndata: all\n\n"
 		case <-beat.C:
@@ -95,12 +109,22 @@ func (l *Live) Serve(w http.ResponseWriter, r *http.Request, token string, s *ac
 			if err != nil || now.Org != s.Org || now.Role != s.Role || now.MustEnroll() {
 				return nil // the page learns the rest when it asks
 			}
-			text = ": beat\n\n"
+			text = ": beat\n\n" + l.ring(r.Context(), s, &unread)
 		}
 		if text != "" && !write(text) {
 			return nil
 		}
 	}
+}
+
+// ring tells how many notifications are unread, if that changed.
+func (l *Live) ring(ctx context.Context, s *account.Session, was *int) string {
+	n, err := l.Unread(ctx, s)
+	if err != nil || n == *was {
+		return "" // the next beat asks again
+	}
+	*was = n
+	return fmt.Sprintf("event: unread\ndata: %d\n\n", n)
 }
 
 // drain writes a notice, and those that came with it, as one message.

@@ -1,9 +1,11 @@
 package desk
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 )
 
@@ -39,7 +41,10 @@ type Noun[T Row] struct {
 	AdjustQuery   func(v *Visit, in Fields)   // changes what the list asks for
 
 	Filters []Filter
-	Bulk    []Bulk[T]
+	// OwnFieldsOf is the kind of object whose own fields, which the business defined, filter the list: "contact".
+	OwnFieldsOf string
+	Bulk        []Bulk[T]
+	Layouts     []Layout
 
 	// Name is what people call the row; ListLine, how it looks in lists of other pages and in the search.
 	Name        func(v *Visit, row *T) string
@@ -54,6 +59,10 @@ type Noun[T Row] struct {
 	FormHelp string  // above the form: what the button will do
 	// BeforeCreate changes what the form sends, for what is not one field of the operation.
 	BeforeCreate func(v *Visit, in Fields)
+	// AdjustForm changes the form for a new one, by what it was opened with.
+	AdjustForm func(v *Visit, f *Form) error
+	// CreateWith creates one, where that takes more than the operation.
+	CreateWith func(v *Visit, in Fields, made *T) error
 
 	Actions      []Action[T]
 	Children     []AnyChild   // rows that belong to it: a Child[C] each
@@ -94,9 +103,17 @@ type Tab struct {
 	Query string // of the address: "status=open&status=in_progress"
 }
 
+// Layout is another way to show a list, at the address with view=Key: its filters and views stay.
+type Layout struct {
+	Key      string
+	Template string
+	Data     func(v *Visit, filters Fields) (any, error) // what that template gets
+}
+
 // Column is one column of a noun's list.
 type Column[T Row] struct {
 	Head  string
+	Field string // of the row: what programs and saved views call it; the first column, which always stays, has none
 	Sort  string // the operation's sortBy; empty when it cannot sort by this
 	Width string // a class: w1 (narrow) to w4; empty takes what is left
 	Fold  string // its place on a phone: "two" below the name, "three" at the right, "four" below that
@@ -114,11 +131,14 @@ type Filter struct {
 }
 
 // Bulk is what can be done to many chosen rows at once. Change says what to
-// update in one row, given what was typed, or nil to leave it.
+// update in one row, given what was typed or chosen, or nil to leave it.
 type Bulk[T Row] struct {
 	Key, Word, Icon string
-	Ask             string // the label of what is typed; empty when nothing is
-	Done            string // "tagged"
+	Ask             string                  // the label of what is typed or chosen; empty when nothing is
+	Options         func(v *Visit) []Option // what to choose from; nil where it is typed
+	Op              string                  // that takes the row's id and the change; by default the noun's .update
+	Already         *fault.Kind             // the refusal that means that the row is so already
+	Done            string                  // "tagged"
 	Change          func(row *T, text string) Fields
 }
 
@@ -135,6 +155,8 @@ type Field struct {
 	StartText  func(v *Visit) string // the first value in a form for a new one
 	StartField string                // the field of the object that an action's form starts with
 	StartValue func(row any) any     // what an action's form starts with, where it is no field of the object
+	// Options are what to choose from, where the schema does not say it.
+	Options func(v *Visit) []Option
 	// ChoiceLabels are the choices of an enum where their own names do not say enough.
 	ChoiceLabels map[string]string
 	// Show is for facts that are not one field of the object, or read better another way.
@@ -163,8 +185,15 @@ type Action[T Row] struct {
 	Warnings   []string                      // what cannot be taken back
 	FixedInput func(v *Visit, row *T) Fields // fixed input
 	Form       []Field
-	DoneKey    string                        // "issued": the key of what the page then says
-	Link       func(v *Visit, row *T) string // where a link leads; no operation then
+	First      string // an operation with the object's id that runs before Op; both happen or none does
+	// Adjust changes what the form sends.
+	Adjust func(v *Visit, row *T, in Fields)
+	// Beside shows what the form would do, beside it. A refusal is said above the form.
+	Beside  func(v *Visit, row *T, in Fields) (*Section, error)
+	DoneKey string // "issued": the key of what the page then says
+	// Then changes what the page says, and names what Undo can take back.
+	Then func(v *Visit, row *T) (doneKey string, undo []string, err error)
+	Link func(v *Visit, row *T) string // where a link leads; no operation then
 }
 
 // Part is a section of an object's page. It is shown when it returns a template.
@@ -189,9 +218,10 @@ type Composer[T Row] struct {
 	Tabs []Compose
 }
 
-// Compose is one tab of a composer.
+// Compose is one tab of a composer, or leads to the page that writes it.
 type Compose struct {
 	Key, Word, Icon string
+	Page            string // its address, but for the object's id
 	Op              string // with the object's id
 	Field           string // that takes the text
 	Label           string // of the field, which is also its placeholder
@@ -211,7 +241,13 @@ type noun interface {
 	resolve(v *Visit, ids []id.ID) (map[id.ID]string, error)
 	nameOf(v *Visit, data []byte) string
 	field(name string) *Field
+	fieldPlace(name string) int
 	ops() string
+	by() string
+	viewFields(v *Visit, q url.Values) Fields
+	isDeclaredView(v *Visit, query any) bool
+	columnFields(heads []string) []string
+	bulkButtons(v *Visit) []bulkButton
 	searchable() bool
 	mayList(v *Visit) bool
 	mayCreate(v *Visit) bool
@@ -260,6 +296,11 @@ func (n *Noun[T]) check(d *Desk) {
 	for _, f := range n.Filters {
 		if !list.HasQueryField(f.Field) {
 			panic("desk: " + list.Name + " has no filter " + f.Field)
+		}
+	}
+	for i, c := range n.Columns {
+		if i > 0 && !list.HasAnswerField(c.Field) {
+			panic("desk: what " + list.Name + " lists has no field " + c.Field + ", for the column " + c.Head)
 		}
 	}
 	for _, f := range n.Fields {
@@ -314,7 +355,8 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 		}})
 	}
 	if !n.ReadOnly && (len(n.Bulk) > 0 || d.Catalog.Named(n.ops()+".delete") != nil) {
-		routes = append(routes, Route{Pattern: "POST " + at + "/bulk", Show: n.bulk})
+		routes = append(routes, Route{Pattern: "POST " + at + "/bulk", Show: n.bulk},
+			Route{Pattern: "GET " + at + "/bulk", Show: func(v *Visit) error { return v.Redirect(at) }}) // a reload
 	}
 	if d.Catalog.Named(n.ops()+".get") == nil {
 		return routes
@@ -351,6 +393,11 @@ func (n *Noun[T]) pages(d *Desk) []Route {
 		}
 	}
 	return routes
+}
+
+// fieldPlace is a field's place among the facts, or -1.
+func (n *Noun[T]) fieldPlace(name string) int {
+	return slices.IndexFunc(n.Fields, func(f Field) bool { return f.Field == name })
 }
 
 // field is a field by its name, or nil.

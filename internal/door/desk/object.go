@@ -2,6 +2,7 @@ package desk
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,6 +24,8 @@ type objectData struct {
 	Sections []*Section // at the side
 	Above    []*Section // above the timeline
 	Story    []day
+	Earlier  string // the page of what happened before
+	Later    string // the newest page, on an earlier one
 	Compose  *composeData
 	Back     string
 	More     any
@@ -44,9 +47,13 @@ type fact struct {
 
 type composeData struct {
 	To   string
-	Tabs []Compose
+	Tabs []composeTab
 	On   Compose
-	Back string
+}
+
+type composeTab struct {
+	Compose
+	Href string
 }
 
 // object is a row with its JSON, which has the values of fields by name.
@@ -141,14 +148,9 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		return err
 	}
 	if n.Compose != nil {
-		d.Compose = &composeData{To: at + "/compose", Tabs: n.Compose.Tabs, On: n.Compose.Tabs[0], Back: d.Back}
-		for _, c := range n.Compose.Tabs {
-			if c.Key == v.R.URL.Query().Get("write") {
-				d.Compose.On = c
-			}
-		}
+		d.Compose = n.composer(v, at, ref)
 	}
-	if d.Story, err = n.timelineDays(v, o); err != nil {
+	if err = n.fillStory(v, o, d); err != nil {
 		return err
 	}
 	layout := "object"
@@ -164,6 +166,28 @@ func (n *Noun[T]) objectPage(v *Visit, status int, o *object[T], t *typedIn) err
 		t.more(d.More)
 	}
 	return v.Show(status, layout, view)
+}
+
+// composer is the box above the timeline with the tabs that the visitor may use, or nil when there are none.
+func (n *Noun[T]) composer(v *Visit, at, ref string) *composeData {
+	d := &composeData{To: at + "/compose"}
+	for _, c := range n.Compose.Tabs {
+		path, _, _ := strings.Cut(c.Page, "?")
+		if !v.May(c.Op) || path != "" && !v.Has(path) {
+			continue
+		}
+		tab := composeTab{Compose: c, Href: "?write=" + c.Key}
+		if c.Page != "" {
+			tab.Href = c.Page + ref
+		} else if d.On.Key == "" || c.Key == v.R.URL.Query().Get("write") {
+			d.On = c
+		}
+		d.Tabs = append(d.Tabs, tab)
+	}
+	if d.On.Key == "" {
+		return nil
+	}
+	return d
 }
 
 func (n *Noun[T]) watchedTypes() string {
@@ -330,7 +354,7 @@ func (v *Visit) DoneWith(path, what string, object id.ID) error {
 	if e == "" {
 		return v.Done(path, what, nil)
 	}
-	return v.Done(path, what, []id.ID{e})
+	return v.Done(path, what, []string{string(e)})
 }
 
 // askDelete asks before what cannot be taken back.
@@ -360,10 +384,11 @@ func (n *Noun[T]) remove(v *Visit) error {
 	if err := v.Do(n.ops()+".delete", Fields{"id": ref}, nil); err != nil {
 		return v.Explain(err, n.rail(), "/"+n.Path+"/"+string(ref))
 	}
+	to := v.Back("/" + n.Path)
 	if v.Catalog.Named(n.ops()+".restore") == nil {
-		return v.Done("/"+n.Path, "deleted", nil)
+		return v.Done(to, "deleted", nil)
 	}
-	return v.DoneWith("/"+n.Path, "deleted", ref)
+	return v.DoneWith(to, "deleted", ref)
 }
 
 // Explain shows why something cannot be done, with a way back.
@@ -416,8 +441,60 @@ func (n *Noun[T]) actionPage(v *Visit, status int, o *object[T], a *Action[T], t
 	if err := v.namePicks(f); err != nil {
 		return err
 	}
-	return v.Show(status, "form-page", View{Title: a.Label + ": " + name, Section: n.rail(), Data: f,
-		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {a.Label, ""}}})
+	view := View{Title: a.Label + ": " + name, Section: n.rail(), Data: f,
+		Crumbs: []Crumb{{Capital(n.Many), "/" + n.Path}, {name, at}, {a.Label, ""}}}
+	if a.Beside == nil {
+		return v.Show(status, "form-page", view)
+	}
+	beside, err := n.besideForm(v, o, a, f)
+	if err != nil {
+		return err
+	}
+	f.Look = true
+	view.Own, view.Data = true, map[string]any{"Form": f, "Beside": beside}
+	return v.Show(status, "form-beside", view)
+}
+
+// besideForm is what stands beside an action's form, made of what is in it.
+func (n *Noun[T]) besideForm(v *Visit, o *object[T], a *Action[T], f *Form) (*Section, error) {
+	filled := url.Values{}
+	for _, in := range f.Fields {
+		filled.Set(in.Name, in.Value)
+	}
+	beside, err := a.Beside(v, &o.row, n.actionInput(v, o, a, filled))
+	if err == nil {
+		return beside, nil
+	}
+	whole, _, _, err := Refused(err)
+	f.Error = cmp.Or(f.Error, whole)
+	return nil, err
+}
+
+// actionInput is what an action's operation is asked for, without what cannot be read.
+func (n *Noun[T]) actionInput(v *Visit, o *object[T], a *Action[T], posted url.Values) Fields {
+	in, _ := v.Read(a.Op, a.Form, posted)
+	for name, value := range in {
+		if value == nil {
+			delete(in, name)
+		}
+	}
+	in["id"] = o.row.RowID()
+	if a.FixedInput != nil {
+		maps.Copy(in, a.FixedInput(v, &o.row))
+	}
+	if a.Adjust != nil {
+		a.Adjust(v, &o.row, in)
+	}
+	return in
+}
+
+// runAction runs an action's operation, after the one before it.
+func (a *Action[T]) runAction(v *Visit, in Fields) error {
+	if a.First == "" {
+		return v.Do(a.Op, in, nil)
+	}
+	return v.InOrder(Step{Operation: a.First, Input: func() Fields { return Fields{"id": in["id"]} }},
+		Step{Operation: a.Op, Input: func() Fields { return in }})
 }
 
 func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
@@ -425,25 +502,21 @@ func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
 	if err != nil {
 		return err
 	}
-	in, wrong := v.Read(a.Op, a.Form, v.R.PostForm)
-	for name, value := range in {
-		if value == nil {
-			delete(in, name)
-		}
-	}
-	if len(wrong) > 0 {
+	if _, wrong := v.Read(a.Op, a.Form, v.R.PostForm); len(wrong) > 0 {
 		return n.actionPage(v, http.StatusBadRequest, o, a, v.R.PostForm, "", wrong)
 	}
-	in["id"] = o.row.RowID()
-	if a.FixedInput != nil {
-		for name, value := range a.FixedInput(v, &o.row) {
-			in[name] = value
-		}
+	if v.Value("do") == showAgain {
+		return n.actionPage(v, http.StatusOK, o, a, v.R.PostForm, "", nil)
 	}
-	if v.Value("key") != "" { // a form that is sent twice by mistake is carried out once
+	if v.Value("key") != "" && a.Adjust == nil { // a form that is sent twice by mistake is carried out once
 		v.once = a.Op
 	}
-	if err := v.Do(a.Op, in, nil); err != nil {
+	to := v.Back("/" + n.Path + "/" + string(o.row.RowID()))
+	err = a.runAction(v, n.actionInput(v, o, a, v.R.PostForm))
+	if a.Adjust != nil && fault.IsKind(err, fault.KeyReused) { // pressed twice: only what hangs on the hour differs
+		return v.Redirect(to)
+	}
+	if err != nil {
 		if len(a.Form) == 0 {
 			return v.Explain(err, n.rail(), "/"+n.Path+"/"+string(o.row.RowID()))
 		}
@@ -453,12 +526,20 @@ func (n *Noun[T]) act(v *Visit, a *Action[T]) error {
 		}
 		return n.actionPage(v, status, o, a, v.R.PostForm, whole, fields)
 	}
-	to := v.Back("/" + n.Path + "/" + string(o.row.RowID()))
 	if strings.HasSuffix(a.Op, ".update") {
 		return v.DoneWith(to, a.DoneKey, o.row.RowID())
 	}
-	return v.Done(to, a.DoneKey, nil)
+	done, undo := a.DoneKey, []string(nil)
+	if a.Then != nil {
+		if done, undo, err = a.Then(v, &o.row); err != nil {
+			return err
+		}
+	}
+	return v.Done(to, done, undo)
 }
+
+// showAgain is the button of a form that only wants to see what it would do now.
+const showAgain = "look"
 
 // compose saves what was written above the timeline.
 func (n *Noun[T]) compose(v *Visit) error {
@@ -468,7 +549,7 @@ func (n *Noun[T]) compose(v *Visit) error {
 	}
 	at := "/" + n.Path + "/" + string(ref)
 	for _, c := range n.Compose.Tabs {
-		if c.Key != v.Value("write") {
+		if c.Key != v.Value("write") || c.Page != "" {
 			continue
 		}
 		text := v.Value("text")

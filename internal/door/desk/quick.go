@@ -1,9 +1,14 @@
 package desk
 
 import (
+	"encoding/base64"
+	"io"
+	"regexp"
 	"strings"
 
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/resource/template"
 )
 
 // QuickFacts are fields of something that belongs to an object and has no page of
@@ -58,8 +63,53 @@ func (v *Visit) SaveQuickFact(operation, under string, fields []Field) error {
 // LinesOf are lines as the template "lines" takes them.
 func LinesOf(lines ...Line) any { return linesData{Lines: lines} }
 
+// LinesOr are lines, or what to say when there are none.
+func LinesOr(text string, lines ...Line) any { return linesData{Lines: lines, Lead: text} }
+
 // Choice is the word of a value that the API has as a name.
 func Choice(value string) string { return choice(value, nil) }
+
+// EmbedPicture puts a picture of ours where a mail names it. A reader without the right to
+// files sees the text in its place.
+func (v *Visit) EmbedPicture(html *string, name string, file id.ID) error {
+	place := `src="cid:` + name + `"`
+	if !strings.Contains(*html, place) {
+		return nil
+	}
+	c, err := v.Open("files.download", string(file))
+	if err != nil && fault.FromError(err).Status < 500 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	picture, err := io.ReadAll(io.LimitReader(c, template.LogoBytes))
+	*html = strings.Replace(*html, place,
+		`src="data:`+c.Type+`;base64,`+base64.StdEncoding.EncodeToString(picture)+`"`, 1)
+	return err
+}
+
+// logoFile is where a letterhead has its logo, named by its file.
+var logoFile = regexp.MustCompile(`src="cid:([0-9a-f-]{36})"`)
+
+// MailPaper shows a mail that was not sent yet, with its logo.
+func (v *Visit) MailPaper(status int, html, text *string) error {
+	if html != nil {
+		if m := logoFile.FindStringSubmatch(*html); m != nil {
+			if err := v.EmbedPicture(html, m[1], id.ID(m[1])); err != nil {
+				return err
+			}
+		}
+	}
+	return v.Paper(status, html, text)
+}
+
+// PartText is a part alone, for Paper.
+func PartText(name string, data any) (string, error) {
+	text, err := part(name, data)
+	return string(text), err
+}
 
 // Paper shows a mail as its reader would see it: a page of its own that runs and
 // loads nothing, to be shown in a sandboxed frame. A text stands in where there
@@ -91,6 +141,7 @@ func (v *Visit) Paper(status int, html, text *string) error {
 		body = b.String()
 	}
 	_, _ = v.W.Write([]byte("<!doctype html><meta charset=\"utf-8\"><base target=\"_blank\">" +
+		"<style>body { font: 15px/1.5 system-ui, sans-serif }</style>" + // as mail programs show what names none
 		body))
 	return nil
 }

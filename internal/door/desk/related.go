@@ -2,6 +2,7 @@ package desk
 
 import (
 	"net/url"
+	"slices"
 
 	"frontdesk/internal/kernel/id"
 )
@@ -50,7 +51,7 @@ func (v *Visit) Related(head, path string, in Fields, all url.Values, lead strin
 func MayTag[T Row](tags func(*T) []string) Bulk[T] {
 	return Bulk[T]{Key: "tag", Word: "Tag", Icon: "tag", Ask: "Tag", Done: "tagged",
 		Change: func(row *T, text string) Fields {
-			if text == "" {
+			if text == "" || slices.Contains(tags(row), text) {
 				return nil
 			}
 			return Fields{"tags": append(append([]string{}, tags(row)...), text)}

@@ -32,9 +32,8 @@ func TestReview(t *testing.T) {
 		b.post("/sign-in", "email", a.Owner, "password", "a long password", "next", path)
 		p := b.get(path).at(path, "waits for you", "Send a mail to ada@example.com", "<b>No 1</b>", "1 address",
 			"Approve", "Reject", "Always allow this", "The agent may do this only after asking a person")
-		what, _, _ := strings.Cut(p.Body, "The calls themselves") // which are shown whole, in a fold
-		if strings.Contains(p.Body, "<b>No") || strings.Contains(what, strings.Repeat("x", 700)) {
-			t.Error("the agent's text is markup, or not cut")
+		if strings.Contains(p.Body, "<b>No") {
+			t.Error("the agent's text is markup")
 		}
 		if p.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(p.Header.Get("Content-Security-Policy"),
 			"frame-ancestors 'none'") {
@@ -50,7 +49,8 @@ func TestReview(t *testing.T) {
 		sum := p.find(`name="sha256" value="([0-9a-f]{64})"`)
 		b.post(path, "decision", "nothing").refused(400)
 		b.post(path, "decision", "approve", "sha256", sum).at(path+"?done=executed", "Done, exactly as it was shown")
-		b.get("/review").at("/review", "Send a mail to ada@example.com", "done", "Pause all agents")
+		b.get("/review").at("/review", "Nothing waits for you", "Pause all agents")
+		b.get("/review?status=all").at("/review", "Send a mail to ada@example.com", "done")
 		if r := a.SendREST(t, a.Key, "GET", "/v1/messages", "").OK(t, 200); r.Len() != 1 {
 			t.Errorf("%d messages", r.Len())
 		}
@@ -66,14 +66,15 @@ func TestReview(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		b.get(path).at(path, "out of date", "Show it as it is now")
+		b.get(path).at(path, "out of date", "Show it anew")
 		b.post(path, "decision", "refresh").at(path+"?done=refreshed", "waits for you", "Approve")
 
 		path = propose()
 		b.get(path+"/change").at(path+"/change", "Approve with changes")
-		b.post(path+"/change", "input-0", "no json").refused(400)
-		b.post(path+"/change", "input-0", `{"to": "eve@example.com", "subject": "Mine", "text": "x"}`)
-		list := b.get("/review")
+		b.get(path+"/change").has("Subject", "Text").hasNot("JSON")
+		b.post(path+"/change", "0.to", "").refused(400, "To:")
+		b.post(path+"/change", "0.to", "eve@example.com", "0.subject", "Mine", "0.text", "x")
+		list := b.get("/review?status=all")
 		list.has("Send a mail to eve@example.com", "You", "rejected")
 		mine := list.find(`href="(/review/[0-9a-f-]{36})"><bdi>Send a mail to eve`)
 		b.get(mine).at(mine, "Carry it out")
@@ -89,7 +90,8 @@ func TestReview(t *testing.T) {
 
 		b.post("/review/pause").at("/review?done=stopped", "All agents are paused")
 		b.post("/review/resume").at("/review?done=going", "Agents may act again")
-		b.post("/review/mail", "wanted", "yes").at("/review?done=mail", "You get a mail when something waits")
+		b.post("/review/mail", "wanted", "yes").at("/review?done=mail", "You will get a mail when something waits",
+			"No more mail when something waits")
 		b.post("/agents/"+string(agent)+"/asking", "askMode", "propose", "messages", "5").at("/agents/"+string(agent)+
 			"?done=saved", "It may propose what is set to ask")
 

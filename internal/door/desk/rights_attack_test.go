@@ -69,17 +69,21 @@ func TestAttackMemberApproves(t *testing.T) {
 		const not = "Deciding what agents propose was not allowed"
 		eve.post(path, "decision", "approve", "sha256", sum).refused(403, not)
 		eve.post(path, "decision", "reject").refused(403, not)
+		eve.post(path, "decision", "leave 0").refused(403, not)
+		eve.post(path, "decision", "refresh").refused(403, not)
 		eve.post(path, "decision", "cancel").refused(403, "Only the one who made a proposal")
 		eve.get(path+"/change").refused(403, not)
-		eve.post(path+"/change", "input-0", "{}").refused(403, not)
+		eve.post(path+"/change", "0.subject", "x").refused(403, not)
 		eve.post(path + "/allow").refused(403)
+		eve.get("/review").at("/review", "waits for somebody who may").hasNot(`value="approve"`, `value="reject"`)
+		eve.post("/review/decide", "do", "approve", "id", "proposal."+path[len("/review/"):]+"."+sum).refused(403, not)
 		p.hasNot(`value="approve"`, `value="reject"`, "/change", "/allow")
 		p.has("waits for somebody who may decide")
 		if n := a.SendREST(t, a.Key, http.MethodGet, "/v1/messages", "").OK(t, 200).Len(); n != 0 {
 			t.Fatalf("%d mails", n)
 		}
 		b.post(hers+"/rights", "mayApprove", "yes", "permissions", "*").at(hers, "Saved.")
-		eve.get(path).at(path, "Your decision")
+		eve.get(path).at(path, "Approve", "Reject")
 		eve.post(path, "decision", "approve", "sha256", sum).at(path, "Done, exactly as it was shown")
 		// Her own plans are hers, whatever she may decide.
 		b.post(hers+"/rights", "permissions", "*").at(hers, "Saved.")
@@ -195,6 +199,8 @@ func TestAttackRightsRaised(t *testing.T) {
 		eve.get("/contacts").at("/contacts").hasNot("New contact")
 		eve.post("/contacts/new", "firstName", "Ada").refused(403)
 		eve.get("/invoices").refused(403, "needs the permission invoices:read")
+		eve.get("/money").refused(403, "needs the permission invoices:read")
+		eve.get("/money/revenue.csv").refused(403, "needs the permission invoices:read")
 		for _, row := range []string{"0", "1"} {
 			list := a.SendREST(t, a.Key, http.MethodGet, "/v1/members", "").OK(t, 200)
 			if list.Text(row+".role") == "owner" {

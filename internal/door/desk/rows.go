@@ -38,6 +38,10 @@ func writeCell(b *strings.Builder, c *cellIn) {
 		if text == "" {
 			text = "(no name)"
 		}
+		if c.Tick != "" {
+			b.WriteString(`<button class="donebox" formaction="` + escapeHTML(c.Tick) +
+				`" title="Done"><span class="hide">Done: ` + escapeHTML(text) + `</span></button>`)
+		}
 		b.WriteString(`<a class="cut" href="` + escapeHTML(c.Href) + `"><bdi>` + escapeHTML(text) +
 			`</bdi></a></span></td>`)
 		return

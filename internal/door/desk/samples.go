@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/internal/kernel/op"
+
 	"github.com/go-json-experiment/json"
 )
 
@@ -16,7 +18,7 @@ func (v *Visit) Samples(operation string, q url.Values) []Sample {
 	o := v.Catalog.Named(operation)
 	asked := url.Values{}
 	for name, texts := range q {
-		if o.HasQueryField(name) && len(texts) > 0 && texts[0] != "" {
+		if o.HasQueryField(name) && name != op.ViewField && len(texts) > 0 && texts[0] != "" {
 			asked[name] = texts
 		}
 	}

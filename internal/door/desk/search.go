@@ -68,7 +68,6 @@ var morePlaces = []Entry{
 	{Text: "Write a mail", Href: "/inbox/new", Icon: "pencil", Op: "messages.create"},
 	{Text: "Outbox", Href: "/outbox", Icon: "send", Op: "messages.list"},
 	{Text: "Imports", Href: "/imports", Icon: "import", Op: "imports.list"},
-	{Text: "Suggestions", Href: "/suggestions", Icon: "review", Op: "suggestions.list"},
 	{Text: "Email templates", Href: "/templates", Icon: "note", Op: "email_templates.list"},
 	{Text: "Email consent", Href: "/opt-ins", Icon: "mail", Op: "email_opt_ins.list"},
 	{Text: "Properties", Href: "/properties", Icon: "columns", Op: "property_definitions.list"},

@@ -60,7 +60,7 @@ func TestSetup(t *testing.T) {
 			if p.Status == 200 && strings.HasPrefix(p.Path, "/?done=welcome") {
 				in.Add(1)
 				p.has("Ada <Lovelace>", "Welcome", "Finish setting up")
-				c.get("/setup").at("/setup", "Accept the business agreement", "Read and accept")
+				c.get("/setup").at("/setup", "2 of 12 done", "Accept the business agreement", "Read and accept")
 				c.get("/settings/plan").at("/settings/plan", "Enterprise")
 			} else if p.Status != 404 {
 				t.Errorf("%d %s", p.Status, p.text())

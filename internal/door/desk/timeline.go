@@ -32,7 +32,8 @@ type Moment struct {
 	After  string // the rest of the sentence
 	Pill   Pill
 	Said   string // somebody's own words
-	Home   bool   // which only the team sees
+	Files  []Crumb
+	Home   bool // which only the team sees
 	Change []Change
 	Undo   id.ID  // the event that can be undone, or none
 	Full   bool   // every change has its line
@@ -51,31 +52,6 @@ type Change struct{ Word, Before, After string }
 type day struct {
 	Head    string
 	Moments []Moment
-}
-
-const storyRows = 40
-
-// timelineDays is an object's timeline: its own events, and what the noun adds.
-func (n *Noun[T]) timelineDays(v *Visit, o *object[T]) ([]day, error) {
-	if n.Type == "" || !v.May("events.list") {
-		return nil, nil
-	}
-	events, _, err := List[eventlog.Event](v, "events.list", Fields{"resourceId": o.row.RowID(), "limit": storyRows})
-	if err != nil {
-		return nil, err
-	}
-	moments, err := v.Moments(events, true)
-	if err != nil {
-		return nil, err
-	}
-	for _, source := range n.Timeline {
-		more, err := source(v, &o.row)
-		if err != nil {
-			return nil, err
-		}
-		moments = append(moments, more...)
-	}
-	return v.Days(moments, storyRows), nil
 }
 
 // Days sorts moments, newest first, under the days that people would name.
@@ -182,9 +158,10 @@ func (v *Visit) Actor(kind string, ref *id.ID) Who {
 		if ref != nil && *ref == v.Session.User {
 			return Who{"You", AvatarOf(v.Session.Name, "")}
 		}
-		if name == "" {
-			name = "A former member"
+		if name == "" && !v.May("actors.list") {
+			name = "A colleague" // whom the visitor may not know
 		}
+		name = orElse(name, "A former member")
 		return Who{name, AvatarOf(name, "")}
 	case op.AgentActor:
 		return Who{orElse(name, "An agent"), RobotAvatar("bot")}
@@ -221,7 +198,10 @@ var eventVerbs = map[string]string{
 	"factors_reset": "removed all second factors of", "recovery_code_used": "used a recovery code of",
 	"recovery_codes_created": "created recovery codes for", "password_reset": "reset the password of",
 	"password_link_created": "created a password link for", "sign_in_link_created": "created a sign-in link for",
-	"identity_linked": "linked the account of", "identity_unlinked": "unlinked the account of",
+	"signature_changed": "changed the signature of", "notices_changed": "changed the notices of",
+	"push_added":   "allowed push messages for",
+	"push_removed": "removed push messages of", "identity_linked": "linked the account of",
+	"identity_unlinked": "unlinked the account of",
 }
 
 // wholeSentences are events whose sentence needs no object.
@@ -266,6 +246,9 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 		string(e.ID)}
 	resourceType := event.ResourceType(e.Type)
 	verb := strings.TrimPrefix(e.Type, resourceType+".")
+	if verb == "updated" && finishes(e) {
+		verb = "completed"
+	}
 	if text := wholeSentences[e.Type]; text != "" && (e.Type != "user.created" || e.ActorKind == string(op.UserActor)) {
 		m.Verb = text
 		return m
@@ -329,6 +312,15 @@ func (v *Visit) moment(e *eventlog.Event, own bool) Moment {
 		m.What = "(no name)"
 	}
 	return m
+}
+
+// finishes reports whether a change completed something: a task.
+func finishes(e *eventlog.Event) bool {
+	var before, after struct {
+		Status string `json:"status"`
+	}
+	return len(e.Previous) > 0 && json.Unmarshal(e.Previous, &before) == nil &&
+		json.Unmarshal(e.Data, &after) == nil && before.Status != "" && after.Status == "completed"
 }
 
 func lowerFirst(s string) string {

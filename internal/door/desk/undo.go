@@ -47,23 +47,46 @@ func (v *Visit) undoable(e *eventlog.Event) id.ID {
 	return ""
 }
 
-// undo takes back the events that a form names: it writes the former values
-// again, or restores what was deleted, each by its own operation.
+// undoers take back what rooms have marked, by the first word of the mark.
+var undoers = map[string]func(v *Visit, mark string) (page string, err error){}
+
+// AddUndo lets Undo take back more than single events: what a mark names that begins with a
+// word and a dot. page is where to read what could not be taken back; empty for all of it.
+func AddUndo(word string, f func(v *Visit, mark string) (page string, err error)) bool {
+	undoers[word] = f
+	return true
+}
+
+// canUndo reports whether a text is the id of an event or a mark of a room.
+func canUndo(text string) bool {
+	_, isEvent := id.Parse(text)
+	word, _, _ := strings.Cut(text, ".")
+	return isEvent || undoers[word] != nil
+}
+
+// undo takes back what a form names. Of events it writes the former values again, or restores
+// what was deleted, each by its own operation.
 func undo(v *Visit) error {
-	back := v.Back("/")
+	back, page := v.Back("/"), ""
 	done := 0
 	for i, text := range v.R.PostForm["event"] {
-		ref, ok := id.Parse(text)
-		if !ok || i >= maxBulk {
+		if !canUndo(text) || i >= maxBulk {
 			continue
 		}
-		if err := v.undoOne(ref); err != nil {
+		kept, err := v.undoMark(text)
+		if err != nil {
 			if done == 0 {
 				return v.Explain(err, "", back)
 			}
 			return err
 		}
+		if kept != "" {
+			page = kept
+		}
 		done++
+	}
+	if page != "" {
+		return v.Redirect(page)
 	}
 	if done == 0 {
 		return v.Redirect(back)
@@ -83,6 +106,47 @@ func (v *Visit) TakeBack(in Fields) (*proposal.Proposal, error) {
 		return &p, v.Do("proposals.cancel", Fields{"id": p.ID}, nil)
 	}
 	return &p, v.Do("proposals.execute", Fields{"id": p.ID}, &p)
+}
+
+// SkippedWords says what an undo leaves as it is, and what can be done instead.
+func (v *Visit) SkippedWords(s proposal.Skipped) string {
+	what := Capital(strings.ReplaceAll(s.ResourceType[strings.LastIndexByte(s.ResourceType, '.')+1:], "_", " "))
+	if s.Field != "" {
+		what += ", " + proposal.FieldWords(s.Field)
+	}
+	out := what + ": " + Visible(s.Why)
+	var instead struct {
+		Operation string `json:"operation"`
+	}
+	var words string
+	if json.Unmarshal(s.Instead, &words) == nil && words != "" {
+		return out + " " + Visible(words)
+	}
+	if json.Unmarshal(s.Instead, &instead) == nil && instead.Operation != "" {
+		return out + " Instead: " + v.OperationWords(instead.Operation) + "."
+	}
+	return out
+}
+
+// requestMark marks all changes of a request, which are undone together.
+const requestMark = "request."
+
+func init() { // it needs undoers
+	AddUndo("request", func(v *Visit, mark string) (string, error) {
+		p, err := v.TakeBack(Fields{"requestId": strings.TrimPrefix(mark, requestMark)})
+		if err != nil || p.Status == proposal.Executed && len(p.Skipped) == 0 {
+			return "", err
+		}
+		return "/review/" + string(p.ID), nil // it tells how far it is, and what stays
+	})
+}
+
+func (v *Visit) undoMark(text string) (page string, err error) {
+	if ref, ok := id.Parse(text); ok {
+		return "", v.undoOne(ref)
+	}
+	word, _, _ := strings.Cut(text, ".")
+	return undoers[word](v, text)
 }
 
 func (v *Visit) undoOne(ref id.ID) error {

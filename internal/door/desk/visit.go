@@ -2,7 +2,9 @@ package desk
 
 import (
 	"cmp"
+	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -66,7 +68,8 @@ func (v *Visit) Run(operation string, input Fields) ([]byte, error) {
 	if o.KeyRequired || operation == v.once {
 		// A form that is sent twice by mistake names the same key.
 		q.Key, q.HasKey = v.R.FormValue("key"), true
-	} else if !o.ReadOnly() {
+	} else if !o.ReadOnly() && !strings.HasPrefix(operation, "drafts.") {
+		// Not for drafts: one may be begun again before its form is sent again.
 		q.Key = v.onceKey()
 		q.HasKey = q.Key != ""
 	}
@@ -93,18 +96,50 @@ func readData(body []byte, out any) error {
 type Step struct {
 	Operation string
 	Input     func() Fields // asked for when the steps before it have been answered
+	Out       any           // what the data of its answer is read into; nil for nothing
 }
 
-// Together runs operations in one transaction: all happen, or none does. The data
-// of each answer is read into out before the next step.
-func (v *Visit) Together(out any, steps ...Step) error {
+// Together runs operations in one transaction: all happen, or none does.
+func (v *Visit) Together(steps ...Step) error {
+	return v.Runner.RunSeries(v.R.Context(), v.series(steps))
+}
+
+// Rehearse runs operations together and takes all of it back: their answers say what
+// would happen.
+func (v *Visit) Rehearse(steps ...Step) error {
+	return v.Runner.RehearseSeries(v.R.Context(), v.series(steps))
+}
+
+func (v *Visit) series(steps []Step) *op.Series {
 	s := &op.Series{Caller: v.Caller, Door: op.ConsoleDoor, RequestID: v.ID,
-		Answered: func(_ int, a op.Answer, _ *db.Trace) error { return readData(a.Body, out) }}
+		Answered: func(n int, a op.Answer, _ *db.Trace) error {
+			if steps[n].Out == nil {
+				return nil
+			}
+			return readData(a.Body, steps[n].Out)
+		}}
 	for _, step := range steps {
 		s.Steps = append(s.Steps, op.SeriesStep{Op: v.Catalog.Named(step.Operation),
 			Input: func() ([]byte, error) { return json.Marshal(step.Input()) }})
 	}
-	return v.Runner.RunSeries(v.R.Context(), s)
+	return s
+}
+
+// InOrder runs operations one after the other, each once for a form that is sent twice, where
+// they cannot run together. All are rehearsed first, so that a refusal of a later one leaves
+// nothing half done. Only the first is tried though its rehearsal was refused: it may be
+// the form's own first press that stands in its way, and then it answers as it did before.
+func (v *Visit) InOrder(steps ...Step) error {
+	var refused *op.StepError
+	if err := v.Rehearse(steps...); err != nil && (!errors.As(err, &refused) || refused.Step > 0) {
+		return err
+	}
+	for _, s := range steps {
+		if err := v.Do(s.Operation, s.Input(), s.Out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Page is where a page of a list is.
@@ -112,6 +147,30 @@ type Page struct {
 	Limit, Offset int
 	HasMore       bool
 	Total         *int
+}
+
+// rowsAfter are the ids of the rows of a page that is read with a cursor, and the cursor of the next one; empty at the
+// end.
+func (v *Visit) rowsAfter(operation string, input Fields) (rows []id.ID, next string, err error) {
+	body, err := v.Run(operation, input)
+	if err != nil {
+		return nil, "", err
+	}
+	var page struct {
+		Data []struct {
+			ID id.ID `json:"id"`
+		} `json:"data"`
+		Meta struct {
+			Pagination struct {
+				NextCursor string `json:"nextCursor"`
+			} `json:"pagination"`
+		} `json:"meta"`
+	}
+	err = json.Unmarshal(body, &page)
+	for _, row := range page.Data {
+		rows = append(rows, row.ID)
+	}
+	return rows, page.Meta.Pagination.NextCursor, err
 }
 
 // List lists rows and says where they are.
@@ -149,12 +208,20 @@ func (v *Visit) Bytes(operation string, path []string, inline bool) error {
 	return v.serve(operation, path, nil, inline)
 }
 
+// Document shows a file that an operation makes of what the address asks for. What is empty there is left out.
+func (v *Visit) Document(operation string, path ...string) error {
+	asked := v.R.URL.Query()
+	maps.DeleteFunc(asked, func(_ string, texts []string) bool { return texts[0] == "" })
+	return v.serve(operation, path, asked, true)
+}
+
 // Export answers with what a list shows, as a file to be saved. q is the address
 // of the list; what the operation does not know is left out.
 func (v *Visit) Export(operation string, q url.Values) error {
 	asked := url.Values{}
 	for name, texts := range q {
-		if o := v.Catalog.Named(operation); o != nil && o.HasQueryField(name) && len(texts) > 0 && texts[0] != "" {
+		if o := v.Catalog.Named(operation); o != nil && o.HasQueryField(name) && len(texts) > 0 && texts[0] != "" &&
+			name != op.ViewField { // the address spells out its filters
 			asked[name] = texts
 			p := v.property(strings.TrimSuffix(operation, ".export")+".list", name)
 			if p != nil && p.Format == "date-time" { // a day is typed in the business's own time
@@ -221,6 +288,13 @@ func (v *Visit) fileHeaders(contentType, name string, inline bool) {
 // can.
 func (v *Visit) Content(contentType, name string, content io.ReadSeeker) error {
 	v.fileHeaders(contentType, name, true)
+	http.ServeContent(v.W, v.R, "", time.Time{}, content)
+	return nil
+}
+
+// SaveContent answers with a file that no operation streams, to be saved.
+func (v *Visit) SaveContent(contentType, name string, content io.ReadSeeker) error {
+	v.fileHeaders(contentType, name, false)
 	http.ServeContent(v.W, v.R, "", time.Time{}, content)
 	return nil
 }
@@ -334,20 +408,24 @@ func (v *Visit) Redirect(path string) error {
 	return nil
 }
 
-// Done redirects to a page, which then says what happened. undo names the events
-// that can be undone; more are pairs of name and value for the address.
-func (v *Visit) Done(path, what string, undo []id.ID, more ...string) error {
+// saidOnce are the parts of an address that say what was just done, or what is being edited.
+var saidOnce = []string{"done", "undo", "n", "edit", "add"}
+
+// Done redirects to a page, which then says what happened. undo names what can be undone:
+// events, or what a room has marked (AddUndo); more are pairs of name and value for the
+// address.
+func (v *Visit) Done(path, what string, undo []string, more ...string) error {
 	u, err := url.Parse(path)
 	if err != nil {
 		return err
 	}
 	q := u.Query()
-	for _, name := range []string{"edit", "add", "done", "undo", "n"} {
+	for _, name := range saidOnce {
 		q.Del(name)
 	}
 	q.Set("done", what)
 	for _, e := range undo {
-		q.Add("undo", string(e))
+		q.Add("undo", e)
 	}
 	for i := 0; i < len(more); i += 2 {
 		q.Set(more[i], more[i+1])
@@ -368,7 +446,7 @@ func (v *Visit) Back(other string) string {
 // value that is empty goes. What was just done is said only once, so it goes too.
 func (v *Visit) With(pairs ...string) string {
 	q := v.R.URL.Query()
-	for _, name := range []string{"done", "undo", "n", "edit", "add"} {
+	for _, name := range saidOnce {
 		q.Del(name)
 	}
 	for i := 0; i < len(pairs); i += 2 {

@@ -19,7 +19,7 @@ var listedWithAnswers = []string{
 // refusal is a result too, and clients check it against the same schema.
 func resultSchema(o *op.Op) *jsonschema.Schema {
 	data, list := o.OutputSchema(nil)
-	if data == nil {
+	if data == nil || o.IsBatch() { // what a batch answers depends on the view
 		return nil
 	}
 	s := outlineFields(data)

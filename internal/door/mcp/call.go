@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"frontdesk/internal/account"
+	"frontdesk/internal/account/grant"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
 	"frontdesk/internal/kernel/op"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // isVisibleTo reports whether a caller sees the tool: the caller may use it, or propose to.
@@ -30,7 +30,8 @@ func (d *Door) callTool(ctx context.Context, q *request) (result, error) {
 		d.metrics.refused.WithLabelValues("allowance").Inc()
 		return nil, throttledError("The agent allowance of this account is used up.", v.Retry)
 	}
-	if q.view.compact && q.in.Name == callName {
+	reads, wraps := wrappers[q.in.Name]
+	if wraps = wraps && q.view.compact; wraps {
 		if err := unwrapToolCall(&q.in); err != nil {
 			return nil, err
 		}
@@ -41,11 +42,44 @@ func (d *Door) callTool(ctx context.Context, q *request) (result, error) {
 	case q.in.Name == describeName:
 		return d.describeTools(q.view, c, q.in.Arguments)
 	}
-	t := d.byName[q.in.Name]
-	if t == nil || !q.view.includesTool(t, c) {
-		return nil, newRPCError(codeBadParams, "Unknown tool: %s", q.in.Name)
+	t := d.findTool(q.view, c, q.in.Name)
+	switch {
+	case t == nil:
+		return nil, d.unknownTool(q.view, c, q.in.Name)
+	case wraps && reads && !t.reads:
+		return nil, newRPCError(codeBadParams, "%s changes something: call it with %s.", t.name, writeName)
 	}
 	return d.runTool(ctx, t, q)
+}
+
+// findTool is the tool of this name, which may be written like its operation, tasks.create. It is nil for one that the
+// agent may not use, or that its client's view leaves out.
+func (d *Door) findTool(v view, c *op.Caller, name string) *tool {
+	t := d.byName[strings.ReplaceAll(name, ".", "_")]
+	if t == nil || !v.includesTool(t, c) {
+		return nil
+	}
+	return t
+}
+
+// unknownTool refuses the name of a tool, and says which are the nearest to it.
+func (d *Door) unknownTool(v view, c *op.Caller, name string) error {
+	var names []string
+	for _, t := range d.tools {
+		if v.includesTool(t, c) {
+			names = append(names, t.name)
+		}
+	}
+	near := op.NearestNames(name, names, maxNearest)
+	if near == nil && len(name) <= maxQuery {
+		for _, t := range d.findByWords(v, c, name, maxNearest) {
+			near = append(near, t.name)
+		}
+	}
+	if near == nil {
+		return newRPCError(codeBadParams, "Unknown tool: %s", name)
+	}
+	return newRPCError(codeBadParams, "Unknown tool: %s. The nearest: %s", name, strings.Join(near, ", "))
 }
 
 // Allowance tells how many tool calls an organization has left.
@@ -53,35 +87,33 @@ func (d *Door) Allowance(ctx context.Context, tx *db.Tx, org id.ID, plan string)
 	return d.allowance.Peek(ctx, tx, org, d.Allowances[plan], time.Now())
 }
 
-// toolResult is the result of a tool: the same JSON as text, which every client shows its
-// model, and as an object, which programs read.
-func toolResult(body []byte) result {
-	return result{"content": []any{map[string]string{"type": "text", "text": string(body)}},
-		"structuredContent": jsontext.Value(body)}
-}
-
 // runTool runs a tool. A refused operation is a result, which the model can read
 // and act upon.
 func (d *Door) runTool(ctx context.Context, t *tool, q *request) (result, error) {
 	began, trace := time.Now(), string(id.NewRequestID())
-	a, waiting, err := d.runOrPropose(ctx, t, q, trace)
+	c, err := d.newToolCall(ctx, t, q, trace)
+	var a op.Answer
+	var waiting *Proposal
+	if err == nil {
+		a, waiting, err = d.runOrPropose(ctx, c, q.login)
+	}
 	t.calls.observeCall(err, time.Since(began))
 	if err != nil {
-		return d.refusalResult(ctx, t, trace, err), nil
+		err = t.op.ExplainKeys(err, func(key string) string { return d.toolsTaking(key, t, q) })
+		return d.refusalResult(ctx, c, trace, err), nil
 	}
-	body, sight := a.Body, a.Exposure
 	if waiting != nil {
-		body, sight = waiting.Body, waiting.Sight
+		a.Body, a.Exposure = waiting.Body, waiting.Sight
+	}
+	if a, err = d.shortenAnswer(ctx, c, a); err != nil {
+		return d.refusalResult(ctx, c, trace, err), nil
 	}
 	// If the answer shows text that people outside wrote, that is noted before the model
 	// reads it: from then on the guard holds. Below, the answer is marked.
-	if err := d.Note(ctx, q.login.Caller, sight); err != nil {
-		return d.refusalResult(ctx, t, trace, err), nil
+	if err := d.Note(ctx, q.login.Caller, a.Exposure); err != nil {
+		return d.refusalResult(ctx, c, trace, err), nil
 	}
-	if len(body) == 0 {
-		body = []byte("{}") // 204: done, without content
-	}
-	out := toolResult(body)
+	out := toolResult(a.Body, c.structured)
 	if waiting != nil {
 		if out, err = d.answerPending(t, q, waiting, out); err != nil {
 			return nil, err
@@ -93,7 +125,7 @@ func (d *Door) runTool(ctx context.Context, t *tool, q *request) (result, error)
 	if a.Replay {
 		out.addMeta("idempotencyReplay", true)
 	}
-	if sight.External {
+	if a.Exposure.External {
 		out.addMeta("annotations", map[string]any{"openWorldHint": true, "attribution": []string{"external"}})
 	}
 	return out, nil
@@ -102,35 +134,23 @@ func (d *Door) runTool(ctx context.Context, t *tool, q *request) (result, error)
 // runOrPropose carries out the operation, or makes a proposal of the call if the agent must ask
 // a person for it, or if a limit or the guard refused it. waiting is the proposal, new
 // or from an equal call before.
-func (d *Door) runOrPropose(ctx context.Context, t *tool, r *request, trace string) (a op.Answer, waiting *Proposal,
+func (d *Door) runOrPropose(ctx context.Context, c *toolCall, l *grant.Login) (a op.Answer, waiting *Proposal,
 	err error) {
 	defer func() {
 		if v := recover(); v != nil { // answered and logged like any other failure
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	l, arguments := r.login, []byte(r.in.Arguments)
 	if l.Paused {
 		return a, nil, account.AgentsPaused.New()
 	}
-	if r.in.Arguments.Kind() == 'n' {
-		arguments = nil
-	}
-	q := op.Request{Caller: l.Caller, Door: op.AgentDoor, ID: trace}
-	if t.op.TakesIdempotencyKey() {
-		rest, key, has, ok := takeIdempotencyKey(arguments)
-		if !ok {
-			return a, nil, fault.Field(keyArgument, "Invalid input: expected one string")
-		}
-		arguments, q.Key, q.HasKey = rest, key, has
-	}
-	if err := t.op.CheckIdempotencyKey(q); err != nil {
+	o, q := c.tool.op, c.request
+	if err := o.CheckIdempotencyKey(q); err != nil {
 		return a, nil, err
 	}
-	q.Body = func() ([]byte, error) { return arguments, nil }
-	alone := t.op.AllowedBy(l.Caller.Permissions) && (!l.Proposes || t.op.NeedsNoProposal(l.Caller, arguments))
+	alone := o.AllowedBy(l.Caller.Permissions) && (!l.Proposes || o.NeedsNoProposal(l.Caller, c.arguments))
 	look := func() bool {
-		waiting, err = d.Proposals.Find(ctx, t.op, q)
+		waiting, err = d.Proposals.Find(ctx, o, q)
 		return waiting != nil || err != nil
 	}
 	if q.Key != "" && look() { // a repeated call, which became a proposal the first time
@@ -138,7 +158,7 @@ func (d *Door) runOrPropose(ctx context.Context, t *tool, r *request, trace stri
 	}
 	because, text := "ask", "The agent may do this only after asking a person."
 	if alone {
-		a, err = d.Runner.Do(ctx, t.op, q)
+		a, err = d.Runner.Do(ctx, o, q)
 		if because = reasonToPropose(err); because == "" || !l.Proposes {
 			return a, nil, err
 		}
@@ -147,14 +167,14 @@ func (d *Door) runOrPropose(ctx context.Context, t *tool, r *request, trace stri
 	if q.Key == "" && look() {
 		return op.Answer{}, waiting, err
 	}
-	waiting, err = d.Proposals.Propose(ctx, t.op, q, because, text)
+	waiting, err = d.Proposals.Propose(ctx, o, q, because, text)
 	return op.Answer{}, waiting, err
 }
 
 // refusalResult is a result with the API's error object. An error that is not a refusal is
 // logged once, here.
-func (d *Door) refusalResult(ctx context.Context, t *tool, trace string, err error) result {
-	f := fault.FromError(err)
+func (d *Door) refusalResult(ctx context.Context, c *toolCall, trace string, err error) result {
+	f, t := fault.FromError(err), c.tool
 	if ctx.Err() != nil && f.Kind == fault.Internal {
 		f = fault.Unavailable.Because(err) // the client hung up
 	}
@@ -169,7 +189,7 @@ func (d *Door) refusalResult(ctx context.Context, t *tool, trace string, err err
 		d.Log.ErrorContext(ctx, "a refusal could not be encoded", "trace_id", trace, "err", encodeErr)
 		body = []byte(`{"error":{"code":"INTERNAL_ERROR","message":"Something went wrong on our side."}}`)
 	}
-	out := toolResult(body)
+	out := toolResult(c.cutBody(body), c.structured)
 	out["isError"] = true
 	return out
 }

@@ -76,9 +76,9 @@ func sameInput(a, b *jsonschema.Schema) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-// keepTypeOnly keeps only the type of a field.
+// keepTypeOnly keeps only the type of a field, and its choices.
 func keepTypeOnly(s *jsonschema.Schema) *jsonschema.Schema {
-	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, AnyOf: s.AnyOf}
+	c := &jsonschema.Schema{Type: s.Type, Types: s.Types, AnyOf: s.AnyOf, Enum: s.Enum}
 	if s.Items != nil {
 		c.Items = &jsonschema.Schema{Type: s.Items.Type, Types: s.Items.Types, Enum: s.Items.Enum}
 	}
@@ -94,14 +94,29 @@ func briefInput(s *jsonschema.Schema) *jsonschema.Schema {
 		if name == "include" || name == keyArgument {
 			continue
 		}
-		b := keepTypeOnly(p)
-		if b.Enum = p.Enum; b.AnyOf != nil { // one of the forms is enough
-			b = keepTypeOnly(b.AnyOf[len(b.AnyOf)-1])
-		}
-		c.Properties[name] = b
+		c.Properties[name] = joinForms(keepTypeOnly(p))
 	}
 	c.PropertyOrder = remainingOrder(&c)
 	return &c
+}
+
+// joinForms writes the forms that a field may have as a list of types, which says the same in fewer words. The form
+// of elements is that of the only array among them.
+func joinForms(s *jsonschema.Schema) *jsonschema.Schema {
+	if s.AnyOf == nil {
+		return s
+	}
+	c := &jsonschema.Schema{}
+	for _, form := range s.AnyOf {
+		if form.Type == "" || c.Items != nil && form.Items != nil {
+			return s
+		}
+		c.Types = append(c.Types, form.Type)
+		if form.Items != nil {
+			c.Items = form.Items
+		}
+	}
+	return c
 }
 
 // remainingOrder is the order of what is left of a schema's properties.

@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"frontdesk/internal/account/grant"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/limit"
@@ -59,6 +60,10 @@ type Door struct {
 	Proposals Proposals
 	// Note stores, for the guard, that an answer shows an agent text of people outside.
 	Note func(context.Context, *op.Caller, op.Exposure) error
+	// Midnight is when a day begins in the time zone of a caller's business, and the name of that zone.
+	Midnight func(context.Context, *op.Caller, clock.Date) (clock.Time, string, error)
+	// KeepsDeleted is how long deleted rows can be restored.
+	KeepsDeleted time.Duration
 	// Seal seals the state of a call that a client keeps and sends back (pendingState).
 	Seal op.Sealer
 	// Backstop is HTTP requests per minute, of any kind, for each user and client.

@@ -183,45 +183,40 @@ func parseMessage(d *jsontext.Decoder) (m message, err error) {
 	return m, err
 }
 
-// takeIdempotencyKey takes the idempotency key out of a tool's arguments and returns the rest. ok
-// is false when the key is not a string, or is given twice. Arguments that are not an
-// object are returned as they are, for the operation to refuse. The values stay as
-// written, because a retry is compared with the first call by its text.
-func takeIdempotencyKey(arguments []byte) (rest []byte, key string, has, ok bool) {
-	if !bytes.Contains(arguments, []byte(keyArgument)) {
-		return arguments, "", false, true
+// takeArguments takes some arguments out of those of a tool, by name, and returns the rest. null counts as absent.
+// Arguments that are not an object are returned as they are, for the operation to refuse. The values stay as written,
+// because a retry is compared with the first call by its text. twice names one of them that is given twice.
+func takeArguments(arguments []byte, names ...string) (rest []byte, taken map[string]jsontext.Value, twice string) {
+	if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(arguments, []byte(name)) }) {
+		return arguments, nil, ""
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(arguments), lenient)
 	if d.PeekKind() != '{' {
-		return arguments, "", false, true
+		return arguments, nil, ""
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return arguments, "", false, true
+		return arguments, nil, ""
 	}
 	out := []byte{'{'}
+	taken = map[string]jsontext.Value{}
 	for d.PeekKind() != '}' {
 		name, err := d.ReadValue()
 		if err != nil {
-			return arguments, "", false, true
+			return arguments, nil, ""
 		}
 		name = name.Clone()
 		value, err := d.ReadValue()
 		if err != nil {
-			return arguments, "", false, true
+			return arguments, nil, ""
 		}
-		if text, err := jsontext.AppendUnquote(nil, name); err == nil && string(text) == keyArgument {
-			switch value.Kind() {
-			case 'n': // null counts as absent
-				continue
-			case '"':
-			default:
-				return nil, "", false, false
+		text, err := jsontext.AppendUnquote(nil, name)
+		if key := string(text); err == nil && slices.Contains(names, key) {
+			if taken[key] != nil {
+				return nil, nil, key
 			}
-			text, err := jsontext.AppendUnquote(nil, value)
-			if err != nil || has {
-				return nil, "", false, false
+			if value.Kind() != 'n' {
+				taken[key] = value.Clone()
 			}
-			key, has = string(text), true
 			continue
 		}
 		if len(out) > 1 {
@@ -229,5 +224,5 @@ func takeIdempotencyKey(arguments []byte) (rest []byte, key string, has, ok bool
 		}
 		out = append(append(append(out, name...), ':'), value...)
 	}
-	return append(out, '}'), key, has, true
+	return append(out, '}'), taken, ""
 }

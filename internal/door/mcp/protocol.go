@@ -58,6 +58,8 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 	`to read one whole, send cursor "first", then each nextCursor. A filter by status takes one value or several. A ` +
 	`query finds what has all its words, in any order. An update takes the fields of the tool that creates: what you ` +
 	`leave out stays, null clears. A batch takes rows of the same fields. ` +
+	`Answers are short: nothing null or empty, long texts cut, their length in …Length, of writes only what is new. ` +
+	`Every tool takes view "full". leftOut says what is missing. ` +
 	`When a call with an idempotencyKey fails or gets no answer, repeat it with the same key: nothing is done twice. ` +
 	`A refused call answers {error: {code, message, details}}. A call that answers {status: "pending_approval"} ` +
 	`waits for a person: give them approvalUrl, then call proposals_get; repeating it makes no second proposal.`

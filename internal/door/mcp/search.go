@@ -16,16 +16,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The three tools of a compact list that lead to all others. tools_describe can be called
-// with every list, the other two only with a compact one.
+// The tools of a compact list that lead to all others. tools_describe can be called
+// with every list, the others only with a compact one.
 const (
 	searchName   = "tools_search"
 	describeName = "tools_describe"
-	callName     = "tools_call"
+	readName     = "tools_read"
+	writeName    = "tools_write"
 )
+
+// wrappers are the tools that call another one, and whether that may only read.
+var wrappers = map[string]bool{readName: true, writeName: false}
 
 const (
 	maxFound     = 5   // tools that a search answers
+	maxNearest   = 3   // tools that a refusal names
 	maxDescribed = 20  // tools in one tools_describe
 	maxQuery     = 400 // bytes
 )
@@ -34,9 +39,17 @@ var describeText = []byte(`{"name":"` + describeName + `","description":"Show al
 	`"inputSchema":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}}},` +
 	`"required":["names"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
 
-var callText = []byte(`{"name":"` + callName + `","description":"Call a tool that tools_search found. Same rights, ` +
-	`same result.","inputSchema":{"type":"object","properties":{"name":{"type":"string"},` +
-	`"arguments":{"type":"object"}},"required":["name"]}}`)
+var (
+	readText = wrapperJSON(readName, "Call a tool that only reads, found by tools_search. Same rights, same result.",
+		`{"readOnlyHint":true}`)
+	writeText = wrapperJSON(writeName, "Call any tool that tools_search found. Same rights, same result.",
+		`{"destructiveHint":true}`)
+)
+
+func wrapperJSON(name, text, annotations string) []byte {
+	return fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"name":{"type":`+
+		`"string"},"arguments":{"type":"object"}},"required":["name"]},"annotations":%s}`, name, text, annotations)
+}
 
 // searchToolJSON is the description of tools_search for the list. It says how many tools
 // of each resource this caller can find, so that a model knows what to search for.
@@ -58,16 +71,26 @@ func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
 		searchName, text)
 }
 
-// describedResult is a result with the full descriptions of tools.
-func describedResult(found []*tool) result {
+// describedResult is a result with the full descriptions of tools, as many as there is room for.
+func describedResult(found []*tool, structured bool) result {
 	text := []byte(`{"tools":[`)
+	var left []string
 	for i, t := range found {
+		whole := t.texts().whole
+		if left != nil || len(text)+len(whole) > maxAnswer-maxNote {
+			left = append(left, t.name)
+			continue
+		}
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(text, t.texts().whole...)
+		text = append(text, whole...)
 	}
-	return toolResult(append(text, `]}`...))
+	text = append(text, `]}`...)
+	if left != nil {
+		text = addMember(text, leftOutMember, "Call "+describeName+" again for "+strings.Join(left, ", ")+".")
+	}
+	return toolResult(text, structured)
 }
 
 // describeTools answers tools_describe: everything about tools, by their names.
@@ -78,16 +101,16 @@ func (d *Door) describeTools(v view, c *op.Caller, arguments []byte) (result, er
 	}
 	var found []*tool
 	for _, name := range in.Names {
-		t := d.byName[name]
-		if t == nil || !v.includesTool(t, c) {
-			return nil, newRPCError(codeBadParams, "Unknown tool: %s", name)
+		t := d.findTool(v, c, name)
+		if t == nil {
+			return nil, d.unknownTool(v, c, name)
 		}
 		found = append(found, t)
 	}
-	return describedResult(found), nil
+	return describedResult(found, v.structured), nil
 }
 
-// unwrapToolCall replaces a tools_call by the call of the tool that it names, so that everything
+// unwrapToolCall replaces a tools_read or tools_write by the call of the tool that it names, so that everything
 // after it is as if the tool had been called directly.
 func unwrapToolCall(p *params) error {
 	var in struct {
@@ -97,7 +120,7 @@ func unwrapToolCall(p *params) error {
 	decoder := json.NewDecoder(bytes.NewReader(p.Arguments))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil || in.Name == "" {
-		return newRPCError(codeBadParams, "%s takes {name, arguments}: the name of a tool, and what it takes", callName)
+		return newRPCError(codeBadParams, "%s takes {name, arguments}: the name of a tool, and what it takes", p.Name)
 	}
 	p.Name, p.Arguments = in.Name, jsontext.Value(in.Arguments)
 	return nil
@@ -142,19 +165,24 @@ func (d *Door) buildSearchIndex() (x searchIndex) {
 	return x
 }
 
-// searchTools answers tools_search with the best tools for a query, the best first. A word
-// counts more the fewer tools have it (inverse document frequency).
+// searchTools answers tools_search with the best tools for a query, the best first.
 func (d *Door) searchTools(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Query string }
 	if json.Unmarshal(arguments, &in) != nil || strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
 		return nil, newRPCError(codeBadParams, "query is words of the job, at most %d letters", maxQuery)
 	}
+	return describedResult(d.findByWords(v, c, in.Query, maxFound), v.structured), nil
+}
+
+// findByWords are the best tools for the words of a job, the best first. A word
+// counts more the fewer tools have it (inverse document frequency).
+func (d *Door) findByWords(v view, c *op.Caller, query string, most int) (found []*tool) {
 	type hit struct {
 		t     *tool
 		score float64
 	}
 	var hits []hit
-	words, index := searchWords(in.Query), d.index()
+	words, index := searchWords(query), d.index()
 	for i, t := range d.tools {
 		if !v.includesTool(t, c) {
 			continue
@@ -170,11 +198,29 @@ func (d *Door) searchTools(v view, c *op.Caller, arguments []byte) (result, erro
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	var found []*tool
-	for _, h := range hits[:min(len(hits), maxFound)] {
+	for _, h := range hits[:min(len(hits), most)] {
 		found = append(found, h.t)
 	}
-	return describedResult(found), nil
+	return found
+}
+
+// toolsTaking says which other tools take an argument, those of the same resource first. It is empty if none does.
+func (d *Door) toolsTaking(key string, t *tool, q *request) string {
+	var same, others []string
+	for _, other := range d.tools {
+		switch {
+		case other == t || !other.op.TakesField(key) || !q.view.includesTool(other, q.login.Caller):
+		case other.op.Resource == t.op.Resource:
+			same = append(same, other.name)
+		default:
+			others = append(others, other.name)
+		}
+	}
+	names := append(same, others...)
+	if names == nil {
+		return ""
+	}
+	return "it belongs to " + strings.Join(names[:min(len(names), maxNearest)], ", ")
 }
 
 // synonyms maps words that people use to the words that tools use.

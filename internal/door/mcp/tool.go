@@ -70,6 +70,9 @@ func (t *tool) writeTexts(creates *op.Op) (out toolTexts) {
 		}
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(o.Summary, ", newest first", "") + " " + o.Description)
+	if o.IsBatch() {
+		text = o.Summary + " " + op.BatchOfAgents
+	}
 	if o.TakesIdempotencyKey() {
 		if schema.Properties[keyArgument] != nil {
 			panic("operation " + o.Name + " has a field " + keyArgument)
@@ -85,6 +88,7 @@ func (t *tool) writeTexts(creates *op.Op) (out toolTexts) {
 	}
 	listed := leanInput(schema, o, creates)
 	answers := resultSchema(o)
+	addViewArguments(schema) // the instructions describe them for the lists
 	out.whole = t.encodeTool(text, schema, answers)
 	if !slices.Contains(listedWithAnswers, o.Name) {
 		answers = nil
@@ -92,6 +96,23 @@ func (t *tool) writeTexts(creates *op.Op) (out toolTexts) {
 	out.listed = t.encodeTool(text, listed, answers)
 	out.short = t.encodeTool(firstSentence(text), briefInput(listed), nil)
 	return out
+}
+
+// addViewArguments adds the arguments that every tool takes.
+func addViewArguments(s *jsonschema.Schema) {
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+	}
+	for name, p := range map[string]*jsonschema.Schema{
+		viewArgument: {Type: "string", Enum: []any{op.ShortView, op.FullView}, Description: "full for whole rows"},
+		partArgument: {Type: "integer", Description: "of an answer that is too long"},
+	} {
+		if s.Properties[name] == nil {
+			s.Properties[name] = p
+			s.PropertyOrder = append(s.PropertyOrder, name)
+		}
+	}
+	slices.Sort(s.PropertyOrder[len(s.PropertyOrder)-2:])
 }
 
 // hints are the annotations of the protocol, which say what a call does. What equals

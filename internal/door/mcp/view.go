@@ -12,18 +12,22 @@ import (
 	"frontdesk/internal/kernel/op"
 )
 
-// view is the part of the tools that a client asks for, in the query of its address or
-// by headers. Every tool it is told of costs its user. Each request says it again, so
+// view is the part of the tools that a client asks for, and the form of their answers, in the
+// query of its address or by headers. Every tool it is told of costs its user. Each request says it again, so
 // the list does not change by itself within a session.
 type view struct {
-	compact  bool            // a few tools, and three that lead to all others
+	compact  bool            // a few tools, and four that lead to all others
 	readOnly bool            // only tools that change nothing
 	sets     map[string]bool // the resources whose tools are shown; nil for all
+
+	structured bool // the client reads structured content, so that the text of an answer is one line
 }
 
 const (
 	toolsetsHeader = "X-MCP-Toolsets"
 	readOnlyHeader = "X-MCP-Readonly"
+
+	structuredHeader = "X-MCP-Structured"
 )
 
 // parseView reads the view that a request asks for. byDefault is the agent's own setting,
@@ -39,9 +43,14 @@ func (d *Door) parseView(r *http.Request, byDefault view) (v view, err error) {
 	default:
 		return v, fmt.Errorf("tools is all or compact, not %q", mode)
 	}
-	if text := firstNonEmpty(q.Get("readonly"), r.Header.Get(readOnlyHeader)); text != "" {
-		if v.readOnly, err = strconv.ParseBool(text); err != nil {
-			return v, fmt.Errorf("readonly is 1 or 0, not %q", text)
+	for _, flag := range []struct {
+		name, header string
+		value        *bool
+	}{{"readonly", readOnlyHeader, &v.readOnly}, {"structured", structuredHeader, &v.structured}} {
+		if text := firstNonEmpty(q.Get(flag.name), r.Header.Get(flag.header)); text != "" {
+			if *flag.value, err = strconv.ParseBool(text); err != nil {
+				return v, fmt.Errorf("%s is 1 or 0, not %q", flag.name, text)
+			}
 		}
 	}
 	if text := firstNonEmpty(q.Get("toolsets"), r.Header.Get(toolsetsHeader)); text != "" {
@@ -92,7 +101,7 @@ func (d *Door) collectToolsets() {
 }
 
 // includesTool reports whether a caller may use a tool in this view, directly or
-// through tools_call.
+// through tools_read or tools_write.
 func (v view) includesTool(t *tool, c *op.Caller) bool {
 	fits := v.sets == nil || v.sets[t.op.Resource] || t.op.Resource == op.Unrestricted
 	return fits && t.isVisibleTo(c) && (!v.readOnly || t.reads)
@@ -123,7 +132,10 @@ func (d *Door) visibleTools(v view, c *op.Caller) []byte {
 	if v.compact {
 		add(d.searchToolJSON(v, c))
 		add(describeText)
-		add(callText)
+		add(readText)
+		if !v.readOnly {
+			add(writeText)
+		}
 	}
 	return append(text, ']')
 }

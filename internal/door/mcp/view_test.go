@@ -40,16 +40,17 @@ func TestViews(t *testing.T) {
 		has     string
 		hasNot  string
 	}{
-		{"", nil, "contacts_list contacts_create invoices_list me_get", "tools_search tools_describe tools_call"},
+		{"", nil, "contacts_list contacts_create invoices_list me_get",
+			"tools_search tools_describe tools_read tools_write"},
 		{"?toolsets=mail,%20invoices", nil, "messages_create threads_list email_templates_get invoices_send me_get",
 			"contacts_list tasks_list tools_search"},
 		{"", []string{"X-MCP-Toolsets", "tasks"}, "tasks_create me_get", "contacts_list"},
 		{"?readonly=1", nil, "contacts_list invoices_get", "contacts_create invoices_send"},
 		{"", []string{"X-MCP-Readonly", "true"}, "contacts_list", "contacts_create"},
 		{"?toolsets=contacts&readonly=1", nil, "contacts_list contacts_emails_list", "contacts_create invoices_list"},
-		{"?tools=compact", nil, "contacts_list messages_create tools_search tools_describe tools_call",
+		{"?tools=compact", nil, "contacts_list messages_create tools_search tools_describe tools_read tools_write",
 			"domains_register contacts_emails_list"},
-		{"?tools=compact&readonly=1", nil, "contacts_list tools_call", "messages_create"},
+		{"?tools=compact&readonly=1", nil, "contacts_list tools_read", "messages_create tools_write"},
 	} {
 		got := listed(c.query, c.headers...)
 		for name := range strings.FieldsSeq(c.has) {
@@ -84,11 +85,11 @@ func TestViews(t *testing.T) {
 	for query, message := range map[string]string{
 		"?readonly=1":                   call("contacts_create", contact),
 		"?toolsets=tasks":               call("contacts_create", contact),
-		"?tools=compact&readonly=1":     call("tools_call", wrapped),
-		"?tools=compact&toolsets=tasks": call("tools_call", wrapped),
-		"":                              call("tools_call", wrapped), // it is there in a compact list alone
-		"?tools=compact":                call("tools_call", `{"name": "tools_call", "arguments": `+wrapped+`}`),
-		"?tools=compact&toolsets=":      call("tools_call", `{"tool": "contacts_create"}`),
+		"?tools=compact&readonly=1":     call("tools_write", wrapped),
+		"?tools=compact&toolsets=tasks": call("tools_write", wrapped),
+		"":                              call("tools_write", wrapped), // it is there in a compact list alone
+		"?tools=compact":                call("tools_write", `{"name": "tools_write", "arguments": `+wrapped+`}`),
+		"?tools=compact&toolsets=":      call("tools_write", `{"tool": "contacts_create"}`),
 	} {
 		failed(t, query, at(t, a, access, query, message), invalid)
 	}
@@ -108,7 +109,12 @@ func TestViews(t *testing.T) {
 	_, reader, _ := a.ConnectAgent(t, a.Tenant, a.NewAgent(t, a.Tenant, "read"))
 	failed(t, "hidden from a reader", at(t, a, reader, "", call("tools_describe", `{"names": ["contacts_create"]}`)),
 		invalid)
-	failed(t, "without the right", at(t, a, reader, "?tools=compact", call("tools_call", wrapped)), invalid)
+	failed(t, "a write through tools_read", at(t, a, access, "?tools=compact", call("tools_read", wrapped)), invalid)
+	read := call("tools_read", `{"name": "contacts_list", "arguments": {"limit": 1}}`)
+	if got := fine(t, "tools_read", at(t, a, access, "?tools=compact", read)); got.At("structuredContent.data").Null() {
+		t.Errorf("tools_read: %s", got)
+	}
+	failed(t, "without the right", at(t, a, reader, "?tools=compact", call("tools_write", wrapped)), invalid)
 	search := call("tools_search", `{"query": "create a contact"}`)
 	found := fine(t, "search", at(t, a, reader, "?tools=compact", search))
 	if strings.Contains(found.String(), `"contacts_create"`) {
@@ -140,7 +146,7 @@ func TestCompactReachesAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			direct := at(t, a, access, "", call(name, string(text))).ParseJSON(t)
-			through := at(t, a, access, "?tools=compact", call("tools_call",
+			through := at(t, a, access, "?tools=compact", call("tools_write",
 				fmt.Sprintf(`{"name": %q, "arguments": %s}`, name, text))).ParseJSON(t)
 			for _, part := range []string{"result.structuredContent", "result.isError", "error"} {
 				now := regexp.MustCompile(`"now":"[^"]*"`)

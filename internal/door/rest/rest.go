@@ -151,7 +151,7 @@ func (d *Door) serveOperation(w http.ResponseWriter, r *http.Request, request st
 	if err != nil {
 		return refuse(rt, err)
 	}
-	return rt, d.writeAnswer(w, r, request, rt.op, answer)
+	return rt, d.writeAnswer(w, r, &q, rt.op, answer)
 }
 
 // parsePathAndQuery decodes the path's values and the query into q, and returns what is wrong
@@ -172,7 +172,7 @@ func (d *Door) parsePathAndQuery(w http.ResponseWriter, r *http.Request, o *op.O
 		return malformedQuery(err)
 	}
 	nameIgnoredParameters(w.Header(), o, q.Query)
-	return nil
+	return o.CheckView(q.Query)
 }
 
 // maxIgnoredNamed bounds how many ignored parameters the header names.
@@ -183,7 +183,7 @@ const maxIgnoredNamed = 20
 func nameIgnoredParameters(h http.Header, o *op.Op, query url.Values) {
 	var names []string
 	for name := range query {
-		if !o.HasQueryField(name) {
+		if !o.HasQueryField(name) && (name != op.ViewParameter || !o.HasShortForm()) {
 			names = append(names, url.QueryEscape(name))
 		}
 	}
@@ -325,13 +325,14 @@ func writeResponse(w http.ResponseWriter, status int, body []byte) int {
 var noStore = []string{"no-store"}
 
 // writeAnswer writes the answer of an operation. A resource that has a version gets an ETag,
-// and a GET whose client has that version is answered 304.
-func (d *Door) writeAnswer(w http.ResponseWriter, r *http.Request, request string, o *op.Op, a op.Answer) int {
+// and a GET whose client has that version is answered 304. The version is of the whole answer, whatever
+// the view.
+func (d *Door) writeAnswer(w http.ResponseWriter, r *http.Request, q *op.Request, o *op.Op, a op.Answer) int {
 	if a.Replay {
 		w.Header()["Idempotency-Replay"] = []string{"true"}
 	}
 	if a.Content != nil {
-		return d.serveContent(w, r, request, a.Content)
+		return d.serveContent(w, r, q.ID, a.Content)
 	}
 	if version := o.Version(a.Body); version != "" {
 		tag := `"` + version + `"`
@@ -339,6 +340,9 @@ func (d *Door) writeAnswer(w http.ResponseWriter, r *http.Request, request strin
 		if r.Method == http.MethodGet && r.Header.Get("If-None-Match") == tag {
 			return writeResponse(w, http.StatusNotModified, nil)
 		}
+	}
+	if o.HasShortForm() && q.Query.Get(op.ViewParameter) == op.ShortView {
+		a.Body = o.Shorten(a.Body)
 	}
 	return writeResponse(w, a.Status, a.Body)
 }

@@ -27,6 +27,16 @@ func ThreadCPUTime(t testing.TB) time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
+// ProcessCPUTime is the CPU time that the process has used so far, with everything that it does beside the test.
+func ProcessCPUTime(t testing.TB) time.Duration {
+	t.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
+
 // CPUTimeOf returns the CPU time that a function takes.
 func CPUTimeOf(t testing.TB, fn func()) time.Duration {
 	runtime.LockOSThread()

@@ -2,7 +2,10 @@
 // characters or bytes, as the column does; whoever shows it to people lets them see that there is more.
 package cut
 
-import "unicode/utf8"
+import (
+	"unicode"
+	"unicode/utf8"
+)
 
 // Runes is the first n characters of a text.
 func Runes(s string, n int) string {
@@ -24,6 +27,31 @@ func Ellipsis(s string, n int) string {
 		return short + "…"
 	}
 	return s
+}
+
+// maxMarks bounds how many marks after a letter Graphemes looks at.
+const maxMarks = 16
+
+// Graphemes is the first n characters of a text, or a few fewer where a letter with its accents, or an emoji that is
+// made of several characters, would be torn apart.
+func Graphemes(s string, n int) string {
+	short := Runes(s, n)
+	for end, tries := len(short), maxMarks; end > 0 && end < len(s) && tries > 0; tries-- {
+		before, size := utf8.DecodeLastRuneInString(s[:end])
+		after, _ := utf8.DecodeRuneInString(s[end:])
+		if before != joiner && !continues(after) {
+			return s[:end]
+		}
+		end -= size
+	}
+	return short
+}
+
+const joiner = '\u200d' // makes one emoji of two
+
+// continues reports whether a character belongs to the one before it.
+func continues(r rune) bool {
+	return r == joiner || unicode.Is(unicode.M, r) || r >= 0x1f3fb && r <= 0x1f3ff // the colours of skin
 }
 
 // Bytes is as much of a text as fits into n bytes.

@@ -1,6 +1,7 @@
 package cut_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -36,6 +37,27 @@ func TestCut(t *testing.T) {
 		}
 		if utf8.ValidString(c.text) && !utf8.ValidString(got) {
 			t.Errorf("%q is cut inside a character", c.text)
+		}
+	}
+}
+
+func TestGraphemes(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"abc", 2, "ab"},
+		{"abc", 5, "abc"},
+		{"ae\u0301x", 2, "a"},          // e with its accent in two characters
+		{"a👩\u200d💻x", 2, "a"},         // a woman at a computer, in three
+		{"a👩\u200d💻x", 3, "a"},         //
+		{"a👩\u200d💻x", 4, "a👩\u200d💻"}, //
+		{"a👍🏽", 2, "a"},                // a thumb and its colour
+		{"a" + strings.Repeat("\u0301", 50), 40, "a" + strings.Repeat("\u0301", 39)}, // nobody writes so; it is cut
+	} {
+		if got := cut.Graphemes(c.text, c.n); got != c.want {
+			t.Errorf("%d of %q are %q, want %q", c.n, c.text, got, c.want)
 		}
 	}
 }

@@ -3,11 +3,11 @@
 //
 // Read event.go first: Event, and Log.Append, which writes one. A listener (a webhook, an automation) is a row of
 // event_listeners. If an event has listeners, Append also enqueues a job in the same transaction, the fan-out, which
-// later calls the Handler of each listener (listen.go). Work never reads the log by a cursor ("all after the last seq
-// I saw"): transactions commit in another order than they take their numbers, so a cursor would skip events that
-// commit late. order.go is for listeners that must act in the order of the log all the same. follow.go tells open
-// pages what happens, and may miss some. The queries are at the end of listen.go; erase.go says what becomes of events
-// when a person is erased.
+// later calls the Handler of each listener (listen.go). Notifications hear all organizations (Log.OnAll). Work never
+// reads the log by a cursor ("all after the last seq I saw"): transactions commit in another order than they take their
+// numbers, so a cursor would skip events that commit late. order.go is for listeners that must act in the order of the
+// log all the same. follow.go tells open pages what happens, and may miss some. The queries are at the end of
+// listen.go; erase.go says what becomes of events when a person is erased.
 //
 // Events are never changed, except that erasing a person removes their data, and end only by their age.
 package event
@@ -86,7 +86,7 @@ func (l *Log) Append(ctx context.Context, tx *db.Tx, e Event) error {
 	args := []any{e.Organization, e.Type, id.New(), e.At, ResourceType(e.Type), e.ResourceID, e.ActorKind, e.ActorID,
 		e.Door, e.RequestID, e.Data, chain, e.Previous, e.Proposal, e.ApprovedBy, e.Agent, e.External}
 	row, err := insertEvent(ctx, tx, args)
-	if err != nil || !row.Heard {
+	if err != nil || !row.Heard && !l.concernsAll(&e) {
 		return err
 	}
 	return l.enqueueFanOut(ctx, tx, e.Organization, row.Seq)

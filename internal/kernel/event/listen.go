@@ -17,6 +17,13 @@ import (
 type Log struct {
 	jobs     *job.Queue
 	handlers map[string]Handler // by the kind of listener
+	all      []allListener
+}
+
+// allListener hears the events of every organization that concern it.
+type allListener struct {
+	concerns func(*Event) bool
+	hear     func(ctx context.Context, tx *db.Tx, e Event) error
 }
 
 // Handler is called for one event and one listener, in the transaction of the fan-out. It must only write down what is
@@ -55,6 +62,18 @@ func (l *Log) On(kind string, fn Handler) {
 		panic("event: two handlers for " + kind)
 	}
 	l.handlers[kind] = fn
+}
+
+// OnAll sets a handler that hears events of all organizations, without a row for each of them: those that concerns
+// picks. It is asked in the transaction of the change, so it must be quick and only look at the event. What Handler
+// says of a handler is true of hear.
+func (l *Log) OnAll(concerns func(*Event) bool, hear func(ctx context.Context, tx *db.Tx, e Event) error) {
+	l.all = append(l.all, allListener{concerns, hear})
+}
+
+// concernsAll reports whether a handler of all organizations wants to hear an event.
+func (l *Log) concernsAll(e *Event) bool {
+	return slices.ContainsFunc(l.all, func(v allListener) bool { return v.concerns(e) })
 }
 
 // Listener is something that gets events: a webhook or an automation.
@@ -121,6 +140,14 @@ func (l *Log) notifyListeners(ctx context.Context, tx *db.Tx, _ job.Job, args fa
 			return fmt.Errorf("event: %s %s: %w", v.Kind, v.ID, err)
 		}
 	}
+	for _, v := range l.all {
+		if !v.concerns(&e) {
+			continue
+		}
+		if err := v.hear(ctx, tx, e); err != nil {
+			return fmt.Errorf("event: %s: %w", e.Type, err)
+		}
+	}
 	return nil
 }
 
@@ -164,6 +191,70 @@ func ListWhere(ctx context.Context, tx *db.Tx, org id.ID, which Condition, limit
 // NewestSeq is the number of the newest event in the log of all organizations; 0 for an empty log.
 func NewestSeq(ctx context.Context, tx *db.Tx) (int64, error) {
 	return db.QueryOne[int64](ctx, tx, "SELECT coalesce(max(seq), 0) FROM events")
+}
+
+// LogMark changes with every event of an organization. Whoever has kept what they read can
+// tell by it whether it is still true.
+type LogMark struct {
+	Newest int64 `db:"newest"` // its number
+	Recent int   `db:"recent"` // how many there are since the given time: an event may be committed after a newer one
+}
+
+// ReadLogMark reads the mark. since must be earlier than the oldest transaction that may
+// still be open, and the same for marks that are compared.
+func ReadLogMark(ctx context.Context, tx *db.Tx, org id.ID, since clock.Time) (LogMark, error) {
+	return db.QueryOne[LogMark](ctx, tx, `
+		SELECT coalesce((
+				SELECT seq FROM events
+				WHERE organization_id = $1
+				ORDER BY created_at DESC, seq DESC LIMIT 1), 0) AS newest,
+			(SELECT count(*) FROM events WHERE organization_id = $1 AND created_at >= $2) AS recent`, org, since)
+}
+
+// Authors are who caused the events of one type about rows, by row. What the service did by
+// itself has none.
+func Authors(ctx context.Context, tx *db.Tx, org id.ID, eventType string, rows []id.ID) (map[id.ID]id.ID, error) {
+	out := map[id.ID]id.ID{}
+	for some := range slices.Chunk(rows, 1000) {
+		found, err := db.QueryAll[struct {
+			Resource id.ID `db:"resource_id"`
+			Actor    id.ID `db:"actor_id"`
+		}](ctx, tx, `
+			SELECT resource_id, actor_id FROM events
+			WHERE organization_id = $1 AND resource_id = ANY($2) AND type = $3 AND actor_id IS NOT NULL`,
+			org, some, eventType)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			out[f.Resource] = f.Actor
+		}
+	}
+	return out, nil
+}
+
+// Doings are how much an actor did.
+type Doings struct {
+	Events   int `db:"events"`
+	Requests int `db:"requests"` // that caused them
+}
+
+// SumDoings counts what the actors of one kind did from one time until before another, by
+// actor.
+func SumDoings(ctx context.Context, tx *db.Tx, org id.ID, from, to clock.Time, kind string) (map[id.ID]Doings, error) {
+	rows, err := db.QueryAll[struct {
+		Actor id.ID `db:"actor_id"`
+		Doings
+	}](ctx, tx, `
+		SELECT actor_id, count(*) AS events, count(DISTINCT request_id) AS requests FROM events
+		WHERE organization_id = $1 AND created_at >= $2 AND created_at < $3 AND actor_kind = $4
+			AND actor_id IS NOT NULL
+		GROUP BY actor_id`, org, from, to, kind)
+	out := map[id.ID]Doings{}
+	for _, r := range rows {
+		out[r.Actor] = r.Doings
+	}
+	return out, err
 }
 
 // Counts is how many events there are, and how many of them are about the creation of a row.

@@ -7,6 +7,7 @@
 package locale
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -205,4 +206,22 @@ func (f *Format) CountryName(code string) string {
 		return name
 	}
 	return code
+}
+
+// firstDays are the regions whose weeks begin on another day than Monday (CLDR, supplemental/weekData.json).
+var firstDays = map[time.Weekday]string{
+	time.Friday:   "MV",
+	time.Saturday: "AE AF BH DJ DZ EG IQ IR JO KW LY OM QA SD SY",
+	time.Sunday: "AG AS BD BR BS BT BW BZ CA CO DM DO ET GT GU HK HN ID IL IN JM JP KE KH KR LA MH MM MO MT MX MZ NI " +
+		"NP PA PE PH PK PR PT PY SA SG SV TH TT TW UM US VE VI WS YE ZA ZW",
+}
+
+// FirstWeekday is the day that a week begins with.
+func (f *Format) FirstWeekday() time.Weekday {
+	for day, regions := range firstDays {
+		if slices.Contains(strings.Fields(regions), f.region) {
+			return day
+		}
+	}
+	return time.Monday
 }

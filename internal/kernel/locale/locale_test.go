@@ -85,3 +85,12 @@ func TestCountry(t *testing.T) {
 		}
 	}
 }
+
+func TestFirstWeekday(t *testing.T) {
+	for tag, want := range map[string]time.Weekday{"en-US": time.Sunday, "en-GB": time.Monday, "de-DE": time.Monday,
+		"pt-BR": time.Sunday, "ar-EG": time.Saturday, "ja": time.Sunday, "fr": time.Monday} {
+		if got := locale.New(tag, "UTC").FirstWeekday(); got != want {
+			t.Errorf("%s: %s, want %s", tag, got, want)
+		}
+	}
+}

@@ -18,35 +18,41 @@ import (
 // rowsPerRequest is how many rows of a batch count as one request in the caller's rate limit.
 const rowsPerRequest = 25
 
-// BatchOperation declares the operation that creates and changes up to 500 rows of a noun in one transaction. A row
-// with an id is an input of update, one without an id an input of create.
-func BatchOperation(create, update *Op) *Op {
+// BatchOfAgents describes a batch to agents, who are answered in short.
+const BatchOfAgents = "A row with an id changes, {id, delete: true} deletes, one without an id creates. The answer " +
+	"has ids and counts, and the error of each row that was refused."
+
+// BatchOperation declares the operation that creates, changes and deletes up to 500 rows of a noun in one transaction.
+// A row with an id is an input of update, or of remove if it says delete, one without an id an input of create.
+func BatchOperation(create, update, remove *Op) *Op {
 	collection, _, _ := strings.Cut(create.Name, ".")
+	rows := strings.ReplaceAll(collection, "_", " ")
 	o := Write(Spec{
 		Name:     collection + ".batch",
 		Route:    create.Route + "/batch",
 		Resource: create.Resource,
-		Summary:  "Create and change up to 500 " + strings.ReplaceAll(collection, "_", " ") + " at once.",
-		Description: "A row with an id changes, one without creates. The answer has a status with data or error for " +
-			"each row, in order. " + fmt.Sprintf("%d rows count as one request.", rowsPerRequest),
+		Summary:  "Create, change and delete up to 500 " + rows + " at once.",
+		Description: "A row with an id changes, {id, delete: true} deletes, one without an id creates. The answer " +
+			"has a status with data or error for each row, in order. " +
+			fmt.Sprintf("%d rows count as one request.", rowsPerRequest),
 		Status:  200,
-		Errors:  slices.Concat(create.Errors, update.Errors),
-		Events:  slices.Concat(create.Events, update.Events),
+		Errors:  slices.Concat(create.Errors, update.Errors, remove.Errors),
+		Events:  slices.Concat(create.Events, update.Events, remove.Events),
 		Example: `{"mode": "each", "rows": [` + create.Example + `, ` + update.Example + `]}`,
 	}, runBatch)
 	out := *o.out // a copy: the schema of the answer is shared by all batches, and here it gets a bound
-	o.batch, o.out, out.max = &batchOperations{create, update}, &out, o.in.props["rows"].node.max
+	o.batch, o.out, out.max = &batchOperations{create, update, remove}, &out, o.in.props["rows"].node.max
 	o.in.props["rows"].node.elem.documentedAs = batchRowSchema(create, update)
 	return o
 }
 
-// WithBatch adds the batch operation to the operations of a noun, which must have .create and .update.
+// WithBatch adds the batch operation to the operations of a noun, which must have .create, .update and .delete.
 func WithBatch(noun []*Op) []*Op {
 	collection, _, _ := strings.Cut(noun[0].Name, ".")
 	find := func(name string) *Op {
 		return noun[slices.IndexFunc(noun, func(o *Op) bool { return o.Name == collection+name })]
 	}
-	return append(noun, BatchOperation(find(".create"), find(".update")))
+	return append(noun, BatchOperation(find(".create"), find(".update"), find(".delete")))
 }
 
 // IsBatch reports whether the operation is a batch, whose input has rows that create and update take.
@@ -58,7 +64,42 @@ func (o *Op) Changes() bool {
 }
 
 // batchOperations is the operations that a batch applies to its rows.
-type batchOperations struct{ create, update *Op }
+type batchOperations struct{ create, update, remove *Op }
+
+// deleteField is what a row of a batch says to be deleted.
+const deleteField = "delete"
+
+// batchHead is what tells the operation of a row.
+type batchHead struct {
+	ID     jsontext.Value `json:"id"`
+	Delete *bool          `json:"delete"`
+}
+
+// operationFor is the operation that a row is for.
+func (b *batchOperations) operationFor(text jsontext.Value) (*Op, batchHead) {
+	var head batchHead
+	switch err := json.Unmarshal(text, &head); {
+	case err != nil || head.ID == nil:
+		return b.create, head
+	case head.Delete != nil:
+		return b.remove, head
+	}
+	return b.update, head
+}
+
+// allowedFor reports whether permissions suffice for every row of an input.
+func (b *batchOperations) allowedFor(p Permissions, input []byte) bool {
+	var in struct {
+		Rows []jsontext.Value `json:"rows"`
+	}
+	if json.Unmarshal(input, &in) != nil {
+		return true // it is refused anyway
+	}
+	return !slices.ContainsFunc(in.Rows, func(row jsontext.Value) bool {
+		o, _ := b.operationFor(row)
+		return !o.AllowedBy(p)
+	})
+}
 
 // CountBatchRows is how many rows the input of a batch has; 0 for any other operation, and for an input that is not
 // JSON.
@@ -113,6 +154,9 @@ func batchRowSchema(create, update *Op) *schemaNode {
 			n.order = append(n.order, &c)
 		}
 	}
+	gone := &schemaProp{name: deleteField, node: &schemaNode{kind: boolValue, doc: "with id alone: delete this row"},
+		origin: originBody}
+	n.props[deleteField], n.order = gone, append(n.order, gone)
 	return n
 }
 
@@ -125,7 +169,7 @@ type batchInput struct {
 
 // BatchRow is one row of a batch after it was read and checked, or what is wrong with it.
 type BatchRow struct {
-	op  *Op           // create or update
+	op  *Op           // create, update or remove
 	in  reflect.Value // its input
 	err error
 }
@@ -181,13 +225,17 @@ func addRowIssues(tree *fault.Tree, i int, f *fault.Fault) *fault.Tree {
 // parseBatchRow decodes one row and runs its Prepare. A row with an id goes to update, which accepts its path fields in
 // the row; create accepts only fields of the body.
 func (b *batchOperations) parseBatchRow(ctx context.Context, c *Call, text jsontext.Value) (r BatchRow) {
-	var head struct {
-		ID jsontext.Value `json:"id"`
-	}
-	r.op = b.create
+	var head batchHead
+	r.op, head = b.operationFor(text)
 	accept := isBodyField
-	if json.Unmarshal(text, &head) == nil && head.ID != nil {
-		r.op, accept = b.update, nil
+	if r.op != b.create {
+		accept = nil
+	}
+	if r.op == b.remove {
+		if r.err = checkDeleteRow(text, *head.Delete); r.err != nil {
+			return r
+		}
+		text = jsontext.Value(`{"id":` + string(head.ID) + `}`)
 	}
 	if r.err = r.op.PermitCaller(c.Caller, c.Door); r.err != nil {
 		return r
@@ -201,6 +249,24 @@ func (b *batchOperations) parseBatchRow(ctx context.Context, c *Call, text jsont
 		r.err = r.in.Addr().Interface().(Preparer).Prepare(ctx, c)
 	}
 	return r
+}
+
+// checkDeleteRow refuses a row that is to be deleted and changed at once, or not to be deleted.
+func checkDeleteRow(text jsontext.Value, isDeleted bool) error {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return fault.BadInput.New()
+	}
+	var tree *fault.Tree
+	if !isDeleted {
+		tree = tree.At([]any{deleteField}, "Say true to delete the row, or leave it out to change it")
+	}
+	for name := range fields {
+		if name != "id" && name != deleteField {
+			tree = tree.At([]any{name}, "A row that is deleted has its id and delete alone")
+		}
+	}
+	return tree.Fault(fault.Invalid)
 }
 
 // errRowRefused says that a row was refused and no savepoint around it alone can undo what it wrote.
@@ -287,7 +353,7 @@ func (r *BatchRow) RunInSavepoint(ctx context.Context, c *Call) (out BatchResult
 	return out, err
 }
 
-// Run calls create or update with the row. The transaction may run again, so each run gets a copy of the input.
+// Run calls the operation of the row. The transaction may run again, so each run gets a copy of the input.
 func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	again := reflect.New(r.in.Type()).Elem()
 	again.Set(r.in)
@@ -295,6 +361,9 @@ func (r *BatchRow) Run(ctx context.Context, c *Call) (BatchResult, error) {
 	v, err := r.op.invoke(ctx, c, again, nil)
 	if err != nil {
 		return BatchResult{}, err
+	}
+	if r.op.answersNothing {
+		return BatchResult{Status: r.op.Status}, nil
 	}
 	_, data, err := r.op.encodeAnswer(v)
 	for i := emitted; i < len(c.pendingEvents); i++ {

@@ -24,6 +24,7 @@ type CursorPage struct {
 type Browse struct {
 	CursorPage
 	CommonFilters
+	ViewID *id.ID `query:"viewId" doc:"a saved view"`
 }
 
 // CommonFilters has the filters that the lists of all top-level nouns have.

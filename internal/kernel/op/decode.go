@@ -287,7 +287,7 @@ func (d *decoder) decodeObject(n *schemaNode, v reflect.Value, accept func(*sche
 		p := n.props[tok.String()]
 		if p == nil || accept != nil && !accept(p) {
 			if tree == nil || len(tree.Errors) < maxIssues {
-				tree = tree.Add("Unrecognized key: " + quoteKey(tok.String()))
+				tree = tree.Add(unknownKey + quoteKey(tok.String()))
 			}
 			if err := d.skipUnwanted(); err != nil {
 				return nil, err

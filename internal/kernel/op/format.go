@@ -96,8 +96,9 @@ var formatChecks = map[string]func(string) string{
 }
 
 func init() {
-	// The decoder checks these by their Go types, so their rules accept everything; the names must exist.
-	for _, name := range []string{"uuid", "date-time", "binary"} {
+	// The decoder checks these by their Go types, or the operation does, so their rules accept everything; the names
+	// must exist.
+	for _, name := range []string{"uuid", "date-time", "binary", decimalFormat, operationFormat} {
 		formatChecks[name] = func(string) string { return "" }
 	}
 }

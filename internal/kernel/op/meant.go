@@ -1,22 +1,34 @@
 package op
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // DidYouMean is the end of a sentence about an unknown name: a question with the most similar known name, or otherwise
-// when none is similar. A third of the letters may differ, at least two.
+// when none is similar.
 func DidYouMean(name string, names []string, otherwise string) string {
-	best, fewest := "", max(len(name)/3, 2)+1
+	if near := NearestNames(name, names, 1); near != nil {
+		return "did you mean " + near[0] + "?"
+	}
+	return otherwise
+}
+
+// NearestNames are the names that are the most similar to one, the nearest first. A third of the letters may differ, at
+// least two.
+func NearestNames(name string, names []string, most int) (near []string) {
+	distances := map[string]int{}
+	bound := max(len(name)/3, 2)
 	for _, n := range names {
-		if len(n)-len(name) < fewest && len(name)-len(n) < fewest {
-			if d := editDistance(strings.ToLower(name), n); d < fewest {
-				best, fewest = n, d
+		if len(n)-len(name) <= bound && len(name)-len(n) <= bound {
+			if d := editDistance(strings.ToLower(name), strings.ToLower(n)); d <= bound {
+				distances[n], near = d, append(near, n)
 			}
 		}
 	}
-	if best == "" {
-		return otherwise
-	}
-	return "did you mean " + best + "?"
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distances[a], distances[b]) })
+	return near[:min(len(near), most)]
 }
 
 // editDistance is the Levenshtein distance: how many letters to add, drop or replace to get from one name to the other.

@@ -418,7 +418,7 @@ func (o *Op) CheckInput(text []byte) error {
 // AllowedBy reports whether the permissions suffice for the operation.
 func (o *Op) AllowedBy(p Permissions) bool {
 	if o.batch != nil { // parseBatchRow checks again, per row
-		return o.batch.create.AllowedBy(p) || o.batch.update.AllowedBy(p)
+		return o.batch.create.AllowedBy(p) || o.batch.update.AllowedBy(p) || o.batch.remove.AllowedBy(p)
 	}
 	if len(o.AnyOfResources) > 0 {
 		return slices.ContainsFunc(o.AnyOfResources, func(r string) bool { return p.Allow(r, o.Action) })
@@ -464,6 +464,9 @@ func missingPermission(permission, something string, args ...any) error {
 	f.Details = map[string]string{"permission": permission}
 	return f
 }
+
+// TakesField reports whether the input has a field of this name, wherever REST has it.
+func (o *Op) TakesField(name string) bool { return o.in.props[name] != nil }
 
 // HasQueryField reports whether the query takes a parameter of this name.
 func (o *Op) HasQueryField(name string) bool {

@@ -16,7 +16,7 @@ type Record struct {
 	CreatedAt      clock.Time  `json:"createdAt"`
 	UpdatedAt      clock.Time  `json:"updatedAt"`
 	DeletedAt      *clock.Time `json:"deletedAt"`
-	OrganizationID id.ID       `json:"organizationId"`
+	OrganizationID id.ID       `json:"organizationId" view:"full"`
 
 	// External says that somebody outside the organization wrote some of the row. The table sets it, from the columns
 	// that its db.Life names, and it is never reset.

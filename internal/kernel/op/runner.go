@@ -28,6 +28,9 @@ type Runner struct {
 	// Meter counts what agents use up; nil for nobody.
 	Meter Meter
 
+	// FindView finds saved views; nil where there are none.
+	FindView ViewFinder
+
 	// FlowTimeout ends a Flow that its provider keeps waiting; 60 seconds when zero.
 	FlowTimeout time.Duration
 
@@ -170,6 +173,9 @@ func (o *Op) prepareInput(ctx context.Context, c *Call, d Door, in reflect.Value
 		if err := o.permitSpending(c.Caller, c.Door, in); err != nil {
 			return err
 		}
+	}
+	if err := o.applyView(ctx, c, in); err != nil {
+		return err
 	}
 	if !o.hasPrepare {
 		return nil

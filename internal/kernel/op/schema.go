@@ -84,6 +84,7 @@ type schemaProp struct {
 	origin      origin
 	required    bool
 	omitted     bool    // an answer leaves it out when it has no value
+	short       string  // how a short answer shows it: shortName, shortCount, FullView for not at all
 	defaultText *string // the default; nil for none
 	node        *schemaNode
 	position    int   // its index in order
@@ -249,6 +250,7 @@ func (n *schemaNode) addFields(t reflect.Type, at []int, seen map[reflect.Type]*
 			p.defaultText = &d
 		}
 		p.omitted = strings.Contains(f.Tag.Get("json"), ",omit")
+		p.short = f.Tag.Get("view")
 		// A field is required unless its type or a tag says that it may be absent.
 		p.required = c.hold == heldDirectly && p.defaultText == nil && !p.omitted && !c.isCommaList &&
 			f.Tag.Get("optional") == ""
@@ -363,7 +365,7 @@ func (n *schemaNode) toJSONSchema(refs map[string]*jsonschema.Schema, top bool) 
 		switch {
 		case n.pattern != nil:
 			s.Pattern = n.pattern.String()
-		case n.notBlank && n.enum == nil && n.format == "":
+		case n.notBlank && n.enum == nil && (n.format == "" || n.format == operationFormat):
 			s.Pattern = NotBlankPattern
 		}
 	case intValue:

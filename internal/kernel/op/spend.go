@@ -114,5 +114,8 @@ func (o *Op) PermitInput(c *Caller, d Door, input []byte) error {
 
 // NeedsNoProposal reports whether an agent may make this call itself, instead of proposing it to a person.
 func (o *Op) NeedsNoProposal(c *Caller, input []byte) bool {
+	if o.batch != nil && !o.batch.allowedFor(c.Permissions, input) {
+		return false
+	}
 	return o.AllowedBy(c.Permissions) && (c.MaySpend || !o.SpendsWithInput(input))
 }

@@ -61,17 +61,28 @@ func (s *Service) listOptions(_ context.Context, c *op.Call, in automationOption
 		return in.Query == nil || strings.Contains(name, strings.ToLower(strings.TrimSpace(*in.Query)))
 	}
 	out := &AutomationOptions{Events: []EventOption{}, Operations: []OperationOption{}, Placeholders: placeholders}
+	// All fields of everything would fill the context of an agent, which then asks again by a name.
+	namesOnly := c.Door == op.AgentDoor && in.Query == nil
 	for _, name := range s.catalog.EventNames() {
 		if wanted(name) && s.catalog.PermitListening(allowed, name) == nil {
-			out.Events = append(out.Events, EventOption{name, s.eventDataFields(name)})
+			v := EventOption{Type: name, Fields: []string{}}
+			if !namesOnly {
+				v.Fields = s.eventDataFields(name)
+			}
+			out.Events = append(out.Events, v)
 		}
 	}
 	for _, o := range s.catalog.All() {
 		if !Callable(o) || !wanted(o.Name) || !o.AllowedBy(allowed) {
 			continue
 		}
+		v := OperationOption{Name: o.Name, Fields: []string{}, Required: []string{}}
+		if namesOnly {
+			out.Operations = append(out.Operations, v)
+			continue
+		}
 		schema := o.InputSchema()
-		v := OperationOption{Name: o.Name, Summary: o.Summary, Fields: []string{}, Required: []string{}}
+		v.Summary = o.Summary
 		for name := range schema.Properties {
 			v.Fields = append(v.Fields, name)
 		}
@@ -96,11 +107,10 @@ func (s *Service) eventDataFields(eventType string) []string {
 }
 
 // EventDataSchema is the schema of an event's data: that of the answer of an operation
-// on the same kind of resource. It is nil if there is no such operation.
+// whose first event is about the same kind of resource. It is nil if there is no such operation.
 func EventDataSchema(operations []*op.Op, eventType string) *jsonschema.Schema {
-	about := func(e string) bool { return event.ResourceType(e) == event.ResourceType(eventType) }
 	for _, o := range operations {
-		if !slices.ContainsFunc(o.Events, about) {
+		if len(o.Events) == 0 || event.ResourceType(o.Events[0]) != event.ResourceType(eventType) {
 			continue
 		}
 		if schema, list := o.OutputSchema(nil); schema != nil && !list && schema.Properties["id"] != nil {

@@ -18,7 +18,7 @@ import (
 
 // Step is one call of an operation.
 type Step struct {
-	Operation string         `json:"operation" min:"1" doc:"any operation an agent could call, like tasks.create"`
+	Operation string         `json:"operation" format:"operation" min:"1" doc:"one that agents have, like tasks.create"`
 	Input     jsontext.Value `json:"input" optional:"yes" kinds:"object" doc:"with path fields and {{ placeholders }}"`
 	SaveAs    *string        `json:"saveAs" pattern:"^[A-Za-z_][A-Za-z0-9_]{0,62}$" doc:"names answer for later steps"`
 }
@@ -224,6 +224,13 @@ func EachPlaceholder(input []byte, fn func(path []any, root string)) {
 			fn(path, root)
 		}
 	})
+}
+
+// EachText calls fn for every text in an input.
+func EachText(input []byte, fn func(text string)) {
+	if value, err := DecodeJSON(input); err == nil {
+		visitTexts(value, nil, func(_ []any, text string) { fn(text) })
+	}
 }
 
 // HasPlaceholder reports whether an input depends on earlier steps.

@@ -88,7 +88,7 @@ func TestBusinessRefusals(t *testing.T) {
 			{`"name": "x", "timezone": "Mars/Olympus"`, "timezone"},
 			{`"name": "x", "timezone": null`, "timezone"},
 			{`"name": "x", "locale": "english!"`, "locale"},
-			{`"name": "x", "currency": "USD"`, "currency"},
+			{`"name": "x", "currency": "US"`, "currency"},
 			{`"name": "x", "currency": "zzz"`, "currency"},
 			{`"name": "x", "currency": null`, "currency"},
 			{`"name": "x", "accentColor": "teal"`, "accentColor"},

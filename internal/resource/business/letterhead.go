@@ -37,30 +37,33 @@ func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterh
 	if err != nil {
 		return nil, err
 	}
-	l := &Letterhead{Name: b.Name, LogoFileID: b.LogoFileID, Locale: b.Locale, Timezone: b.Timezone,
-		Accent: accentColorOf(b), PaymentText: b.PaymentInstructions, BankFacts: bankFacts(b)}
-	if b.LegalName != nil && *b.LegalName != b.Name {
-		l.Lines = append(l.Lines, *b.LegalName)
-	}
+	var office *string // the first one is the head office
 	address, err := db.QueryOne[string](ctx, tx, `
 		SELECT address FROM business_physical_presences
 		WHERE organization_id = $1 AND business_id = $2 AND deleted_at IS NULL AND address IS NOT NULL
 		ORDER BY created_at, seq LIMIT 1`, org, business)
 	if err == nil {
-		l.Lines, l.Address = append(l.Lines, address), &address // the first one is the head office
+		office = &address
 	} else if !errors.Is(err, db.ErrNoRow) {
 		return nil, err
 	}
 	p, err := db.QueryOne[BusinessProfile](ctx, tx, "SELECT "+profiles.Columns()+` FROM business_profiles
 		WHERE organization_id = $1 AND business_id = $2`, org, business)
-	if errors.Is(err, db.ErrNoRow) {
-		return l, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, db.ErrNoRow) {
 		return nil, err
 	}
-	l.Phone, l.Email, l.Website = p.Phone, p.Email, p.Website
-	for _, line := range []*string{p.Phone, p.Email, p.Website} {
+	return NewLetterhead(b, office, &p), nil
+}
+
+// NewLetterhead is the letterhead of a business with the address of its head office, if it has one, and its profile.
+func NewLetterhead(b *Business, office *string, p *BusinessProfile) *Letterhead {
+	l := &Letterhead{Name: b.Name, LogoFileID: b.LogoFileID, Locale: b.Locale, Timezone: b.Timezone,
+		Accent: accentColorOf(b), PaymentText: b.PaymentInstructions, BankFacts: bankFacts(b),
+		Address: office, Phone: p.Phone, Email: p.Email, Website: p.Website}
+	if b.LegalName != nil && *b.LegalName != b.Name {
+		l.Lines = append(l.Lines, *b.LegalName)
+	}
+	for _, line := range []*string{office, p.Phone, p.Email, p.Website} {
 		if line != nil {
 			l.Lines = append(l.Lines, *line)
 		}
@@ -68,7 +71,7 @@ func LetterheadOf(ctx context.Context, tx *db.Tx, org, business id.ID) (*Letterh
 	if p.TaxID != nil {
 		l.Lines = append(l.Lines, "Tax ID "+*p.TaxID)
 	}
-	return l, nil
+	return l
 }
 
 // bankFacts lists what a customer's bank asks for, as label and value.

@@ -128,8 +128,8 @@ func TestOfferings(t *testing.T) {
 		u.refuses(t, v.Text("id"), []refusal{
 			{`"name": ""`, "name"}, {`"name": null`, "name"}, {`"name": "x", "kind": "gift"`, "kind"},
 			{`"name": "x", "priceCents": -1`, "priceCents"},
-			{`"name": "x", "priceCents": 1.5`, "priceCents"}, {`"name": "x", "priceCents": "1"`, "priceCents"},
-			{`"name": "x", "currency": "GBP"`, "currency"},
+			{`"name": "x", "priceCents": 1.5`, "priceCents"}, {`"name": "x", "priceCents": "1,5"`, "priceCents"},
+			{`"name": "x", "currency": "GB"`, "currency"},
 			{`"name": "x", "isActive": null`, "isActive"}, {`"name": "x", "isActive": "yes"`, "isActive"},
 			{`"name": "x", "price": 1`, ""},
 			{fmt.Sprintf(`"name": "x", "description": %q`, strings.Repeat("x", 10_001)), "description"},

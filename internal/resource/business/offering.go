@@ -2,8 +2,10 @@ package business
 
 import (
 	"context"
+	"regexp"
 
 	"frontdesk/internal/kernel/db"
+	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 )
@@ -25,7 +27,21 @@ type offeringFields struct {
 	Description *string `json:"description" max:"10000"`
 	PriceCents  *int64  `json:"priceCents" min:"0" doc:"in the smallest unit; null without a fixed price"`
 	Unit        *string `json:"unit" doc:"what the price is for, for example hour"`
+	TaxRate     *string `json:"taxRate" doc:"per cent, 0 to 100, like 20 or 7.5"`
+	TaxName     *string `json:"taxName" min:"1" max:"100" doc:"as an invoice shall call the tax: VAT"`
 	IsActive    bool    `json:"isActive" default:"true"`
+}
+
+// taxRateForm is a percentage as the lines of invoices take it.
+var taxRateForm = regexp.MustCompile(`^(100|[0-9]{1,2}(\.[0-9]{1,4})?)$`)
+
+// checkTax refuses a rate that no line of an invoice would take.
+func (f *offeringFields) checkTax() error {
+	if f.TaxRate != nil && !taxRateForm.MatchString(*f.TaxRate) {
+		return fault.Field("taxRate", "Invalid percentage; write a decimal from 0 to 100 like 20 or 7.5, with at "+
+			"most 4 digits after the point")
+	}
+	return nil
 }
 
 var offerings = op.NewNested[BusinessOffering]("business_offerings", db.Life{
@@ -82,6 +98,9 @@ type offeringAdd struct {
 	offeringFields
 }
 
+// Prepare checks the tax.
+func (in *offeringAdd) Prepare(context.Context, *op.Call) error { return in.checkTax() }
+
 func addOffering(ctx context.Context, c *op.Call, in offeringAdd) (*BusinessOffering, error) {
 	b, err := businesses.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
@@ -105,6 +124,9 @@ type offeringUpdate struct {
 	op.Changes[offeringFields]
 }
 
+// Prepare checks the tax.
+func (in *offeringUpdate) Prepare(context.Context, *op.Call) error { return in.To.checkTax() }
+
 func updateOffering(ctx context.Context, c *op.Call, in offeringUpdate) (*BusinessOffering, error) {
 	v, changed, err := offerings.Change(ctx, c, in.ID, in.OfferingID, &in, func(v *BusinessOffering) {
 		v.UpdatedAt, v.Words = c.Now, db.SearchText(&v.Name)
@@ -113,4 +135,19 @@ func updateOffering(ctx context.Context, c *op.Call, in offeringUpdate) (*Busine
 		return v, err
 	}
 	return v, c.Emit("business.offering.updated", v.ID, v)
+}
+
+// OfferingName is an offering, in short.
+type OfferingName struct {
+	ID       id.ID  `db:"id"`
+	Name     string `db:"name"`
+	External bool   `db:"external"`
+}
+
+// OfferingNames are the names of all offerings, or of those of one business.
+func OfferingNames(ctx context.Context, tx *db.Tx, org id.ID, business *id.ID) ([]OfferingName, error) {
+	return db.QueryAll[OfferingName](ctx, tx, `
+		SELECT id, name, external FROM business_offerings
+		WHERE organization_id = $1 AND deleted_at IS NULL AND business_id = COALESCE($2, business_id)
+		ORDER BY created_at, seq`, org, business)
 }

@@ -135,3 +135,11 @@ func writeProfile(ctx context.Context, c *op.Call, business id.ID,
 	}
 	return v, c.Emit("business.profile.updated", v.ID, v)
 }
+
+// ListEmails lists the addresses that the profiles of the organization's businesses name, that of one of them first.
+func ListEmails(ctx context.Context, tx *db.Tx, org, first id.ID) ([]string, error) {
+	return db.QueryAll[string](ctx, tx, `
+		SELECT email FROM business_profiles
+		WHERE organization_id = $1 AND email IS NOT NULL AND deleted_at IS NULL
+		ORDER BY CASE WHEN business_id = $2 THEN 0 ELSE 1 END, created_at, seq LIMIT 20`, org, first)
+}

@@ -143,14 +143,16 @@ type contactList struct {
 	Email  *string `query:"email" doc:"an exact email address"`
 	Phone  *string `query:"phone" doc:"an exact phone number"`
 
-	ExternalID *string  `query:"externalId"`
-	Tag        []string `query:"tag" max:"50" itemMax:"64" doc:"one of these tags"`
+	ExternalID       *string  `query:"externalId"`
+	OrganizationName *string  `query:"organizationName" doc:"the whole name of a company"`
+	Tag              []string `query:"tag" max:"50" itemMax:"64" doc:"one of these tags"`
 	property.Filter
 }
 
 func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Contact], error) {
 	w := db.InOrganization(c.Org)
 	db.FilterEqual(w, "external_id", in.ExternalID)
+	db.FilterEqual(w, "organization_name", in.OrganizationName)
 	tags.Filter(w, in.Tag)
 	if in.Email != nil {
 		w.AmongRows(db.IndexedRows{Table: emails.Rows.Name(), Column: "contact_id",

@@ -6,6 +6,8 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // FindKnown finds the contacts that have one of the externalIds or folded addresses,
@@ -28,4 +30,9 @@ func FindKnown(ctx context.Context, tx *db.Tx, org id.ID, externals, folded []st
 		WHERE e.organization_id = $1 AND e.email_folded = ANY($2) AND e.deleted_at IS NULL AND c.deleted_at IS NULL
 		ORDER BY e.seq`, org, folded)
 	return append(found, more...), err
+}
+
+// LoadAsJSON loads some contacts as their answers show them, without what belongs to them.
+func LoadAsJSON(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]jsontext.Value, error) {
+	return op.LoadAsJSON(ctx, tx, contacts, org, ids)
 }

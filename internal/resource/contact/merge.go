@@ -19,9 +19,9 @@ import (
 // and unmerge reads from there what to take back.
 type Merge struct {
 	DryRun  bool         `json:"dryRun" doc:"nothing was changed"`
-	Contact Contact      `json:"contact" doc:"the one that stays, with what it gained"`
-	Before  Contact      `json:"before" doc:"the one that stays, as it was"`
-	Merged  Contact      `json:"merged" doc:"the one that was deleted, as it was"`
+	Contact Contact      `json:"contact" view:"name" doc:"the one that stays, with what it gained"`
+	Before  Contact      `json:"before" view:"full" doc:"the one that stays, as it was"`
+	Merged  Contact      `json:"merged" view:"name" doc:"the one that was deleted, as it was"`
 	Fields  []string     `json:"fields" doc:"those of the contact that changed"`
 	Moved   []MergedRows `json:"moved" doc:"the records that name the contact now"`
 }
@@ -29,9 +29,9 @@ type Merge struct {
 // MergedRows are the records of one kind that a merge moved.
 type MergedRows struct {
 	Type    string  `json:"type" doc:"customer, email, task and so on"`
-	IDs     []id.ID `json:"ids" max:"5000"`
-	Changed []id.ID `json:"changed" max:"5000" doc:"of these: no longer primary, or only suggested now"`
-	Dropped []id.ID `json:"dropped" max:"5000" doc:"deleted, because the contact has the same"`
+	IDs     []id.ID `json:"ids" view:"count" max:"5000"`
+	Changed []id.ID `json:"changed" view:"count" max:"5000" doc:"of these: no longer primary, or only suggested now"`
+	Dropped []id.ID `json:"dropped" view:"count" max:"5000" doc:"deleted, because the contact has the same"`
 }
 
 // MergeTooLarge refuses to move more records than one transaction should.

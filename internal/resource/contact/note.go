@@ -22,6 +22,7 @@ type ContactNote struct {
 // noteFields are what callers set of a note.
 type noteFields struct {
 	Body string `json:"body" min:"1" max:"10000"`
+	Kind string `json:"kind" default:"note" enum:"note,call" doc:"call: by phone"`
 }
 
 var notes = op.NewNested[ContactNote]("contact_notes", db.Life{

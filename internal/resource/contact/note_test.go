@@ -20,7 +20,10 @@ func TestNotes(t *testing.T) {
 		ref := func(more string) string { return fmt.Sprintf(`{"id": %q, "noteId": %q%s}`, ada, v.Text("id"), more) }
 		call(t, "contacts.notes.update", ref("")).OK(t, 200)
 		call(t, "contacts.notes.update", ref(`, "body": "Met twice."`)).OK(t, 200).Same("body", "Met twice.")
-		second := add(`"Likes tea."`).OK(t, 201)
+		v.Same("kind", "note")
+		second := add(`"Likes tea.", "kind": "call"`).OK(t, 201)
+		second.Same("kind", "call")
+		add(`"x", "kind": "visit"`).Issues(t, "kind")
 		list := call(t, "contacts.notes.list", fmt.Sprintf(`{"id": %q, "limit": 1}`, ada)).OK(t, 200)
 		list.Same("0.id", second.Text("id"))
 		call(t, "contacts.get", fmt.Sprintf(`{"id": %q}`, ada)).OK(t, 200).Same("notes", "The one text stays.")

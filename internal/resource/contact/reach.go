@@ -2,6 +2,7 @@ package contact
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
@@ -25,6 +26,27 @@ func PrimaryReachOf(ctx context.Context, tx *db.Tx, org, contact id.ID) (email *
 		address = &lines[0]
 	}
 	return email, address, err
+}
+
+// NameOf is what people call a contact that is not deleted, or a 404.
+func NameOf(ctx context.Context, tx *db.Tx, org, contact id.ID) (string, error) {
+	v, err := contacts.Get(ctx, tx, org, contact)
+	if err != nil {
+		return "", err
+	}
+	var words []string
+	for _, s := range []*string{v.FirstName, v.LastName} {
+		if s != nil && *s != "" {
+			words = append(words, *s)
+		}
+	}
+	switch {
+	case len(words) > 0:
+		return strings.Join(words, " "), nil
+	case v.OrganizationName != nil:
+		return *v.OrganizationName, nil
+	}
+	return "a contact", nil
 }
 
 // LoadShown loads contacts that are not deleted by their ids, as callers see them.

@@ -32,16 +32,16 @@ func LockCustomer(ctx context.Context, c *op.Call, ref id.ID) error {
 
 // BillingOf finds how to bill a customer. A missing, foreign or deleted
 // customer is db.ErrNoRow.
-func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error) {
+func BillingOf(ctx context.Context, tx *db.Tx, org, customer id.ID) (*Billing, error) {
 	type row struct {
 		BusinessID id.ID   `db:"business_id"`
 		ContactID  *id.ID  `db:"contact_id"`
 		Name       string  `db:"name"`
 		Email      *string `db:"email"`
 	}
-	v, err := db.QueryOne[row](ctx, c.Tx, `
+	v, err := db.QueryOne[row](ctx, tx, `
 		SELECT business_id, contact_id, name, email FROM customers
-		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, c.Org, customer)
+		WHERE organization_id = $1 AND id = $2 AND deleted_at IS NULL`, org, customer)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func BillingOf(ctx context.Context, c *op.Call, customer id.ID) (*Billing, error
 	if v.ContactID == nil {
 		return out, nil
 	}
-	email, address, err := contact.PrimaryReachOf(ctx, c.Tx, c.Org, *v.ContactID)
+	email, address, err := contact.PrimaryReachOf(ctx, tx, org, *v.ContactID)
 	if err != nil {
 		return nil, err
 	}

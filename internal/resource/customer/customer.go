@@ -157,6 +157,27 @@ func LoadShown(ctx context.Context, c *op.Call, ids []id.ID) (map[id.ID]Customer
 	return out, err
 }
 
+// Names are what live customers are called, by id, and whether outsiders wrote any of it.
+func Names(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (names map[id.ID]string, external bool, err error) {
+	names = map[id.ID]string{}
+	for some := range slices.Chunk(ids, 1000) {
+		rows, err := db.QueryAll[struct {
+			ID       id.ID  `db:"id"`
+			Name     string `db:"name"`
+			External bool   `db:"external"`
+		}](ctx, tx, `
+			SELECT id, name, external FROM customers
+			WHERE organization_id = $1 AND id = ANY($2) AND deleted_at IS NULL`, org, some)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, r := range rows {
+			names[r.ID], external = r.Name, external || r.External
+		}
+	}
+	return names, external, nil
+}
+
 type customerCreate struct {
 	BusinessID *id.ID `json:"businessId" ref:"businesses" doc:"by default the caller's"`
 	Fields

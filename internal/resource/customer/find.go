@@ -6,6 +6,8 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // FindKnown finds the customers that have one of the externalIds. The folded addresses
@@ -16,4 +18,9 @@ func FindKnown(ctx context.Context, tx *db.Tx, org id.ID, externals, _ []string)
 		return nil, nil
 	}
 	return op.FindByExternalIDs(ctx, tx, customers.Name(), org, externals)
+}
+
+// LoadAsJSON loads some customers as their answers show them, without what belongs to them.
+func LoadAsJSON(ctx context.Context, tx *db.Tx, org id.ID, ids []id.ID) (map[id.ID]jsontext.Value, error) {
+	return op.LoadAsJSON(ctx, tx, customers, org, ids)
 }

@@ -2,6 +2,7 @@ package customer
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/clock"
@@ -34,6 +35,18 @@ const (
 	TypeCredit  = "credit"
 	TypeCharge  = "charge"
 )
+
+// RaisesDebt reports whether the customer owes more by it, and not less.
+func (v *Transaction) RaisesDebt() bool { return v.Type == TypeInvoice || v.Type == TypeCharge }
+
+// Words say what the row is: its description, or its type.
+func (v *Transaction) Words() string {
+	if v.Description != nil && strings.TrimSpace(*v.Description) != "" {
+		return *v.Description
+	}
+	return map[string]string{TypeInvoice: "Invoice", TypePayment: "Payment", TypeCredit: "Credit",
+		TypeCharge: "Charge"}[v.Type]
+}
 
 var transactions = op.NewNested[Transaction]("customer_transactions", db.Life{
 	Noun:         "transaction",
@@ -150,18 +163,43 @@ func getBalance(ctx context.Context, c *op.Call, in customerRef) (*Balance, erro
 	if _, err := customers.Get(ctx, c.Tx, c.Org, in.ID); err != nil {
 		return nil, err
 	}
-	// Grouped by type first, so that both engines read the sums from the index
-	// customer_transactions_type alone.
-	rows, err := db.QueryAll[CurrencyBalance](ctx, c.Tx, `
-		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice',
-			'charge') THEN cents ELSE -cents END) AS BIGINT) AS balance_cents
-		FROM (
-		SELECT type, currency, sum(amount_cents) AS cents
-		FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
-		GROUP BY type, currency) AS sums
-		GROUP BY currency ORDER BY currency`, c.Org, in.ID)
+	rows, err := sumLedger(ctx, c.Tx, c.Org, in.ID, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &Balance{CustomerID: in.ID, Balances: rows}, nil
+}
+
+// sumLedger adds up a customer's ledger by currency, all of it or what happened before a time.
+func sumLedger(ctx context.Context, tx *db.Tx, org, customer id.ID, before *clock.Time) ([]CurrencyBalance, error) {
+	// Grouped by type first, so that both engines read the sums from the index
+	// customer_transactions_type alone, unless there is a time.
+	when, args := "", []any{org, customer}
+	if before != nil {
+		when, args = " AND occurred_at < $3", append(args, *before)
+	}
+	return db.QueryAll[CurrencyBalance](ctx, tx, `
+		SELECT currency, CAST(sum(CASE WHEN type IN ('invoice',
+			'charge') THEN cents ELSE -cents END) AS BIGINT) AS balance_cents
+		FROM (
+		SELECT type, currency, sum(amount_cents) AS cents
+		FROM customer_transactions WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL`+when+`
+		GROUP BY type, currency) AS sums
+		GROUP BY currency ORDER BY currency`, args...)
+}
+
+// LedgerOf reads a part of a customer's ledger: what was owed before a time, by currency, and what
+// happened from then until another, in its order and at most limit rows. A zero begin is that of the ledger.
+func LedgerOf(ctx context.Context, tx *db.Tx, org, customer id.ID, begin, end clock.Time, limit int) (
+	before []CurrencyBalance, rows []Transaction, err error) {
+	if begin != 0 {
+		if before, err = sumLedger(ctx, tx, org, customer, &begin); err != nil {
+			return nil, nil, err
+		}
+	}
+	rows, err = db.QueryAll[Transaction](ctx, tx, "SELECT "+transactions.Rows.Columns()+` FROM customer_transactions
+		WHERE organization_id = $1 AND customer_id = $2 AND deleted_at IS NULL
+			AND occurred_at >= $3 AND occurred_at < $4
+		ORDER BY occurred_at, seq LIMIT $5`, org, customer, begin, end, limit)
+	return before, rows, err
 }

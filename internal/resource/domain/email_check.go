@@ -12,6 +12,7 @@ import (
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/zone"
 )
 
 // Which of the email records that a name should have are in the DNS, wherever its
@@ -192,14 +193,14 @@ func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
 			policies = append(policies, s)
 		}
 	}
-	ours := spfTerms(r.Content)
+	ours := zone.SPFTerms(r.Content)
 	switch {
 	case len(policies) == 0:
 		return SeenWrong, "This is no SPF record: one begins with v=spf1 and a space."
 	case len(policies) > 1:
 		return SeenWrong, "A name must have one SPF record. Merge these into one, with " + strings.Join(ours, " ") + "."
 	}
-	theirs := spfTerms(policies[0])
+	theirs := zone.SPFTerms(policies[0])
 	for _, s := range ours {
 		if !slices.Contains(theirs, s) {
 			return SeenWrong, "Add " + strings.Join(ours, " ") + " to this record, before its all: " +
@@ -207,20 +208,6 @@ func judgeSPF(r *EmailRecord, seen []string) (SeenState, string) {
 		}
 	}
 	return SeenFound, ""
-}
-
-// spfTerms lists the terms of an SPF record that apply: those before its all mechanism.
-func spfTerms(policy string) (out []string) {
-	for i, term := range strings.Fields(strings.ToLower(policy)) {
-		term = strings.TrimPrefix(term, "+")
-		if strings.TrimLeft(term, "-~?") == "all" {
-			break
-		}
-		if i > 0 {
-			out = append(out, term)
-		}
-	}
-	return out
 }
 
 // judgeDMARC accepts one policy, whatever it asks for.

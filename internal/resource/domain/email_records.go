@@ -14,7 +14,7 @@ import (
 
 // The prefixes that identify TXT records of a policy.
 const (
-	spfPrefix   = "v=spf1 "
+	spfPrefix   = zone.SPFPrefix
 	dmarcPrefix = "v=DMARC1;"
 )
 

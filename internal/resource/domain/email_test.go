@@ -264,3 +264,41 @@ func TestEmailIsWhose(t *testing.T) {
 		check(w.Org, "engines.com", false, false, 0)
 	})
 }
+
+// A name has one SPF record. A second is refused with the text that allows both, which the record of hosted email
+// takes; ours cannot be taken out, and what was added outlives a change of mode.
+func TestSingleSPF(t *testing.T) {
+	each(t, func(w *world) {
+		t := w.t
+		one := "/v1/domains/" + w.external("engines.com", "general")
+		w.post(one+"/email", "{}").OK(t, 200)
+		const other = "v=spf1 include:_spf.other.example -all"
+		details := w.post(one+"/dns-records", `{"type": "TXT", "name": "@", "content": "`+other+`"}`).
+			Refused(t, 409, "DNS_SPF_EXISTS").At("details")
+		merged, record := details.Text("content"), one+"/dns-records/"+details.Text("recordId")
+		if !strings.HasPrefix(merged, "v=spf1 ") || !strings.Contains(merged, " include:_spf.other.example ~all") {
+			t.Fatalf("merged: %s", merged)
+		}
+		w.patch(record, `{"content": "`+other+`"}`).Refused(t, 409, "DNS_RECORD_MANAGED")
+		w.patch(record, `{"name": "www"}`).Refused(t, 409, "DNS_RECORD_MANAGED")
+		w.SendREST(t, w.Key, "PUT", record, `{"type": "TXT", "content": "`+merged+`"}`).Refused(t, 409,
+			"DNS_RECORD_MANAGED")
+		w.remove(record).Refused(t, 409, "DNS_RECORD_MANAGED")
+		changed := w.patch(record, `{"content": "`+merged+`", "ttl": 300}`).OK(t, 200)
+		changed.Same("content", merged)
+		changed.Same("managedBy", "email")
+		w.post(one+"/email", `{"mode": "sending"}`).OK(t, 200)
+		w.get(record).OK(t, 200).Same("content", merged)
+		w.patch(record, `{"content": "v=spf1 a ~all"}`).Refused(t, 409, "DNS_RECORD_MANAGED")
+
+		// Of somebody's own records there is one, too.
+		own := w.post(one+"/dns-records", `{"type": "TXT", "name": "news", "content": "`+other+`"}`).OK(t, 201).
+			Text("id")
+		w.post(one+"/dns-records", `{"type": "TXT", "name": "news", "content": "v=spf1 mx -all"}`).
+			Refused(t, 409, "DNS_SPF_EXISTS")
+		text := w.post(one+"/dns-records", `{"type": "TXT", "name": "news", "content": "hello"}`).OK(t, 201).Text("id")
+		w.patch(one+"/dns-records/"+text, `{"content": "v=spf1 mx -all"}`).Refused(t, 409, "DNS_SPF_EXISTS")
+		w.patch(one+"/dns-records/"+own, `{"content": "v=spf1 mx -all"}`).OK(t, 200).Same("content", "v=spf1 mx -all")
+		w.remove(one+"/email").OK(t, 204)
+	})
+}

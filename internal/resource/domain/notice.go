@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"frontdesk/internal/kernel/clock"
+	"frontdesk/internal/kernel/id"
 )
 
 // Notice is a mail to the owners of an organization: what happened, and what to
@@ -11,6 +12,8 @@ import (
 type Notice struct {
 	Subject string
 	Text    []string // paragraphs
+	Domain  id.ID    // that it is about
+	Payment bool     // a payment failed
 
 	keepsName bool // the domain keeps its name, because only its proof has lapsed
 }
@@ -37,7 +40,7 @@ func payOrRenewInstruction(v *Domain) string {
 
 // proofLapsedNotice is for a domain whose TXT record has not been found for too long.
 func proofLapsedNotice(v *Domain) Notice {
-	return Notice{keepsName: true, Subject: v.Name + " is no longer verified", Text: []string{
+	return Notice{Domain: v.ID, keepsName: true, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("The TXT record that proves that %s is yours has not been found since %s.",
 			v.Name, formatDay(v.unseenSince())),
 		fmt.Sprintf("To use the domain again, publish this TXT record at %s.%s, then %s:",
@@ -61,7 +64,7 @@ func lostToProofNotice(v *Domain, name string, now clock.Time, ordered bool) Not
 	if ordered {
 		did = "ordered the registration of " + name
 	}
-	return Notice{Subject: name + " is no longer verified", Text: []string{
+	return Notice{Domain: v.ID, Subject: name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization %s, and the DNS no longer had your TXT record at %s.%s.",
 			formatDay(now), did, verificationLabel, v.Name),
 		fmt.Sprintf("If the name is still yours, find out who changed its DNS. "+
@@ -77,7 +80,7 @@ func lostRegistrationNotice(v *Domain, name string, now clock.Time, ordered bool
 	if ordered {
 		did = "ordered the registration of " + name
 	}
-	return Notice{Subject: name + " belongs to somebody else now", Text: []string{
+	return Notice{Domain: v.ID, Subject: name + " belongs to somebody else now", Text: []string{
 		fmt.Sprintf("The registration of %s ended on %s and was not renewed. On %s another organization %s.",
 			v.Name, formatDay(*v.ExpiresAt), formatDay(now), did),
 		"Nothing is sent from the name here any more, and mail to it is not accepted." + recordsRemovedText,
@@ -86,7 +89,7 @@ func lostRegistrationNotice(v *Domain, name string, now clock.Time, ordered bool
 
 // lostToParentNotice is for a domain below a name that another organization registered here.
 func lostToParentNotice(v *Domain, name string, now clock.Time) Notice {
-	return Notice{Subject: v.Name + " is no longer verified", Text: []string{
+	return Notice{Domain: v.ID, Subject: v.Name + " is no longer verified", Text: []string{
 		fmt.Sprintf("On %s another organization registered %s. "+
 			"It now decides about the names below it, and %s is one of them.", formatDay(now), name, v.Name),
 		fmt.Sprintf("To use %s again, ask the holder of %s to publish your TXT record, then %s.",
@@ -98,7 +101,7 @@ func lostToParentNotice(v *Domain, name string, now clock.Time) Notice {
 // zoneRemovedNotice is for a domain that stays verified, but whose zone is removed because the
 // domain above it does not delegate it.
 func zoneRemovedNotice(v *Domain, name string, now clock.Time) Notice {
-	return Notice{Subject: "The DNS records of " + v.Name + " were removed", Text: []string{
+	return Notice{Domain: v.ID, Subject: "The DNS records of " + v.Name + " were removed", Text: []string{
 		fmt.Sprintf("On %s another organization proved that it controls %s, and its zone does not delegate %s.",
 			formatDay(now), name, v.Name),
 		fmt.Sprintf("%s is still verified, but its DNS records here are removed. To have them here again, "+
@@ -107,7 +110,7 @@ func zoneRemovedNotice(v *Domain, name string, now clock.Time) Notice {
 }
 
 func renewalFailedNotice(v *Domain, reason string) Notice {
-	return Notice{Subject: v.Name + " could not be renewed", Text: []string{
+	return Notice{Domain: v.ID, Payment: true, Subject: v.Name + " could not be renewed", Text: []string{
 		fmt.Sprintf("The automatic renewal of %s failed: %s", v.Name, reason),
 		fmt.Sprintf("The registration ends on %s. The renewal is tried again every day. %s",
 			formatDay(*v.ExpiresAt), payOrRenewInstruction(v)),
@@ -120,7 +123,7 @@ func expiringNotice(v *Domain) Notice {
 	if *v.AutoRenew {
 		do = "Its automatic renewal has failed so far, and is tried again every day. " + payOrRenewInstruction(v)
 	}
-	return Notice{Subject: v.Name + " expires on " + formatDay(*v.ExpiresAt), Text: []string{
+	return Notice{Domain: v.ID, Subject: v.Name + " expires on " + formatDay(*v.ExpiresAt), Text: []string{
 		fmt.Sprintf("The registration of %s ends on %s. After that, mail and websites under the name stop working, "+
 			"and in the end others can register it.", v.Name, formatDay(*v.ExpiresAt)),
 		do,

@@ -84,6 +84,7 @@ func New(c Config) *Domains {
 		Events: c.Events,
 		Jobs:   c.Jobs,
 		DNS:    c.DNS,
+		SPF:    c.SPF,
 		Find:   findZone,
 		Lock:   lockZone,
 		Pause:  c.Pause,

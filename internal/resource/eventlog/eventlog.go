@@ -27,8 +27,8 @@ type Event struct {
 	ActorKind    string  `json:"actorKind" enum:"user,agent,api,automation,system"`
 	ActorID      *id.ID  `json:"actorId" doc:"the user, agent, API key or automation; null for the service itself"`
 	Door         string  `json:"door" enum:"rest,agent,automation,console,admin,system" doc:"how the caller came in"`
-	RequestID    string  `json:"requestId" doc:"the request that caused it"`
-	Data         db.JSON `json:"data" doc:"the resource as GET returned it right after"`
+	RequestID    string  `json:"requestId" view:"full" doc:"the request that caused it"`
+	Data         db.JSON `json:"data" view:"full" doc:"the resource as GET returned it right after"`
 	Previous     db.JSON `json:"previous" doc:"former values of what changed; null for creations"`
 	ProposalID   *id.ID  `json:"proposalId" doc:"the proposal that was carried out"`
 	ApprovedBy   *id.ID  `json:"approvedBy" doc:"the user who approved that proposal"`
@@ -68,6 +68,7 @@ type eventList struct {
 	Type         *string     `query:"type" doc:"exactly this type"`
 	ResourceType *string     `query:"resourceType" doc:"a type without its verb, for example contact.phone_number"`
 	ResourceID   *id.ID      `query:"resourceId"`
+	ResourceIDs  []id.ID     `query:"resourceIds" doc:"one of these"`
 	ActorID      *id.ID      `query:"actorId" doc:"the user, agent, API key or automation that did it"`
 	Since        *clock.Time `query:"since" doc:"at this time or later"`
 	Until        *clock.Time `query:"until" doc:"before this time"`
@@ -76,6 +77,9 @@ type eventList struct {
 func listEvents(ctx context.Context, c *op.Call, in eventList) (*op.List[Event], error) {
 	w := db.InOrganization(c.Org)
 	db.FilterEqual(w, "resource_id", in.ResourceID)
+	if len(in.ResourceIDs) > 0 {
+		w.AmongRows(db.IndexedRows{Where: "resource_id = ANY(?)", Args: []any{in.ResourceIDs}})
+	}
 	if in.Type != nil {
 		// The index begins with the resource's type, so both are compared.
 		w.Filter("(resource_type = ? AND type = ?)", event.ResourceType(*in.Type), *in.Type)

@@ -46,10 +46,13 @@ func TestEvents(t *testing.T) {
 		for filter, want := range map[string]int{
 			`"type": "contact.created"`: 2, `"type": "contact.deleted"`: 0, `"type": "contact"`: 0,
 			`"resourceType": "contact"`: 3, `"resourceType": "contact.phone_number"`: 1,
-			`"resourceId": "` + ada.Text("id") + `"`:                            2,
-			`"resourceId": "` + ada.Text("id") + `", "type": "contact.updated"`: 1,
-			`"since": "2999-01-01T00:00:00Z"`:                                   0,
-			`"since": "2020-01-01T00:00:00Z", "resourceType": "contact"`:        3,
+			`"resourceId": "` + ada.Text("id") + `"`:                                                           2,
+			`"resourceId": "` + ada.Text("id") + `", "type": "contact.updated"`:                                1,
+			`"resourceIds": ["` + ada.Text("id") + `", "` + bob.Text("id") + `"]`:                              3,
+			`"resourceIds": ["` + ada.Text("id") + `"]`:                                                        2,
+			`"resourceIds": ["` + phone.Text("id") + `", "` + bob.Text("id") + `"], "type": "contact.created"`: 1,
+			`"since": "2999-01-01T00:00:00Z"`:                                                                  0,
+			`"since": "2020-01-01T00:00:00Z", "resourceType": "contact"`:                                       3,
 		} {
 			if n := call(t, "events.list", "{"+filter+"}").OK(t, 200).Len(); n != want {
 				t.Errorf("%s finds %d, want %d", filter, n, want)

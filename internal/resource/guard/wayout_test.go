@@ -62,6 +62,9 @@ var harmless = []struct {
 	{"renewal and lock: taking the lock away is announced as domain.unlocked, which has a rule", []string{
 		"domain.updated",
 	}},
+	{"filters of lists, which stay in the house", []string{
+		"view.created", "view.deleted", "view.restored", "view.updated",
+	}},
 	{"the name belongs to the organization already", []string{"domain.verified"}},
 	{"it spends, which has limits of its own", []string{"operation.created"}},
 	{"a person decides on it, and its steps are checked when they run", []string{

@@ -32,7 +32,7 @@ type CreditNoteLine struct {
 
 type creditLineFields struct {
 	LineItemID  id.ID   `json:"lineItemId" ref:"invoices" doc:"a line item of the invoice"`
-	Quantity    *string `json:"quantity" doc:"how much of it; or amountCents. Without both, all that is left"`
+	Quantity    *string `json:"quantity" format:"decimal" doc:"or amountCents; without both, all that is left"`
 	AmountCents *int64  `json:"amountCents" min:"1" max:"99999999999999" doc:"of the line's amount after its discount"`
 
 	quantity int64 // in millionths

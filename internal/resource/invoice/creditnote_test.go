@@ -138,7 +138,7 @@ func TestRefunds(t *testing.T) {
 		refund := func(more ...string) apptest.Result {
 			return call(t, "invoices.payments.refund", ref(invoice, append(more, one)...))
 		}
-		for _, bad := range []string{`"amountCents": 0`, `"amountCents": -1`, `"amountCents": "1"`} {
+		for _, bad := range []string{`"amountCents": 0`, `"amountCents": -1`, `"amountCents": "1,5"`} {
 			refund(bad).Issues(t, "amountCents")
 		}
 		refund(`"amountCents": 1001`).Refused(t, 422, "REFUND_EXCEEDS_PAYMENT")

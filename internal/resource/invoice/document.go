@@ -34,9 +34,10 @@ type document struct {
 	pdf     *fpdf.Fpdf
 	from    *business.Letterhead
 	locale  *locale.Format
-	width   float64 // between the margins
-	bottom  float64 // where the footer starts
-	pages   int     // the total, once counted
+	width   float64    // between the margins
+	bottom  float64    // where the footer starts
+	pages   int        // the total, once counted
+	part    sheetTable // the table that is being drawn
 	columns []float64
 	inTable bool
 }
@@ -103,14 +104,12 @@ func (d *document) drawDocument() {
 	p.SetAutoPageBreak(false, 0)
 	w, h := p.GetPageSize()
 	d.width, d.bottom = w-2*margin, h-footerHeight-4
-	d.columns = d.columnWidths()
 	p.SetHeaderFunc(d.drawWatermark)
 	p.SetFooterFunc(d.drawFooter)
 	p.AddPage()
 	d.drawLetterhead()
 	d.drawParties()
-	d.drawTable()
-	d.drawTotals()
+	d.drawTables()
 	for _, p := range d.paragraphs {
 		d.drawParagraph(p)
 	}

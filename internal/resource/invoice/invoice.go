@@ -75,6 +75,8 @@ type Invoice struct {
 	LineItems []LineItem  `json:"lineItems" db:"-"`
 
 	Customer op.Nullable[customer.Customer] `json:"customer,omitzero" db:"-" doc:"include=customer; null if deleted"`
+	// Message is in the answer of send to an agent, which would otherwise have to look for it.
+	Message *InvoiceMail `json:"message,omitzero" db:"-" doc:"to agents that sent it: the mail"`
 
 	Seq    int64  `json:"-" db:"seq"`
 	Search string `json:"-" db:"search"`
@@ -271,7 +273,7 @@ type invoiceFields struct {
 	BillToState        op.Nullable[string]     `json:"billToState"`
 	BillToPostalCode   op.Nullable[string]     `json:"billToPostalCode"`
 	BillToCountry      op.Nullable[string]     `json:"billToCountry"`
-	DiscountPercent    op.Nullable[string]     `json:"discountPercent" doc:"of all lines, after their own; 0 to 100"`
+	DiscountPercent    op.Nullable[string]     `json:"discountPercent" format:"decimal" doc:"of all lines; 0 to 100"`
 	PricesIncludeTax   op.Optional[bool]       `json:"pricesIncludeTax" doc:"by default taxes are added to the prices"`
 	Notes              op.Nullable[string]     `json:"notes" max:"10000"`
 	Terms              op.Nullable[string]     `json:"terms" max:"10000"`
@@ -372,7 +374,7 @@ func (in *invoiceCreate) Prepare(context.Context, *op.Call) error {
 // createInvoice drafts an invoice: made out to the customer, in the business's currency, with
 // its lines added up.
 func createInvoice(ctx context.Context, c *op.Call, in invoiceCreate) (*Invoice, error) {
-	billing, err := customer.BillingOf(ctx, c, in.CustomerID)
+	billing, err := customer.BillingOf(ctx, c.Tx, c.Org, in.CustomerID)
 	if errors.Is(err, db.ErrNoRow) {
 		return nil, op.NoSuchReference("customerId")
 	}
@@ -490,7 +492,7 @@ func updateInvoice(ctx context.Context, c *op.Call, in invoiceUpdate) (*Invoice,
 	}
 	changed := false
 	if to := in.CustomerID; to.Set && (v.CustomerID == nil || *v.CustomerID != to.Value) {
-		billing, err := customer.BillingOf(ctx, c, to.Value)
+		billing, err := customer.BillingOf(ctx, c.Tx, c.Org, to.Value)
 		if errors.Is(err, db.ErrNoRow) {
 			return nil, op.NoSuchReference("customerId")
 		}

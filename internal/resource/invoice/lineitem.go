@@ -42,11 +42,11 @@ const maxCents = 99_999_999_999_999
 
 type lineItemFields struct {
 	Description     string  `json:"description" min:"1" max:"10000"`
-	Quantity        *string `json:"quantity" doc:"a decimal, at most 12 digits before the point and 6 after; default 1"`
+	Quantity        *string `json:"quantity" format:"decimal" doc:"12 digits before the point, 6 after; default 1"`
 	UnitAmountCents int64   `json:"unitAmountCents" min:"-99999999999999" max:"99999999999999" doc:"negative: discount"`
-	TaxRate         *string `json:"taxRate" doc:"per cent, 0 to 100, like 20 or 7.5; null is no tax"`
+	TaxRate         *string `json:"taxRate" format:"decimal" doc:"per cent, 0 to 100, like 20 or 7.5; null is no tax"`
 	TaxName         *string `json:"taxName" min:"1" max:"100" doc:"as the invoice shall call the tax: VAT"`
-	DiscountPercent *string `json:"discountPercent" doc:"of this line, 0 to 100; or discountCents"`
+	DiscountPercent *string `json:"discountPercent" format:"decimal" doc:"of this line, 0 to 100; or discountCents"`
 	DiscountCents   *int64  `json:"discountCents" min:"0" max:"99999999999999" doc:"of this line, at most its amount"`
 
 	quantity string // what computeAmount made of the fields above

@@ -132,7 +132,7 @@ func TestMoves(t *testing.T) {
 		call(t, "invoices.payments.get", ref(other, one(first))).Refused(t, 404, "NOT_FOUND")
 		call(t, "invoices.payments.void", ref(other, one(first))).Refused(t, 404, "NOT_FOUND")
 		for _, bad := range []struct{ fields, place string }{{`"amountCents": 0`, "amountCents"},
-			{`"amountCents": -1`, "amountCents"}, {`"amountCents": "1"`, "amountCents"},
+			{`"amountCents": -1`, "amountCents"}, {`"amountCents": "1,5"`, "amountCents"},
 			{`"amountCents": 1, "method": "gold"`, "method"}, {`"amountCents": 1, "paidAt": "now"`, "paidAt"},
 			{`"amountCents": 1, "currency": "usd"`, ""}, {`"method": "cash"`, "amountCents"}} {
 			call(t, "invoices.record_payment", ref(other, bad.fields, `"idempotencyKey": "bad"`)).Issues(t, bad.place)

@@ -135,14 +135,13 @@ func (d *document) billToLines() (out []string) {
 	return out
 }
 
-// columnWidths gives the description what the figures leave. With five heads there is a tax
-// column.
+// columnWidths gives the description what the figures leave.
 func (d *document) columnWidths() []float64 {
-	out := []float64{d.width - 88, 22, 32, 34}
-	if len(d.heads) == 5 {
-		out = []float64{d.width - 104, 22, 32, 16, 34}
+	left := d.width
+	for _, w := range d.part.widths {
+		left -= w
 	}
-	return out
+	return append([]float64{left}, d.part.widths...)
 }
 
 // drawCells draws one line of the table. Figures that are too wide for their column shrink.
@@ -184,7 +183,7 @@ func (d *document) drawRule(shade int) {
 func (d *document) drawTableHead() {
 	d.setFont("B", fontSmall)
 	d.setInk(false)
-	d.drawCells(6, d.heads)
+	d.drawCells(6, d.part.heads)
 	d.pdf.SetLineWidth(0.35)
 	d.setAccentColor()
 	d.pdf.Line(margin, d.pdf.GetY(), margin+d.width, d.pdf.GetY())
@@ -192,11 +191,28 @@ func (d *document) drawTableHead() {
 	d.pdf.SetY(d.pdf.GetY() + 1.6)
 }
 
+// drawTables draws the tables of the sheet, each with what it adds up to.
+func (d *document) drawTables() {
+	all := d.tables
+	if d.heads != nil {
+		all = []sheetTable{d.sheetTable}
+	}
+	for i, t := range all {
+		if i > 0 {
+			d.pdf.SetY(d.pdf.GetY() + 8)
+		}
+		d.part = t
+		d.columns = d.columnWidths()
+		d.drawTable()
+		d.drawTotals()
+	}
+}
+
 func (d *document) drawTable() {
 	d.ensureSpace(30)
 	d.drawTableHead()
 	d.inTable = true
-	for _, r := range d.rows {
+	for _, r := range d.part.rows {
 		d.setFont("", fontNormal)
 		d.setInk(true)
 		text := d.wrapText(r.description, d.columns[0]-4)
@@ -220,10 +236,10 @@ func (d *document) drawTable() {
 func (d *document) drawTotals() {
 	const label, value = 92.0, 44.0
 	x := margin + d.width - label - value
-	d.ensureSpace(float64(min(len(d.sums), 12))*6 + 6)
+	d.ensureSpace(float64(min(len(d.part.sums), 12))*6 + 6)
 	d.pdf.SetY(d.pdf.GetY() + 3)
-	for i, r := range d.sums {
-		last := i == len(d.sums)-1
+	for i, r := range d.part.sums {
+		last := i == len(d.part.sums)-1
 		d.ensureSpace(8)
 		if last {
 			d.pdf.SetDrawColor(140, 140, 144)

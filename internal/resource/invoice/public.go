@@ -7,6 +7,7 @@ import (
 	"frontdesk/internal/account"
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/business"
@@ -70,6 +71,20 @@ func (s *Service) publicOperations() []*op.Op {
 			Public:   true,
 			Example:  `{` + token + `, "address": "192.0.2.7"}`,
 		}, s.showPublicInvoice),
+		op.Read(op.Spec{
+			Name:     "invoices.public_link",
+			Summary:  "Get the address of the page where the customer sees an invoice.",
+			Resource: "invoices",
+			Doors:    op.ConsoleDoor,
+			Example:  `{"id": ` + exampleID + `}`,
+		}, s.getPublicLink),
+		op.Read(op.Spec{
+			Name:     "invoices.preview",
+			Summary:  "Show what the customer of an invoice sees behind the link of a mail.",
+			Resource: "invoices",
+			Doors:    op.ConsoleDoor,
+			Example:  `{"id": ` + exampleID + `}`,
+		}, previewInvoice),
 		op.Bytes(op.Spec{
 			Name:        "invoices.public_pdf",
 			Route:       "GET /invoice-pdf/{token}",
@@ -92,6 +107,22 @@ func (s *Service) publicLink(v *Invoice) string {
 		return ""
 	}
 	return s.links.BaseURL() + "/invoice/" + token
+}
+
+// PublicLink is where a customer sees an invoice.
+type PublicLink struct {
+	URL *string `json:"url" max:"2048" doc:"null for a draft, and for one that is void"`
+}
+
+func (s *Service) getPublicLink(ctx context.Context, c *op.Call, in invoiceRef) (*PublicLink, error) {
+	v, err := invoices.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil || v.Status == statusDraft || v.Status == statusVoid {
+		return &PublicLink{}, err
+	}
+	if url := s.publicLink(v); url != "" {
+		return &PublicLink{URL: &url}, nil
+	}
+	return &PublicLink{}, nil
 }
 
 // notAvailableFault refuses a link whose invoice is missing, a draft or void, without saying which.
@@ -141,6 +172,22 @@ func (s *Service) showPublicInvoice(ctx context.Context, c *op.Call, in publicVi
 	// The operation is public; from here on it acts for the invoice's organization.
 	c.Org, c.Caller = v.OrganizationID, &op.Caller{Kind: op.SystemActor, Organization: v.OrganizationID}
 	return v.toPublicInvoice(from, "/invoice-pdf/"+in.Token), nil
+}
+
+type invoicePreview struct {
+	ID id.ID `json:"id" ref:"invoices" doc:"the invoice"`
+}
+
+func previewInvoice(ctx context.Context, c *op.Call, in invoicePreview) (*PublicInvoice, error) {
+	v, err := readInvoice(ctx, c.Tx, c.Org, in.ID, invoices.Get)
+	if err != nil {
+		return nil, err
+	}
+	from, err := business.LetterheadOf(ctx, c.Tx, c.Org, v.BusinessID)
+	if err != nil {
+		return nil, err
+	}
+	return v.toPublicInvoice(from, ""), nil
 }
 
 // toPublicInvoice is the invoice as its page shows it. pdf is the path of its PDF.

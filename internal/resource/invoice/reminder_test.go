@@ -32,7 +32,7 @@ func TestReminderRules(t *testing.T) {
 			t.Errorf("get differs from create:\n%s\n%s", got, v)
 		}
 		rule(`"daysAfterDue": -3`).Refused(t, 409, "INVOICE_REMINDER_EXISTS")
-		for _, bad := range []string{`"daysAfterDue": -91`, `"daysAfterDue": 366`, `"daysAfterDue": "1"`,
+		for _, bad := range []string{`"daysAfterDue": -91`, `"daysAfterDue": 366`, `"daysAfterDue": "one"`,
 			`"daysAfterDue": 1.5`, `"daysAfterDue": null`} {
 			rule(bad).Issues(t, "daysAfterDue")
 		}

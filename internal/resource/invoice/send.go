@@ -92,7 +92,10 @@ func (s *Service) sendInvoice(ctx context.Context, c *op.Call, in invoiceSend) (
 			if current = v.UpdatedAt == l.invoice.UpdatedAt; !current {
 				return nil, fault.Unavailable.New()
 			}
-			return v, s.attachAndPost(ctx, c, v, l, saved)
+			if err := s.attachAndPost(ctx, c, v, l, saved); err != nil {
+				return nil, err
+			}
+			return l.answer(c, v), nil
 		})
 		if err != nil {
 			saved.Discard(ctx)
@@ -118,7 +121,30 @@ func (s *Service) rehearseSend(ctx context.Context, c *op.Call, in invoiceSend) 
 	if err != nil {
 		return nil, err
 	}
-	return v, s.postMail(ctx, c, v, l, attached)
+	if err := s.postMail(ctx, c, v, l, attached); err != nil {
+		return nil, err
+	}
+	return l.answer(c, v), nil
+}
+
+// InvoiceMail is the mail that an invoice was sent with.
+type InvoiceMail struct {
+	ID          id.ID          `json:"id"`
+	To          []string       `json:"to"`
+	Subject     string         `json:"subject" max:"1000"`
+	Status      message.Status `json:"status" enum:"scheduled,queued"`
+	ScheduledAt *clock.Time    `json:"scheduledAt"`
+}
+
+// answer is what send answers with: the invoice, to agents with the mail. It is a copy, because the event of the
+// invoice tells of the invoice alone.
+func (l *invoiceMail) answer(c *op.Call, v *Invoice) *Invoice {
+	if c.Door != op.AgentDoor {
+		return v
+	}
+	sent := *v
+	sent.Message = &InvoiceMail{l.posted.ID, l.posted.To, l.posted.Subject, l.posted.Status, l.posted.ScheduledAt}
+	return &sent
 }
 
 // invoiceMail is the mail with an invoice, before it becomes a message.
@@ -130,6 +156,7 @@ type invoiceMail struct {
 	mail    *template.Rendered
 	at      *clock.Time // when it leaves; nil for at once
 	link    string      // to the public page
+	posted  *message.Message
 }
 
 // composeWithPDF composes the mail and draws its PDF.
@@ -196,8 +223,8 @@ func (s *Service) attachAndPost(ctx context.Context, c *op.Call, v *Invoice, l *
 
 // postMail writes the message with its PDF, and marks the invoice as sent.
 func (s *Service) postMail(ctx context.Context, c *op.Call, v *Invoice, l *invoiceMail, attached *store.File) error {
-	_, err := s.messages.Post(ctx, c.Tx, c.EventCause(), l.toMessage(attached))
-	if err != nil {
+	var err error
+	if l.posted, err = s.messages.Post(ctx, c.Tx, c.EventCause(), l.toMessage(attached)); err != nil {
 		return err
 	}
 	if v.SentAt == nil {

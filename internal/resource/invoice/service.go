@@ -59,5 +59,5 @@ func (s *Service) Operations() []*op.Op {
 	return slices.Concat(
 		op.WithExport(invoiceOperations()), moveOperations(), s.sendOperations(), paymentOperations(),
 		refundOperations(),
-		creditNoteOperations(), s.pdfOperations(), reminderOperations(), s.publicOperations())
+		creditNoteOperations(), s.pdfOperations(), s.statementOperations(), reminderOperations(), s.publicOperations())
 }

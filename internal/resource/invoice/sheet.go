@@ -19,11 +19,18 @@ type sheet struct {
 	date      clock.Time // when it was issued, or drafted
 	billed    *Invoice   // whose bill-to is printed
 
-	facts      [][2]string // label and value; the last one is emphasized
-	heads      []string    // of the table's columns
-	rows       []sheetRow
-	sums       []sheetSum // the last one is emphasized
+	facts [][2]string // label and value; the last one is emphasized
+	sheetTable
+	tables     []sheetTable // in its place, where there are several
 	paragraphs []paragraph
+}
+
+// sheetTable is a table of a document, and what it adds up to.
+type sheetTable struct {
+	heads  []string  // of its columns
+	widths []float64 // of the columns beside the description, in millimetres
+	rows   []sheetRow
+	sums   []sheetSum // the last one is emphasized
 }
 
 type sheetRow struct {
@@ -62,11 +69,14 @@ func (w *sheetWriter) dateFact(label string, t *clock.Time) [][2]string {
 	return [][2]string{{label, w.Date(t.Std())}}
 }
 
-func (w *sheetWriter) columnHeads() []string {
+// newTable is the table of lines, still empty.
+func (w *sheetWriter) newTable() sheetTable {
 	if w.showsTax {
-		return []string{"Description", "Quantity", "Unit price", "Tax", "Amount"}
+		return sheetTable{heads: []string{"Description", "Quantity", "Unit price", "Tax", "Amount"},
+			widths: []float64{22, 32, 16, 34}}
 	}
-	return []string{"Description", "Quantity", "Unit price", "Amount"}
+	return sheetTable{heads: []string{"Description", "Quantity", "Unit price", "Amount"},
+		widths: []float64{22, 32, 34}}
 }
 
 // columnFigures are the columns beside a description.
@@ -143,7 +153,7 @@ func (v *Invoice) documentTitle() string {
 func (v *Invoice) buildSheet(from *business.Letterhead, f *locale.Format) *sheet {
 	w := v.newSheetWriter(f)
 	s := &sheet{title: v.documentTitle(), heading: "INVOICE", number: "Draft", date: v.CreatedAt, billed: v,
-		heads: w.columnHeads(), watermark: map[Status]string{statusDraft: "DRAFT", statusVoid: "VOID"}[v.Status]}
+		sheetTable: w.newTable(), watermark: map[Status]string{statusDraft: "DRAFT", statusVoid: "VOID"}[v.Status]}
 	if v.InvoiceNumber != nil {
 		s.number = *v.InvoiceNumber
 	}
@@ -211,7 +221,7 @@ func (s *sheet) addParagraph(heading string, text *string) {
 func (n *CreditNote) buildSheet(v *Invoice, f *locale.Format) *sheet {
 	w := v.newSheetWriter(f)
 	s := &sheet{title: "Credit note " + n.CreditNoteNumber, heading: "CREDIT NOTE", number: n.CreditNoteNumber,
-		date: n.CreatedAt, billed: v, heads: w.columnHeads()}
+		date: n.CreatedAt, billed: v, sheetTable: w.newTable()}
 	s.facts = w.dateFact("Issued", &n.CreatedAt)
 	if v.InvoiceNumber != nil {
 		s.facts = append(s.facts, [2]string{"For invoice", *v.InvoiceNumber})

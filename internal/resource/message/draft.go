@@ -23,12 +23,12 @@ const maxTimeAhead = 366 * 24 * time.Hour
 // messageCreate is what a caller says about a new message. to, cc and bcc take a
 // string or an array, so they are parsed by hand.
 type messageCreate struct {
-	To          jsontext.Value  `json:"to" kinds:"string,array" doc:"an address or an array of up to 50"`
+	To          jsontext.Value  `json:"to,omitempty" kinds:"string,array" doc:"up to 50; whom it answers, if left out"`
 	CC          *jsontext.Value `json:"cc" kinds:"string,array"`
 	BCC         *jsontext.Value `json:"bcc" kinds:"string,array"`
 	From        *string         `json:"from" max:"500" doc:"with or without a name; no-reply@ the service's by default"`
 	ReplyTo     *string         `json:"replyTo" format:"email"`
-	Subject     *string         `json:"subject" min:"1" doc:"required unless a template has one"`
+	Subject     *string         `json:"subject" min:"1" doc:"required unless it answers, or a template has one"`
 	Text        *string         `json:"text" max:"500000"`
 	HTML        *string         `json:"html" max:"500000" doc:"sanitized; also becomes the text if there is none"`
 	TemplateID  *id.ID          `json:"templateId" ref:"email_templates" doc:"renders instead of text and html"`
@@ -42,6 +42,8 @@ type messageCreate struct {
 	CustomerID  *id.ID          `json:"customerId" ref:"customers"`
 	Draft       bool            `json:"draft" default:"false" doc:"true keeps it unsent"`
 	Letterhead  bool            `json:"letterhead" default:"false" doc:"also send text as HTML, in the letterhead"`
+	Answer      *bool           `json:"answer" doc:"also mark the thread read and waiting; true for agents"`
+	Markdown    bool            `json:"markdown" default:"false" doc:"text is Markdown"`
 
 	message Message // built by Prepare, completed and written by createMessage
 }
@@ -50,6 +52,9 @@ type messageCreate struct {
 // renders the template and sanitizes HTML.
 func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 	v := &in.message
+	if err := in.fillReply(ctx, c); err != nil {
+		return err
+	}
 	v.Purpose, v.ReplyTo, v.ScheduledAt = in.Purpose, in.ReplyTo, in.ScheduledAt
 	v.InvoiceIDs = append([]id.ID{}, in.InvoiceIDs...)
 	v.InReplyToID, v.ContactID, v.CustomerID, v.TemplateID = in.InReplyToID, in.ContactID, in.CustomerID, in.TemplateID
@@ -59,15 +64,20 @@ func (in *messageCreate) Prepare(ctx context.Context, c *op.Call) error {
 		raw  *jsontext.Value
 		to   *[]string
 	}{{"to", &in.To, &v.To}, {"cc", in.CC, &v.CC}, {"bcc", in.BCC, &v.BCC}} {
+		if f.name == "to" && len(in.To) == 0 && in.InReplyToID != nil {
+			continue // filled in
+		}
 		var issues *fault.Tree
-		if *f.to, issues = parseOptionalRecipients(f.raw); issues != nil {
+		if f.name == "to" && len(in.To) == 0 {
+			tree = tree.At([]any{"to"}, fault.MissingIssue)
+		} else if *f.to, issues = parseOptionalRecipients(f.raw); issues != nil {
 			tree = tree.SetField(f.name, issues)
 		} else if f.name == "to" && len(v.To) == 0 {
 			tree = tree.At([]any{"to"}, recipientRequired)
 		}
 	}
 	w := contentInput{Subject: in.Subject, Text: in.Text, HTML: in.HTML, TemplateID: in.TemplateID,
-		Variables: in.Variables, Letterhead: in.Letterhead}
+		Variables: in.Variables, Letterhead: in.Letterhead, Markdown: in.Markdown}
 	tree = w.addIssues(tree)
 	tree = addScheduleIssue(tree, in.ScheduledAt, c.Now)
 	if in.From != nil {
@@ -109,6 +119,7 @@ type contentInput struct {
 	TemplateID          *id.ID
 	Variables           jsontext.Value
 	Letterhead          bool
+	Markdown            bool
 }
 
 // addIssues adds the issues of fields that do not go together.
@@ -125,11 +136,14 @@ func (w *contentInput) addIssues(tree *fault.Tree) *fault.Tree {
 	if w.Letterhead && (w.Text == nil || w.HTML != nil || w.TemplateID != nil) {
 		tree = tree.At([]any{"letterhead"}, "It surrounds a text: send it with text alone. A template has one anyway")
 	}
+	if w.Markdown && (w.Text == nil || w.HTML != nil || w.TemplateID != nil) {
+		tree = tree.At([]any{"markdown"}, "It formats a text: send it with text alone, without html or a template")
+	}
 	return tree
 }
 
-// buildContent builds the content of v: from the template, from HTML, or from text in
-// the letterhead. A subject that the caller gives wins over the template's.
+// buildContent builds the content of v: from the template, from HTML, or from text that is
+// Markdown or goes into the letterhead. A subject that the caller gives wins over the template's.
 func (w *contentInput) buildContent(ctx context.Context, c *op.Call, v *Message) error {
 	switch {
 	case w.TemplateID != nil:
@@ -147,9 +161,17 @@ func (w *contentInput) buildContent(ctx context.Context, c *op.Call, v *Message)
 			return fault.Field("html", template.IntricateHTML)
 		}
 		v.HTML, v.Text = &made.HTML, &made.Text
-	case w.Letterhead:
-		made := template.TextToHTML(*w.Text)
-		v.HTML, v.Layout = &made, true
+	case w.Letterhead || w.Markdown:
+		made, formatted := "", false
+		if w.Markdown {
+			made, formatted = template.MarkdownToHTML(*w.Text)
+		}
+		if !formatted {
+			made = template.TextToHTML(*w.Text)
+		}
+		if formatted || w.Letterhead { // a text without marks is sent as text alone
+			v.HTML, v.Layout = &made, w.Letterhead
+		}
 	}
 	if w.Text != nil {
 		v.Text = w.Text
@@ -199,6 +221,7 @@ type messageUpdate struct {
 	ContactID   op.Nullable[id.ID]          `json:"contactId" ref:"contacts"`
 	CustomerID  op.Nullable[id.ID]          `json:"customerId" ref:"customers"`
 	Letterhead  bool                        `json:"letterhead" default:"false" doc:"also send text in the letterhead"`
+	Markdown    bool                        `json:"markdown" default:"false" doc:"text is Markdown"`
 
 	content Message     // the new content, built by Prepare
 	patch   patchFields // what op.Apply copies into the row, filled by Prepare
@@ -278,7 +301,7 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 		}
 	}
 	w := contentInput{Text: in.Text.PtrOrNil(), HTML: in.HTML.PtrOrNil(), TemplateID: in.TemplateID.PtrOrNil(),
-		Variables: in.Variables, Letterhead: in.Letterhead}
+		Variables: in.Variables, Letterhead: in.Letterhead, Markdown: in.Markdown}
 	if in.Subject.Set {
 		w.Subject = &in.Subject.Value
 	}
@@ -291,8 +314,11 @@ func (in *messageUpdate) Prepare(ctx context.Context, c *op.Call) error {
 	if err := w.buildContent(ctx, c, v); err != nil {
 		return err
 	}
+	if v.HTML != nil || in.Markdown {
+		p.HTML = op.Nullable[string]{Set: true, Null: v.HTML == nil}
+	}
 	if v.HTML != nil {
-		p.HTML = op.Nullable[string]{Set: true, Value: *v.HTML}
+		p.HTML.Value = *v.HTML
 	}
 	if v.Text != nil {
 		p.Text = op.Nullable[string]{Set: true, Value: *v.Text}

@@ -2,14 +2,68 @@ package message
 
 import (
 	"context"
+	"errors"
 	"io"
 
+	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/file"
 	"frontdesk/internal/resource/template"
 
 	"github.com/wneessen/go-mail"
 )
+
+// AsSent is the HTML and the text of a message that was written and not sent yet, as its readers
+// will get them, with the letterhead around them. The logo is named by its file. Every reader
+// of marketing mail gets an own link to unsubscribe; here it leads nowhere.
+func AsSent(ctx context.Context, tx *db.Tx, org, ref id.ID) (html, text *string, err error) {
+	v, err := messages.Get(ctx, tx, org, ref)
+	if err != nil || v.HTML == nil || !v.Layout || v.BusinessID == nil {
+		return nil, nil, err
+	}
+	return v.asSent(ctx, tx)
+}
+
+// asSent puts the letterhead around the HTML and the text of a message that has one.
+func (v *Message) asSent(ctx context.Context, tx *db.Tx) (html, text *string, err error) {
+	frame, err := template.LoadLayout(ctx, tx, v.OrganizationID, *v.BusinessID)
+	if errors.Is(err, db.ErrNoRow) {
+		return v.HTML, v.Text, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if frame.Button = v.Button; v.Purpose == Marketing {
+		frame.Unsubscribe = "#"
+	}
+	if frame.LogoFileID != nil {
+		frame.Logo = string(*frame.LogoFileID)
+	}
+	made, err := frame.HTML(v.Subject, *v.HTML)
+	if v.Text != nil {
+		whole := frame.Text(*v.Text)
+		text = &whole
+	}
+	return &made, text, err
+}
+
+type storedPreview struct {
+	ID id.ID `json:"id" ref:"messages" doc:"the message"`
+}
+
+func previewStored(ctx context.Context, c *op.Call, in storedPreview) (*Preview, error) {
+	v, err := messages.Get(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	html, text, err := AsSent(ctx, c.Tx, c.Org, in.ID)
+	if html == nil { // nothing is put around it
+		html, text = v.HTML, v.Text
+	}
+	return &Preview{HTML: html, Text: text}, err
+}
 
 // renderBodies makes the text and the HTML of the letter, and the pictures inside it.
 // Without a layout, because the author designed the HTML, both stay as they are.

@@ -204,8 +204,9 @@ var InvalidID = fault.DefineKind("INVALID_MESSAGE_ID", 400, "The message id is n
 
 // Operations lists everything that can be done with messages.
 func (m *Messages) Operations() []*op.Op {
-	return slices.Concat(m.messageOperations(), m.transitionOperations(), m.attachmentOperations(),
-		messageContactOperations(), threadOperations(), threadNoteOperations(), threadViewerOperations())
+	return slices.Concat(m.messageOperations(), m.writingOperations(), m.transitionOperations(),
+		m.attachmentOperations(), messageContactOperations(), threadOperations(), threadNoteOperations(),
+		threadViewerOperations())
 }
 
 const exampleID = `"id": "5e0b7d1c-6a2f-4b93-9c48-2f7d1e8a3b60"`
@@ -224,18 +225,20 @@ func (m *Messages) messageOperations() []*op.Op {
 			Route:   "POST /v1/messages",
 			Summary: "Write a message, and send it unless it is a draft.",
 
-			// The row has neither: status replaces draft, and variables are rendered into the text.
-			FieldExceptions: []string{"draft", "variables"},
+			// The row has none of them: status replaces draft, answer is of the thread, and the others are rendered
+			// into text and HTML.
+			FieldExceptions: []string{"draft", "markdown", "variables", "answer"},
 
 			Description: "It is sent at scheduledAt, otherwise at once; a draft waits for messages.send. " +
 				"to, cc and bcc take one address or an array, without names. from may have a name: " +
 				"\"Business name\" <name@example.com>; without one it is the business's. A message needs a subject, " +
-				"or a template that has one; without text, it is derived from the HTML. Marketing mail goes to each " +
+				"or a template that has one; without text, it is derived from the HTML. With inReplyToId, to and " +
+				"subject may be left out. Marketing mail goes to each " +
 				"recipient alone, and only to addresses that opted in.",
 			Errors: []*fault.Kind{
 				OptInRequired, TooLarge, template.VariableMissing, template.Archived, Loop, file.LimitReached,
 			},
-			Events: []string{"message.created"},
+			Events: []string{"message.created", threadUpdatedEvent},
 			Example: `{"to": "ada@example.com", "subject": "Your drawings", "text": "Dear Ada, here they are.", ` +
 				`"draft": true}`,
 		}, m.createMessage),
@@ -245,11 +248,18 @@ func (m *Messages) messageOperations() []*op.Op {
 			Summary: "Get a message.",
 			Example: `{` + exampleID + `}`,
 		}, getMessage),
+		op.Read(op.Spec{
+			Name:     "messages.preview_stored",
+			Summary:  "Show a message that was not sent yet as its readers will get it.",
+			Resource: "messages",
+			Doors:    op.ConsoleDoor,
+			Example:  `{` + exampleID + `}`,
+		}, previewStored),
 		op.Write(op.Spec{
 			Name:            "messages.update",
 			Route:           "PATCH /v1/messages/{id}",
 			Summary:         "Change fields of a draft.",
-			FieldExceptions: []string{"variables"}, // rendered into the text
+			FieldExceptions: []string{"markdown", "variables"}, // rendered into text and HTML
 			Description:     "fileIds replaces all attachments. A templateId renders again, with variables.",
 			Errors: []*fault.Kind{
 				NotDraft, TooLarge, template.VariableMissing, template.Archived, file.LimitReached,
@@ -333,6 +343,10 @@ func Get(ctx context.Context, tx *db.Tx, org, ref id.ID) (*Message, error) {
 // References are checked, and so locked, before the message is written: that is the
 // order of locks for everybody.
 func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCreate) (*Message, error) {
+	answers, err := in.marksAnswered(c)
+	if err != nil {
+		return nil, err
+	}
 	v := in.message
 	v.Record, v.Direction, v.Status = c.NewRecord(), Outbound, Queued
 	if in.Draft {
@@ -366,7 +380,10 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if err := m.insertOutgoing(ctx, c.Tx, c.EventCause(), &v, files); err != nil {
 		return nil, err
 	}
-	return &v, c.Emit("message.created", v.ID, &v)
+	if err := c.Emit("message.created", v.ID, &v); err != nil || !answers {
+		return &v, err
+	}
+	return &v, markAnswered(ctx, c, v.ThreadID)
 }
 
 // listReferences lists the rows that a message names, for op.LockReferences to check.

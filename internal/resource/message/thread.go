@@ -19,8 +19,11 @@ import (
 // other side's, closed nobody's.
 type ThreadStatus string
 
-// A new thread is open, and so is any thread again when mail comes in.
-const threadOpen ThreadStatus = "open"
+// A new thread is open, and so is any thread again when mail comes in. One that was answered waits.
+const (
+	threadOpen    ThreadStatus = "open"
+	threadWaiting ThreadStatus = "waiting"
+)
 
 // Thread is a message and all its answers: what a desk works through. join.go
 // decides which thread a message belongs to.
@@ -66,6 +69,11 @@ func findThreadsOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error 
 		return err
 	}
 	return e.AddRowsByID(ctx, tx, "threads", ids)
+}
+
+// GetThread loads a thread that is not deleted, or answers 404.
+func GetThread(ctx context.Context, tx *db.Tx, org, thread id.ID) (*Thread, error) {
+	return threads.Get(ctx, tx, org, thread)
 }
 
 const exampleThread = `"id": "9f2c6d81-4b7e-4a35-8e10-6d5a3c9b2f74"`

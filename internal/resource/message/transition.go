@@ -36,6 +36,16 @@ func (m *Messages) transitionOperations() []*op.Op {
 			Events:      []string{"message.canceled"},
 			Example:     `{` + exampleID + `}`,
 		}, m.cancelMessage),
+		op.Write(op.Spec{
+			Name:        "messages.unschedule",
+			Route:       "POST /v1/messages/{id}/unschedule",
+			Summary:     "Make a scheduled message a draft again.",
+			Status:      200,
+			Description: "Works until its time has come. It can then be changed and sent.",
+			Errors:      []*fault.Kind{TransitionInvalid},
+			Events:      []string{"message.updated"},
+			Example:     `{` + exampleID + `}`,
+		}, m.unscheduleMessage),
 	}
 }
 
@@ -98,6 +108,26 @@ func (m *Messages) cancelMessage(ctx context.Context, c *op.Call, in messageRef)
 	}
 	v.Status = Canceled
 	return v, m.saveTransition(ctx, c, v, "message.canceled")
+}
+
+// unscheduleMessage makes a message a draft again that nobody has tried to send. What was attempted has recipients of
+// its own, who would get the draft too; and the service's own mail is not the organization's to rewrite.
+func (m *Messages) unscheduleMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
+	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status != Scheduled {
+		return nil, TransitionInvalid.Say("The message is %s; only a scheduled one can become a draft again.", v.Status)
+	}
+	if v.BusinessID == nil {
+		return nil, TransitionInvalid.Say("The service wrote this message, so it can only be canceled.")
+	}
+	if _, err := m.jobs.CancelByKey(ctx, c.Tx, deliverKind, string(v.ID)); err != nil {
+		return nil, err
+	}
+	v.Status, v.ScheduledAt = Draft, nil
+	return v, m.saveTransition(ctx, c, v, "message.updated")
 }
 
 // saveTransition writes a message that changed its status, and emits the event.

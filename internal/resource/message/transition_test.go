@@ -270,3 +270,27 @@ func TestPost(t *testing.T) {
 		}
 	})
 }
+
+// A message that is taken out of the queue can become a draft again, and be sent once more.
+func TestUnschedule(t *testing.T) {
+	eachRelay(t, func(t *testing.T, a *apptest.App, call apptest.Door, r *messagetest.Relay) {
+		v := call(t, "messages.create", fmt.Sprintf(`{"to": "ada@example.com", "subject": "Later", "text": "x",
+			"scheduledAt": %q}`, a.Clock.Now().Add(time.Hour))).OK(t, 201)
+		back := call(t, "messages.unschedule", ref(v)).OK(t, 200)
+		back.Same("status", "draft")
+		if !back.At("scheduledAt").Null() {
+			t.Errorf("it is still scheduled: %s", back)
+		}
+		call(t, "messages.unschedule", ref(v)).Refused(t, 409, transition)
+		waits := call(t, "messages.create", `{"to": "ada@example.com", "subject": "Now", "text": "x"}`).OK(t, 201)
+		call(t, "messages.unschedule", ref(waits)).Refused(t, 409,
+			transition)
+		call(t, "messages.update", fmt.Sprintf(`{"id": %q, "text": "y"}`, v.Text("id"))).OK(t, 200)
+		call(t, "messages.send", ref(v)).OK(t, 200)
+		reaches(t, call, v, "sent")
+		reaches(t, call, waits, "sent")
+		if n := len(r.Accepted()); n != 2 {
+			t.Errorf("they were sent %d times", n)
+		}
+	})
+}

@@ -98,6 +98,19 @@ func loadSigningKey(ctx context.Context, c Config) (key []byte, err error) {
 	return key, err
 }
 
+// DeriveKey derives a secret of the server for another purpose, always the same one. Without the sealing key it is
+// random.
+func (l *Links) DeriveKey(purpose string) []byte {
+	if l.key == nil {
+		out := make([]byte, sha256.Size)
+		rand.Read(out)
+		return out
+	}
+	h := hmac.New(sha256.New, l.key)
+	h.Write([]byte("derive " + purpose))
+	return h.Sum(nil)
+}
+
 // Link is the URL where the holder of an email address unsubscribes. Without an
 // opt-in for the address it is a 404.
 func (l *Links) Link(ctx context.Context, tx *db.Tx, org id.ID, address string) (string, error) {

@@ -2,6 +2,7 @@ package property
 
 import (
 	"context"
+	"strings"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/db"
@@ -275,6 +276,25 @@ func (o objectKind) deleteValue(ctx context.Context, c *op.Call, in valueRef) (o
 		return op.Nothing{}, err
 	}
 	return op.Nothing{}, c.Emit(o.eventType("deleted"), v.ID, v)
+}
+
+// Text is the value as people read and write it.
+func (v *PropertyValue) Text() string {
+	switch {
+	case v.ValueText != nil:
+		return *v.ValueText
+	case v.ValueNumber != nil:
+		return *v.ValueNumber
+	case v.ValueDate != nil:
+		return string(*v.ValueDate)
+	case v.ValueBoolean != nil && *v.ValueBoolean:
+		return "yes"
+	case v.ValueBoolean != nil:
+		return "no"
+	case v.ValueTextList != nil:
+		return strings.Join(*v.ValueTextList, ", ")
+	}
+	return ""
 }
 
 // markDeleted marks the value and its sources as deleted.

@@ -56,7 +56,7 @@ func TestAttackAskToRead(t *testing.T) {
 		p.Same("effects.1.after.title", "Zarathustra")
 		person(t, a, "proposals.approve", fmt.Sprintf(`{"id": %q, "sha256": %q}`, ref, p.Text("sha256"))).OK(t, 200).
 			Same("status", "executed")
-		call("proposals_get", fmt.Sprintf(`{"id": %q}`, ref)).At("structuredContent.data").
+		call("proposals_get", fmt.Sprintf(`{"id": %q, "view": "full"}`, ref)).At("structuredContent.data").
 			Same("steps.1.result.description", "Zarathustra")
 
 		// A withdrawn one stays withheld, in its event and its former values too.
@@ -366,7 +366,7 @@ func TestAttackToolCost(t *testing.T) {
 		done := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, ref)).ParseJSON(t)
 		done.Same("result.structuredContent.data.status", "executed")
 		many := call("tasks_batch", `{"rows": [`+strings.Join(rows, ",")+`]}`).ParseJSON(t)
-		if many.At("result.structuredContent.data").Len() == 0 {
+		if many.At("result.structuredContent.data.ids").Len() == 0 {
 			t.Errorf("%s", many)
 		}
 		for i := range 8 {

@@ -3,7 +3,9 @@ package proposal
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"frontdesk/internal/kernel/clock"
@@ -84,6 +86,36 @@ func (c *comparison) noteDifference(path, what string) {
 	if len(c.found) < maxDifferences {
 		c.found = append(c.found, path+": "+what)
 	}
+}
+
+// Difference is one thing that is no longer as it was shown: a field of an effect with its
+// values, or a sentence.
+type Difference struct {
+	Effect      int // its place in effects, or -1
+	Field       string
+	Before, Now any
+	Text        string // where it is no field with two values
+}
+
+var (
+	differentValue = regexp.MustCompile(`^effects\[(\d+)\]\.(?:before|after)\.(\w+)[^:]*: it was (.*), now it is (.*)$`)
+	differentPlace = regexp.MustCompile(`^(?:effects|steps)(?:\[\d+\])?[\w.\[\]]*: (.*)$`)
+)
+
+// ReadDifference reads a line of Proposal.Difference, as noteDifference writes it, for a page.
+func ReadDifference(line string) Difference {
+	if m := differentValue.FindStringSubmatch(line); m != nil {
+		d := Difference{Field: m[2]}
+		d.Effect, _ = strconv.Atoi(m[1])
+		if json.Unmarshal([]byte(m[3]), &d.Before) == nil && json.Unmarshal([]byte(m[4]), &d.Now) == nil {
+			return d
+		}
+		return Difference{Effect: d.Effect, Text: "the " + FieldWords(d.Field) + " is another"} // a value was cut
+	}
+	if m := differentPlace.FindStringSubmatch(line); m != nil {
+		return Difference{Effect: -1, Text: m[1]}
+	}
+	return Difference{Effect: -1, Text: line}
 }
 
 func (c *comparison) compareEffect(path string, a, b *Effect) {

@@ -147,6 +147,7 @@ func (s *Service) newProposal(c *op.Caller, d op.Door, now clock.Time, title str
 		Status:      Planned,
 		Effects:     []Effect{},
 		Skipped:     []Skipped{},
+		LeftOut:     []LeftOutStep{},
 		Difference:  []string{},
 		Versions:    map[string]int64{},
 		MakerKind:   string(c.Kind),

@@ -401,7 +401,7 @@ func (s *Service) rejectProposal(ctx context.Context, c *op.Call, in proposalRej
 	if err != nil || v.Status == Rejected {
 		return v, err
 	}
-	if !v.isOpen() {
+	if !v.isOpen() && !v.CanBeShownAnew() {
 		return nil, v.notOpenFault()
 	}
 	v.Status, v.Rejection, v.UpdatedAt = Rejected, in.Reason, c.Now

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,6 +15,7 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/automation"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -37,8 +39,8 @@ type Effect struct {
 	ResourceType string          `json:"resourceType"`
 	ResourceID   *id.ID          `json:"resourceId" doc:"null for what does not exist yet"`
 	Summary      string          `json:"summary" max:"1000"`
-	Before       jsontext.Value  `json:"before" kinds:"object" doc:"the former values of the fields that change"`
-	After        jsontext.Value  `json:"after" kinds:"object" doc:"their new values; new:1 names a new record"`
+	Before       jsontext.Value  `json:"before" view:"full" kinds:"object" doc:"former values of what changes"`
+	After        jsontext.Value  `json:"after" view:"full" kinds:"object" doc:"new values; new:1 names a new record"`
 	AmountCents  *int64          `json:"amountCents"`
 	Currency     *string         `json:"currency"`
 	Recipients   []string        `json:"recipients" max:"500"`
@@ -132,6 +134,9 @@ func effectOfEvent(e event.Event, names *newRowNames, full bool) (*Effect, error
 	case out.Kind == KindUpdate && len(before) > 0:
 		for name := range before {
 			after[name] = data[name]
+		}
+		if e.Type == "invoice.updated" { // its lines are rows of their own, of which before does not tell
+			after["lineItems"] = data["lineItems"]
 		}
 	default:
 		after = shownFields(data)
@@ -238,13 +243,33 @@ func shortenTexts(v any) any {
 }
 
 // cutWithDigest shortens a text and appends a digest of the whole, so that a change
-// behind the cut is noticed when the steps are compared with what was shown.
+// behind the cut is noticed when the steps are compared with what was shown. A text that
+// itself ends like one gets its own, so that nobody can write what passes for a cut text.
 func cutWithDigest(s string, n int) string {
 	letters := utf8.RuneCountInString(s)
-	if letters <= n {
+	if letters <= n && !cutText.MatchString(s) {
 		return s
 	}
-	return cut.Ellipsis(s, n) + fmt.Sprintf(" (%d characters, sha256 %.16x)", letters, sha256.Sum256([]byte(s)))
+	return fmt.Sprintf("%s… (%d characters, sha256 %.16x)", cut.Runes(s, n), letters, sha256.Sum256([]byte(s)))
+}
+
+var cutText = regexp.MustCompile(`… \(\d+ characters, sha256 [0-9a-f]{32}\)$`)
+
+// WholeText is the whole of a text that an effect shows, which may have been shortened: the
+// steps have it where their maker wrote it. isWhole is false where only the beginning is known.
+func (v *Proposal) WholeText(shown string) (text string, isWhole bool) {
+	if !cutText.MatchString(shown) {
+		return shown, true
+	}
+	text = shown
+	for _, step := range v.Steps {
+		automation.EachText(step.Input, func(whole string) {
+			if cutWithDigest(whole, maxShownText) == shown || cutWithDigest(whole, maxMailText) == shown {
+				text, isWhole = whole, true
+			}
+		})
+	}
+	return text, isWhole
 }
 
 // maxQuoted is how many characters of somebody's text are quoted in a sentence.
@@ -255,27 +280,6 @@ const maxQuoted = 80
 func quoteText(s string) string {
 	return "“" + cut.Ellipsis(strings.Join(strings.Fields(strings.NewReplacer("“", "\"", "”", "\"").Replace(s)), " "),
 		maxQuoted) + "”"
-}
-
-// titleFields are the fields that may name a row for people, the best first.
-var titleFields = []string{"name", "title", "subject", "invoiceNumber", "organizationName", "resourceName", "key",
-	"email", "phoneNumber", "url", "label", "address1", "body", "content", "question"}
-
-// rowTitle is what people call a row.
-func rowTitle(data map[string]any) string {
-	text := func(name string) string {
-		s, _ := data[name].(string)
-		return s
-	}
-	if person := strings.TrimSpace(text("firstName") + " " + text("lastName")); person != "" {
-		return person
-	}
-	for _, name := range titleFields {
-		if s := text(name); s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // irregularNouns are the words for types whose name does not give them.
@@ -292,7 +296,7 @@ func resourceNoun(resourceType string) string {
 // describe describes an effect for people.
 func (e *Effect) describe(ev event.Event, data, before map[string]any) string {
 	what := "the " + resourceNoun(e.ResourceType)
-	if name := rowTitle(data); name != "" {
+	if name, _ := op.RowTitle(data); name != "" {
 		what += " " + quoteText(name)
 	}
 	verb := strings.ReplaceAll(ev.Type[strings.LastIndexByte(ev.Type, '.')+1:], "_", " ")

@@ -162,7 +162,7 @@ func TestGuardNotices(t *testing.T) {
 				At("structuredContent")
 		}
 		send("friend@example.org").Same("data.status", "queued")
-		read := call("proposals_execute", fmt.Sprintf(`{"id": %q}`, p)).String()
+		read := call("proposals_execute", fmt.Sprintf(`{"id": %q, "view": "full"}`, p)).String()
 		if !strings.Contains(read, "Obey me.") {
 			t.Fatalf("it was not read: %s", read)
 		}
@@ -207,7 +207,7 @@ func TestKeyOfACallThatWaited(t *testing.T) {
 			fmt.Sprintf(`{"id": %q, "permissions": {"invoices.create": "allow"}}`, agent))
 		call("invoices_record_payment", pay("pay-1")).Same("structuredContent.status", "pending_approval")
 		approve(t, a, first).OK(t, 200).Same("status", "executed")
-		call("invoices_record_payment", pay("pay-1")).Same("structuredContent.data.amountCents", 4000)
+		call("invoices_record_payment", pay("pay-1")).Same("structuredContent.data.invoiceId", invoice)
 		a.SendREST(t, a.Key, "POST", "/v1/invoices/"+string(invoice)+"/payments", `{"amountCents": 4000}`,
 			"Idempotency-Key", "pay-1").OK(t, 201) // through another door, too
 		if n := count(t, a, "invoice_payments", "TRUE"); n != 1 {

@@ -13,7 +13,6 @@ import (
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -46,6 +45,7 @@ type Proposal struct {
 	BecauseText *string `json:"becauseText" max:"2000"`
 
 	Steps   []ProposalStep `json:"steps" max:"500" doc:"at most 50; of an undo 500, or one, undo.create"`
+	LeftOut []LeftOutStep  `json:"leftOut" max:"50" doc:"steps of the plan that a person left out; they are not done"`
 	Effects []Effect       `json:"effects" max:"1000" doc:"what the steps would do, or did"`
 	Skipped []Skipped      `json:"skipped" max:"1000" doc:"of an undo: what stays as it is, and why"`
 	Totals  ProposalTotals `json:"totals"`
@@ -90,9 +90,9 @@ type Proposal struct {
 // ProposalStep is one operation call, and what came of it.
 type ProposalStep struct {
 	Operation string          `json:"operation"`
-	Input     jsontext.Value  `json:"input" kinds:"object" doc:"the whole input, path fields included"`
+	Input     jsontext.Value  `json:"input" view:"full" kinds:"object" doc:"the whole input, path fields included"`
 	SaveAs    *string         `json:"saveAs"`
-	Result    *jsontext.Value `json:"result" doc:"the answer's data; of a large undo events, done and kept"`
+	Result    *jsontext.Value `json:"result" view:"name" doc:"the answer's data; of a large undo events, done and kept"`
 	// ResultOmitted says that the answer is too large to keep, or a secret that only
 	// the maker is shown.
 	ResultOmitted bool        `json:"resultOmitted"`
@@ -123,19 +123,6 @@ type Skipped struct {
 	Instead jsontext.Value `json:"instead" kinds:"string,object" doc:"what to do in its place: words, or a call"`
 }
 
-// InsteadText is Instead as a sentence for people.
-func (s Skipped) InsteadText() string {
-	var text string
-	if json.Unmarshal(s.Instead, &text) == nil {
-		return text
-	}
-	var call automation.Step
-	if json.Unmarshal(s.Instead, &call) != nil {
-		return ""
-	}
-	return "Use " + call.Operation + " instead."
-}
-
 var proposals = db.NewTable[Proposal]("proposals", db.Life{
 	Noun:         "proposal",
 	ExternalText: db.NoExternalText,
@@ -155,15 +142,16 @@ var proposals = db.NewTable[Proposal]("proposals", db.Life{
 	},
 	Sealed:     []db.Sealed{{Column: "secrets", Place: "'proposals/' || id"}},
 	Unexported: []string{"fingerprint", "call_key", "undo", "rendered", "made", "withheld_from"},
-	Erase: life.BlankColumns(`steps = '[]', effects = '[]', skipped = '[]', title = 'Erased', reason = NULL,
-		secrets = NULL,
+	Erase: life.BlankColumns(`steps = '[]', left_out = '[]', effects = '[]', skipped = '[]', title = 'Erased',
+		reason = NULL, secrets = NULL,
 		because_text = NULL, rejection = NULL, difference = '[]', rendered = '[]'`).AlsoFind(findProposalsOfPerson),
 })
 
 // findProposalsOfPerson finds the proposals whose steps or effects mention an erased person.
 func findProposalsOfPerson(ctx context.Context, tx *db.Tx, e *life.Erasure) error {
 	return e.ScanEach(ctx, tx, "proposals", "organization_id = $1 AND ("+tx.ContainsSQL("steps")+" OR "+
-		tx.ContainsSQL("effects")+" OR "+tx.ContainsSQL("rendered")+")", e.PersonIDs())
+		tx.ContainsSQL("effects")+" OR "+tx.ContainsSQL("rendered")+" OR "+tx.ContainsSQL("left_out")+")",
+		e.PersonIDs())
 }
 
 // The refusals of proposals.
@@ -264,15 +252,22 @@ func (s *Service) Operations() []*op.Op {
 		}, s.rejectProposal),
 		op.Flow(op.Spec{
 			Name:     "proposals.refresh",
-			Summary:  "Show a proposal that is out of date as it would be now, to decide it anew.",
+			Summary:  "Show a proposal as it would be now, also without some of its steps, to decide it anew.",
 			Decides:  true,
 			Resource: "proposals",
 			Doors:    op.ConsoleDoor,
 			Status:   200,
-			Errors:   []*fault.Kind{StepRefused, NotOpen, TooMany, TooLong, TooSlow},
+			Errors:   []*fault.Kind{StepRefused, OutOfDate, NotOpen, TooMany, TooLong, TooSlow},
 			Events:   []string{"proposal.updated"},
-			Example:  `{` + exampleID + `}`,
+			Example:  `{` + exampleID + `, "leaveOut": [1]}`,
 		}, s.refreshProposal),
+		op.Read(op.Spec{
+			Name:     "proposals.deletions",
+			Summary:  "Count what goes with the rows that a proposal deletes, and what stays without them.",
+			Resource: "proposals",
+			Doors:    op.ConsoleDoor,
+			Example:  `{` + exampleID + `}`,
+		}, s.listDeletions),
 	}, s.undoOperations()...)
 }
 
@@ -410,3 +405,30 @@ func (v *Proposal) isMadeBy(c *op.Caller) bool {
 func (v *Proposal) isOpen() bool { return v.Status == Planned || v.Status == Pending }
 
 func (v *Proposal) isRunning() bool { return v.Status == Approved || v.Status == Executing }
+
+// Asked is how many proposals an agent made, and what became of them.
+type Asked struct {
+	Made     int `db:"made"`
+	Approved int `db:"approved"`
+	Rejected int `db:"rejected"`
+}
+
+// CountByAgent counts the proposals that agents made from one time until before another.
+func CountByAgent(ctx context.Context, tx *db.Tx, org id.ID, from, to clock.Time) (map[id.ID]Asked, error) {
+	rows, err := db.QueryAll[struct {
+		Agent id.ID `db:"agent_id"`
+		Asked
+	}](ctx, tx, `
+		SELECT agent_id, count(*) AS made,
+			count(CASE WHEN decided_by IS NOT NULL AND status <> 'rejected' THEN 1 END) AS approved,
+			count(CASE WHEN status = 'rejected' THEN 1 END) AS rejected
+		FROM proposals
+		WHERE organization_id = $1 AND deleted_at IS NULL AND created_at >= $2 AND created_at < $3
+			AND agent_id IS NOT NULL
+		GROUP BY agent_id`, org, from, to)
+	out := map[id.ID]Asked{}
+	for _, r := range rows {
+		out[r.Agent] = r.Asked
+	}
+	return out, err
+}

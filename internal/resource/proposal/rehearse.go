@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
+	"frontdesk/internal/resource/message"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -283,6 +284,9 @@ func (d *describer) describeStep(ctx context.Context, i int, trace *db.Trace, ou
 		var err error
 		switch told := told.(type) {
 		case event.Event:
+			if told, err = d.asSent(ctx, told); err != nil {
+				return err
+			}
 			if e, err = effectOfEvent(told, d.names, d.mails < maxWholeMails); err == nil {
 				e.Triggers, err = d.findTriggers(ctx, d.tx, d.org, told.Type, d.heard)
 			}
@@ -303,6 +307,30 @@ func (d *describer) describeStep(ctx context.Context, i int, trace *db.Trace, ou
 		out.effects = append(out.effects, *e)
 	}
 	return nil
+}
+
+// asSent puts the letterhead around what an event tells of a mail that is sent, so that it is
+// shown, and compared, as its readers will see it.
+func (d *describer) asSent(ctx context.Context, e event.Event) (event.Event, error) {
+	if event.ResourceType(e.Type) != "message" || d.mails >= maxWholeMails {
+		return e, nil
+	}
+	var data map[string]any
+	if err := json.Unmarshal(e.Data, &data); err != nil || effectKind(e, data) != KindSend ||
+		data["letterhead"] != true {
+		return e, err
+	}
+	html, text, err := message.AsSent(ctx, d.tx, d.org, e.ResourceID)
+	if fault.IsKind(err, fault.NotFound) {
+		return e, nil // a later step deletes it
+	}
+	if err != nil || html == nil {
+		return e, err
+	}
+	d.names.replaceNewIDs(e.Data) // new rows get their names in the order of the event itself
+	data["html"], data["text"] = *html, text
+	e.Data, err = json.Marshal(data, json.Deterministic(true))
+	return e, err
 }
 
 // findTriggers lists the automations and webhooks that listen for a type of event. known

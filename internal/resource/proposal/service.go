@@ -19,6 +19,7 @@ package proposal
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/config"
@@ -59,6 +60,8 @@ type Config struct {
 	// Names finds the name of a listener, by its kind: automation or webhook.
 	Names   map[string]func(ctx context.Context, tx *db.Tx, org, listener id.ID) (string, error)
 	BaseURL string
+	// DeletedFor is how long deleted rows are kept.
+	DeletedFor time.Duration
 }
 
 // Service keeps proposals and carries them out.
@@ -74,7 +77,7 @@ const maxWaiting = 500
 // New makes the service. It panics when a required field is missing.
 func New(c Config) *Service {
 	config.RequireFields(c, "DB", "Clock", "Log", "Jobs", "Events", "Runner", "Catalog", "Makers", "Seal", "Notify",
-		"Names", "BaseURL")
+		"Names", "BaseURL", "DeletedFor")
 	return &Service{cfg: c, waiters: make(chan struct{}, maxWaiting)}
 }
 

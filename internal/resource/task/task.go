@@ -60,6 +60,11 @@ var tasks = db.NewTable[Task]("tasks", db.Life{
 		search = ' task about an erased contact'`).FoundBy("contact_id"),
 })
 
+// Get loads a task that is not deleted, or answers 404.
+func Get(ctx context.Context, tx *db.Tx, org, task id.ID) (*Task, error) {
+	return tasks.Get(ctx, tx, org, task)
+}
+
 // Operations lists everything that can be done with tasks.
 func Operations() []*op.Op {
 	return slices.Concat(op.WithExport(op.WithBatch(taskOperations())), assigneeOperations(), activityOperations())

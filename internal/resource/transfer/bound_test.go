@@ -17,7 +17,7 @@ import (
 // chunksOf reads a file of contacts, and returns its import and the bytes of each chunk.
 func chunksOf(t *testing.T, text string) (v *Import, sizes, lines []int) {
 	t.Helper()
-	r, err := newRecordReader(strings.NewReader(text), "contacts", nil)
+	r, err := newRecordReader(strings.NewReader(text), "contacts", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestChunkBytes(t *testing.T) {
 
 // What is kept until the end of a file is bounded.
 func TestManyEmails(t *testing.T) {
-	r, err := newRecordReader(strings.NewReader("name,email\nAda,ada@example.com\n"), "contacts", nil)
+	r, err := newRecordReader(strings.NewReader("name,email\nAda,ada@example.com\n"), "contacts", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestManyEmails(t *testing.T) {
 func TestHangUp(t *testing.T) {
 	ctx, hangUp := context.WithCancel(t.Context())
 	text := cancelableReader{ctx, strings.NewReader("name\n" + strings.Repeat("Ada\n", readAheadBytes))}
-	r, err := newRecordReader(text, "contacts", nil)
+	r, err := newRecordReader(text, "contacts", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestReadingTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cputest.CheckWithin(t, len(text), func() {
-				r, err := newRecordReader(strings.NewReader(text), "contacts", nil)
+				r, err := newRecordReader(strings.NewReader(text), "contacts", nil, false)
 				for err == nil {
 					_, _, err = r.nextRow()
 				}
@@ -151,7 +151,7 @@ func TestReadingTime(t *testing.T) {
 func TestFoldedName(t *testing.T) {
 	r, err := newRecordReader(strings.NewReader("BEGIN:VCARD\nN;ENCODING=QUOTED-\n "+
 		"PRINTABLE:M=C3=BCller;J=C3=BC=\nrgen\n"+
-		"END:VCARD\n"), "contacts", nil)
+		"END:VCARD\n"), "contacts", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,9 @@
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"time"
 
 	"frontdesk/internal/kernel/db"
@@ -40,7 +38,7 @@ type importCreate struct {
 	Mapping    *string   `json:"mapping" max:"60000" doc:"JSON: an object from column to field; null ignores a column"`
 	DryRun     bool      `json:"dryRun" default:"false" doc:"true stores nothing and says what each line would do"`
 
-	LinesAction *string `json:"linesAction" enum:"create,update,fail" doc:"of a dry run: only lines that would do this"`
+	LinesAction *string `json:"linesAction" enum:"create,update,unchanged,fail" doc:"of a dry run: only such lines"`
 	LinesOffset int     `json:"linesOffset" default:"0" min:"0" max:"500000" doc:"of a dry run: lines to pass over"`
 }
 
@@ -79,7 +77,7 @@ func (s *Service) createImport(ctx context.Context, c *op.Call, in importCreate,
 		return nil, err
 	}
 	defer text.Close()
-	r, err := newRecordReader(cancelableReader{ctx, text}, in.ObjectType, mapping)
+	r, err := newRecordReader(cancelableReader{ctx, text}, in.ObjectType, mapping, in.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -245,58 +243,5 @@ func (s *Service) discardImport(ctx context.Context, v *Import) {
 func deleteChunks(ctx context.Context, tx *db.Tx, v *Import) error {
 	_, err := db.Exec(ctx, tx, "DELETE FROM import_chunks WHERE organization_id = $1 AND import_id = $2",
 		v.OrganizationID, v.ID)
-	return err
-}
-
-// rehearseImport says what each row would do, without doing it.
-func (s *Service) rehearseImport(ctx context.Context, c *op.Call, v *Import, r *recordReader, in *importCreate) error {
-	lines := []Line{}
-	note := func(l Line) {
-		if in.LinesAction == nil || *in.LinesAction == l.Action {
-			lines = append(lines, l)
-		}
-	}
-	refused := refusedLines{}
-	fail := func(i Issue) {
-		v.addFailure(i)
-		refused[i.Line] = true
-		note(Line{Line: i.Line, Action: "fail"})
-	}
-	err := eachChunk(v, r, fail, func(rows []row) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		p, err := s.prepareRows(ctx, c, v.ObjectType, rows)
-		if err != nil {
-			return err
-		}
-		for i := range p.rows {
-			err := p.rowIssue(i)
-			if again := refused.repeatIssue(&rows[i]); err == nil && again != nil {
-				fail(*again)
-				continue
-			}
-			switch {
-			case err != nil && fault.FromError(err).Status >= 500:
-				return err
-			case err != nil:
-				fail(issueOfError(rows[i].Line, err))
-				continue
-			case p.found[i] == nil:
-				v.Counts.Created++
-				note(Line{Line: rows[i].Line, Action: "create"})
-			default:
-				v.Counts.Updated++
-				note(Line{Line: rows[i].Line, Action: "update", ID: &p.found[i].ID})
-			}
-			v.Counts.Processed++
-		}
-		return nil
-	})
-	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.Line, b.Line) })
-	lines = lines[min(len(lines), in.LinesOffset):]
-	lines = lines[:min(len(lines), maxIssues)]
-	c.MarkFinishedNow()
-	v.DryRun, v.Status, v.Lines, v.CompletedAt = true, Succeeded, &lines, &c.Now
 	return err
 }

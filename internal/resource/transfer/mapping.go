@@ -125,8 +125,9 @@ func (n noun) findField(heading string) string {
 
 // assignColumns finds the field of each column: by the caller's mapping, or by the
 // headings if there is no mapping. It also returns the headings of the columns
-// that are not used.
-func (n noun) assignColumns(headings []string, mapping map[string]*string) (fields, ignored []string, err error) {
+// that are not used. Where none is used, that is refused unless mayBeUnknown.
+func (n noun) assignColumns(headings []string, mapping map[string]*string, mayBeUnknown bool) (fields, ignored []string,
+	err error) {
 	fields, ignored = make([]string, len(headings)), []string{}
 	var tree *fault.Tree
 	for column, f := range mapping {
@@ -154,7 +155,7 @@ func (n noun) assignColumns(headings []string, mapping map[string]*string) (fiel
 			ignored = append(ignored, cut.Ellipsis(h, 100))
 		}
 	}
-	if !any {
+	if !any && !mayBeUnknown {
 		return nil, nil, fault.Field("mapping", "No column of the file is known: it has "+listHeadings(headings)+
 			". Say which field each column is, for example {\"Vorname\": \"firstName\"}")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"slices"
 	"strings"
 
 	"frontdesk/internal/kernel/cut"
@@ -52,6 +53,7 @@ type recordReader struct {
 	noun       noun
 	objectType string
 	ignored    []string
+	columns    []Column // of a CSV
 	records    int
 	malformed  int
 	seen       map[uint64]int   // the first line of each externalId and email, by their hash
@@ -75,8 +77,8 @@ func (h cancelableReader) Read(p []byte) (int, error) {
 }
 
 // newRecordReader recognizes whether a file is vCard or CSV, and reads the headings of
-// a CSV.
-func newRecordReader(r io.Reader, objectType string, mapping map[string]*string) (*recordReader, error) {
+// a CSV. dry says that nothing will be stored.
+func newRecordReader(r io.Reader, objectType string, mapping map[string]*string, dry bool) (*recordReader, error) {
 	out := &recordReader{noun: nouns[objectType], objectType: objectType, ignored: []string{},
 		seen: map[uint64]int{}, laterLines: map[uint64][]int{}, seed: maphash.MakeSeed()}
 	text := decodeText(r)
@@ -105,11 +107,13 @@ func newRecordReader(r io.Reader, objectType string, mapping map[string]*string)
 		return nil, Unreadable.Say("The first line, which has the headings, cannot be read: %s.",
 			strings.ToLower(head.issue[:1])+head.issue[1:])
 	}
-	fields, ignored, err := out.noun.assignColumns(head.cells, mapping)
+	// A dry run tells the columns also where none is known, so that somebody can say what they are.
+	fields, ignored, err := out.noun.assignColumns(head.cells, mapping, dry && mapping == nil)
 	if err != nil {
 		return nil, err
 	}
 	out.ignored = ignored
+	out.setColumns(head.cells, fields)
 	out.read = func() (int, []fieldValue, *Issue, error) {
 		rec, err := lines.nextRecord()
 		if err != nil {
@@ -123,6 +127,7 @@ func newRecordReader(r io.Reader, objectType string, mapping map[string]*string)
 		}
 		values := make([]fieldValue, 0, len(fields))
 		for i, f := range fields {
+			out.columns[i].sample(rec.cells[i])
 			if f != "" {
 				values = append(values, fieldValue{f, rec.cells[i]})
 			}
@@ -130,6 +135,39 @@ func newRecordReader(r io.Reader, objectType string, mapping map[string]*string)
 		return rec.line, values, nil, nil
 	}
 	return out, nil
+}
+
+// setColumns notes the columns of a CSV and the fields that they are.
+func (r *recordReader) setColumns(headings, fields []string) {
+	r.columns = make([]Column, len(headings))
+	for i, h := range headings {
+		r.columns[i] = Column{Heading: h, Samples: []string{}}
+		if fields[i] != "" {
+			r.columns[i].Field = &fields[i]
+		}
+	}
+}
+
+// sample counts a cell of the column, and keeps the first values.
+func (c *Column) sample(cell string) {
+	cell = strings.TrimSpace(cell)
+	if cell == "" {
+		return
+	}
+	c.Filled++
+	if text := cut.Ellipsis(cell, 60); len(c.Samples) < 3 && !slices.Contains(c.Samples, text) {
+		c.Samples = append(c.Samples, text)
+	}
+}
+
+// countRefused counts a record that is refused for a field, in the columns of that field.
+func (r *recordReader) countRefused(field *string) {
+	for i := range r.columns {
+		f := r.columns[i].Field
+		if field != nil && f != nil && (*f == *field || r.noun.fields[*f] == *field) {
+			r.columns[i].Refused++
+		}
+	}
 }
 
 // nextRow reads a record, or says what is wrong with it. io.EOF is the end.
@@ -222,7 +260,7 @@ type refusedLines map[int]bool
 func (refused refusedLines) repeatIssue(r *row) *Issue {
 	for _, e := range r.Earlier {
 		if !refused[e.Line] {
-			return &Issue{Line: r.Line, Field: &e.Field,
+			return &Issue{Line: r.Line, Field: &e.Field, Values: keptValues(r),
 				Message: fmt.Sprintf("Line %d has the same %s; only that one is imported", e.Line, e.Field)}
 		}
 	}
@@ -230,9 +268,9 @@ func (refused refusedLines) repeatIssue(r *row) *Issue {
 }
 
 // issueOfError turns the refusal of an operation into the issue of a line.
-func issueOfError(line int, err error) Issue {
+func issueOfError(r *row, err error) Issue {
 	f := fault.FromError(err)
-	i := Issue{Line: line, Message: cut.Ellipsis(f.Sentence(), 500)}
+	i := Issue{Line: r.Line, Values: keptValues(r), Message: cut.Ellipsis(f.Sentence(), 500)}
 	if tree, ok := f.Details.(*fault.Tree); ok {
 		if at, issue := tree.First(); issue != "" {
 			i.Message = cut.Ellipsis(issue, 500)

@@ -70,7 +70,8 @@ type Import struct {
 	ErrorMessage   *string     `json:"errorMessage" max:"1000" doc:"why it failed as a whole"`
 	CompletedAt    *clock.Time `json:"completedAt"`
 
-	Lines *[]Line `json:"lines,omitzero" db:"-" max:"1000" doc:"of a dry run: what 1,000 lines would do"`
+	Lines   *[]Line   `json:"lines,omitzero" db:"-" max:"1000" doc:"of a dry run: what 1,000 lines would do"`
+	Columns *[]Column `json:"columns,omitzero" db:"-" max:"500" doc:"of a dry run of a CSV"`
 
 	Seq       int64  `json:"-" db:"seq"`
 	ActorKind string `json:"-" db:"actor_kind"`
@@ -107,13 +108,34 @@ type Issue struct {
 	Line    int     `json:"line" doc:"where the record begins, from 1"`
 	Field   *string `json:"field" doc:"null when it is about the whole record"`
 	Message string  `json:"message" max:"1000"`
+	Values  []Value `json:"values,omitempty" max:"500" doc:"what the record says, unless it is long"`
 }
 
 // Line is what a record would do.
 type Line struct {
-	Line   int    `json:"line"`
-	Action string `json:"action" enum:"create,update,fail"`
-	ID     *id.ID `json:"id" doc:"the record that it would change"`
+	Line   int     `json:"line"`
+	Action string  `json:"action" enum:"create,update,unchanged,fail"`
+	ID     *id.ID  `json:"id" doc:"the record that it would change"`
+	Values []Value `json:"values" max:"500" doc:"what it says, by field"`
+}
+
+// Value is what a record of the file says for a field, in words.
+type Value struct {
+	Field  string  `json:"field"`
+	Before *string `json:"before" max:"-1" doc:"what the record that it changes has now; null for nothing"`
+	After  string  `json:"after" max:"-1"`
+}
+
+// Changes reports whether it differs from what is there.
+func (v *Value) Changes() bool { return v.Before == nil || *v.Before != v.After }
+
+// Column is a column of a CSV file, and what becomes of it.
+type Column struct {
+	Heading string   `json:"heading" max:"-1"`
+	Field   *string  `json:"field" doc:"null when it is not used"`
+	Samples []string `json:"samples" max:"3" doc:"its first values"`
+	Filled  int      `json:"filled" doc:"records that have a value"`
+	Refused int      `json:"refused" doc:"records that are refused for it"`
 }
 
 // maxIssues is how many errors an import keeps, and how many lines a dry run shows.

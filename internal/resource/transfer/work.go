@@ -437,7 +437,7 @@ func (p *preparedChunk) writeRow(ctx context.Context, c *op.Call, v *Import, i i
 	case err != nil && known == nil && !p.guarded:
 		return errRowRefused
 	case err != nil:
-		p.addFailure(v, issueOfError(r.Line, err))
+		p.addFailure(v, issueOfError(r, err))
 		return nil
 	case p.found[i] == nil:
 		v.Counts.Created++

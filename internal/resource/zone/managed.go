@@ -84,8 +84,24 @@ func (e *EmailRecords) wantedRecords(
 		if out[i], tree = r.Canonical(zone); tree != nil {
 			return nil, fmt.Errorf("zone: an email record of %s: %w", zone, tree.Fault(fault.Invalid))
 		}
+		out[i].keepAddedMechanisms(rows)
 	}
 	return out, nil
+}
+
+// keepAddedMechanisms keeps what callers added to the SPF record of hosted email.
+func (r *Record) keepAddedMechanisms(rows []DNSRecord) {
+	if r.Type != "TXT" || !IsSPF(r.Content) {
+		return
+	}
+	for i := range rows {
+		if v := &rows[i]; v.ManagedBy == ByEmail && v.Type == r.Type && v.Name == r.Name && IsSPF(v.Content) {
+			r.Content = mergeSPF(r.Content, v.Content)
+			if extendsSPF(v.Content, r.Content) { // in the order that callers gave it
+				r.Content = v.Content
+			}
+		}
+	}
 }
 
 // findStaleRecords lists the email records of a zone that it should no longer have.

@@ -3,6 +3,7 @@ package zone
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"frontdesk/internal/kernel/db"
 	"frontdesk/internal/kernel/fault"
@@ -17,9 +18,9 @@ func (z *Zones) Operations() []*op.Op {
 		record = domain + `, "recordId": "f0a4e6a8-6a5d-4c02-8d3b-0f2b1c6f8a10"`
 		fields = `"type": "A", "name": "www", "content": "192.0.2.10", "ttl": 3600`
 		rules  = "The content must match the type. MX and SRV records need a priority. " +
-			"A CNAME cannot be beside other records of its name, nor at the apex."
+			"A CNAME cannot be beside other records of its name, nor at the apex. A name has one SPF record."
 	)
-	clashes := []*fault.Kind{Missing, Busy, Full, RecordExists, RecordConflict}
+	clashes := []*fault.Kind{Missing, Busy, Full, RecordExists, RecordConflict, SPFExists}
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:        "domains.dns_records.list",
@@ -57,6 +58,17 @@ func (z *Zones) Operations() []*op.Op {
 			Events:      []string{"domain.dns_record.updated"},
 			Example:     `{` + record + `, ` + fields + `}`,
 		}, z.updateRecord),
+		op.Flow(op.Spec{
+			Name:      "domains.dns_records.patch",
+			Rehearses: true,
+			Route:     "PATCH /v1/domains/{id}/dns-records/{recordId}",
+			Summary:   "Change fields of a DNS record.",
+			Description: "The SPF record of hosted email takes mechanisms too, as long as it keeps ours; " +
+				"nothing else of hosted email can be changed.",
+			Errors:  WithProviderErrors(append(clashes, RecordManaged)...),
+			Events:  []string{"domain.dns_record.updated"},
+			Example: `{` + record + `, "content": "192.0.2.11"}`,
+		}, z.patchRecord),
 		op.Flow(op.Spec{
 			Name:      "domains.dns_records.delete",
 			Rehearses: true,
@@ -204,7 +216,7 @@ func (z *Zones) createRecord(ctx context.Context, c *op.Call, in recordCreate) (
 		return nil, err
 	}
 	v, err := z.beginWrite(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
-		if err := r.CheckFits(recordsExcept(rows, "")); err != nil {
+		if err := r.checkBeside(rows, ""); err != nil {
 			return nil, err
 		}
 		common := c.NewRecord()
@@ -313,13 +325,76 @@ func (z *Zones) updateRecord(ctx context.Context, c *op.Call, in recordUpdate) (
 	if err != nil {
 		return nil, err
 	}
+	return z.replaceRecord(ctx, c, at, in.RecordID, func(rows []DNSRecord) (*DNSRecord, Record, error) {
+		v, err := findChangeableRow(rows, at, in.RecordID)
+		return v, r, err
+	})
+}
+
+type recordPatch struct {
+	recordRef
+	Name     op.Optional[string] `json:"name" max:"1000" doc:"relative to the zone; @ is the apex"`
+	Content  op.Optional[string] `json:"content" min:"1" max:"2048" doc:"TXT unquoted; SRV: weight port host"`
+	TTL      op.Optional[int]    `json:"ttl" min:"60" max:"86400" doc:"in seconds"`
+	Priority op.Optional[int]    `json:"priority" min:"0" max:"65535" doc:"of MX and SRV"`
+}
+
+func (z *Zones) patchRecord(ctx context.Context, c *op.Call, in recordPatch) (*DNSRecord, error) {
+	at, err := z.findZone(ctx, c, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return z.replaceRecord(ctx, c, at, in.RecordID, func(rows []DNSRecord) (*DNSRecord, Record, error) {
+		i := slices.IndexFunc(rows, func(v DNSRecord) bool { return v.ID == in.RecordID })
+		if i < 0 {
+			_, err := findChangeableRow(rows, at, in.RecordID)
+			return nil, Record{}, err
+		}
+		r := rows[i].toRecord()
+		setIfGiven(&r.Name, in.Name)
+		setIfGiven(&r.Content, in.Content)
+		setIfGiven(&r.TTL, in.TTL)
+		if in.Priority.Set {
+			r.Priority = &in.Priority.Value
+		}
+		r, tree := r.Canonical(at.Name)
+		if err := tree.Fault(fault.Invalid); err != nil {
+			return nil, r, err
+		}
+		if v := &rows[i]; v.ManagedBy == ByEmail && IsSPF(v.Content) && r.Name == v.Name {
+			return v, r, z.checkKeepsOurs(r)
+		}
+		v, err := findChangeableRow(rows, at, in.RecordID)
+		return v, r, err
+	})
+}
+
+func setIfGiven[T any](field *T, given op.Optional[T]) {
+	if given.Set {
+		*field = given.Value
+	}
+}
+
+// checkKeepsOurs refuses an SPF record of hosted email that no longer allows our servers to send.
+func (z *Zones) checkKeepsOurs(r Record) error {
+	if ours := SPFPrefix + z.cfg.SPF; !extendsSPF(r.Content, ours) {
+		return RecordManaged.Say("This record belongs to hosted email. Mechanisms can be added to it, but it must "+
+			"keep "+
+			"%s before its all; to remove it, turn hosted email off.", z.cfg.SPF)
+	}
+	return nil
+}
+
+// replaceRecord replaces the record that find finds among the rows of a zone by another.
+func (z *Zones) replaceRecord(ctx context.Context, c *op.Call, at Ref, record id.ID,
+	find func(rows []DNSRecord) (*DNSRecord, Record, error)) (*DNSRecord, error) {
 	if err := z.mirrorUnlessRehearsing(ctx, c, at); err != nil {
 		return nil, err
 	}
 	var same *DNSRecord
 	v, err := z.beginWrite(ctx, c, at, func(_ context.Context, _ *db.Tx, rows []DNSRecord) (*DNSRecord, error) {
 		same = nil
-		v, err := findChangeableRow(rows, at, in.RecordID)
+		v, r, err := find(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -327,7 +402,7 @@ func (z *Zones) updateRecord(ctx context.Context, c *op.Call, in recordUpdate) (
 			same = v
 			return nil, nil
 		}
-		if err := r.CheckFits(recordsExcept(rows, v.ID)); err != nil {
+		if err := r.checkBeside(rows, record); err != nil {
 			return nil, err
 		}
 		return v, v.setReplaceIntent(r)
@@ -336,6 +411,14 @@ func (z *Zones) updateRecord(ctx context.Context, c *op.Call, in recordUpdate) (
 		return same, err
 	}
 	return z.completeWrite(ctx, c, at, v, false)
+}
+
+// checkBeside refuses a record that cannot be beside the other rows of its zone.
+func (r Record) checkBeside(rows []DNSRecord, except id.ID) error {
+	if err := r.CheckFits(recordsExcept(rows, except)); err != nil {
+		return err
+	}
+	return checkSingleSPF(rows, r, except)
 }
 
 func (z *Zones) deleteRecord(ctx context.Context, c *op.Call, in recordRef) (op.Nothing, error) {

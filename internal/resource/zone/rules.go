@@ -9,6 +9,7 @@ var (
 	RecordExists   = fault.DefineKind("DNS_RECORD_EXISTS", 409, "The zone already has this record.")
 	RecordConflict = fault.DefineKind("DNS_RECORD_CONFLICT", 409,
 		"A CNAME record cannot stand beside other records of its name.")
+	SPFExists     = fault.DefineKind("DNS_SPF_EXISTS", 409, "The name has an SPF record already.")
 	RecordManaged = fault.DefineKind("DNS_RECORD_MANAGED", 409, "This record is managed and cannot be changed here.")
 	Missing       = fault.DefineKind("DNS_ZONE_MISSING", 409, "This domain has no zone.")
 	Busy          = fault.DefineKind("DNS_ZONE_BUSY", 409,

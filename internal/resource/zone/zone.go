@@ -53,6 +53,7 @@ type Config struct {
 	Events *event.Log
 	Jobs   *job.Queue
 	DNS    Provider
+	SPF    string // what allows our servers to send, in the SPF records of hosted email
 
 	// Find looks up the zone of a domain, and refuses a domain without one.
 	Find func(ctx context.Context, tx *db.Tx, org, domain id.ID) (Ref, error)

@@ -28,7 +28,8 @@ var languages = []language{
 		}},
 	{"go", "examples.go", "// Package examples is from %s.\npackage examples\n\nimport (\n\t\"context\"\n\t\"fmt\"\n" +
 		"\t\"strings\"\n\t\"time\"\n\n\tfrontdesk \"frontdesk.example/go\"\n)\n\n" +
-		"var _ = strings.NewReader\n\nfunc at(s string) time.Time { t, _ := time.Parse(time.RFC3339, s); return t }\n\n" +
+		"var _ = strings.NewReader\n\nfunc at(s string) time.Time { t, _ := time.Parse(time.RFC3339, s); return t " +
+		"}\n\n" +
 		"// Examples makes every call.\nfunc Examples(ctx context.Context, client *frontdesk.Client) (err error) {\n",
 		"\t_ = at(\"\")\n\treturn err\n}\n",
 		func(s string) string {
@@ -76,7 +77,8 @@ func write(clients, out string) error {
 			return err
 		}
 	}
-	module := "module examples\n\ngo 1.24.0\n\nrequire frontdesk.example/go v0.0.0\n\nreplace frontdesk.example/go => " +
+	module := "module examples\n\ngo 1.24.0\n\nrequire frontdesk.example/go v0.0.0\n\nreplace frontdesk.example/go " +
+		"=> " +
 		filepath.Join(clients, "go") + "\n"
 	return os.WriteFile(filepath.Join(out, "go.mod"), []byte(module), 0o644)
 }

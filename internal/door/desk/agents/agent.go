@@ -116,7 +116,17 @@ func (room *Room) saveAgent(v *desk.Visit) error {
 			}
 		}
 	}
-	if err := v.Do("agents.set_permissions", desk.Fields{"id": g.ID, "permissions": cells}, nil); err != nil {
+	steps := []desk.Step{{Operation: "agents.set_permissions", Input: func() desk.Fields {
+		return desk.Fields{"id": g.ID, "permissions": cells}
+	}}}
+	done := "saved"
+	if g.AskMode != account.AskPropose && choosesAsk(g.Permissions, cells) {
+		done = "asks"
+		steps = append(steps, desk.Step{Operation: "agents.configure", Input: func() desk.Fields {
+			return desk.Fields{"id": g.ID, "askMode": account.AskPropose}
+		}})
+	}
+	if err := v.Together(steps...); err != nil {
 		f, status, err := v.Refused(err, nil)
 		if err != nil {
 			return err
@@ -124,8 +134,23 @@ func (room *Room) saveAgent(v *desk.Visit) error {
 		f.Values.Set("name", g.Name)
 		return room.showAgent(v, status, g, f)
 	}
-	return v.Done(agentPath(g.ID), "saved", nil)
+	return v.Done(agentPath(g.ID), done, nil)
 }
+
+// choosesAsk reports whether something is set to ask that was not before. Then asking must mean
+// something: whoever switched proposing off, and saves the table as it is, keeps it off.
+func choosesAsk(before, after map[string]string) bool {
+	for cell, level := range after {
+		if level == account.LevelAsk && before[cell] != account.LevelAsk {
+			return true
+		}
+	}
+	return false
+}
+
+var _ = desk.AddDoneTexts(map[string]string{
+	"asks": "Saved. From now on it may propose what is set to ask, and you decide under Review.",
+})
 
 func (room *Room) renameAgent(v *desk.Visit) error {
 	g, err := readAgent(v)

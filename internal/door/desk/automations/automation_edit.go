@@ -86,7 +86,7 @@ func applyButton(v *desk.Visit, button string, steps []typedStep) (out []typedSt
 	case "down":
 		to = min(i+1, len(steps)-1)
 	case "json", "form":
-		steps[i].showAs(v, verb == "json")
+		steps[i].showAs(v, verb == "json", valuesFor(v, v.R.PostForm, steps[:i]))
 		return steps, i
 	default:
 		return steps, -1
@@ -95,17 +95,21 @@ func applyButton(v *desk.Visit, button string, steps []typedStep) (out []typedSt
 	return steps, to
 }
 
-// addStep appends the chosen operation with an example input.
+// addStep appends the chosen operation. What it makes gets a name, so that later steps can use it.
 func addStep(v *desk.Visit, steps []typedStep) ([]typedStep, int) {
 	o := v.Catalog.Named(v.Value("add"))
 	if !isStep(o) {
 		return steps, -1
 	}
-	event := ""
-	if v.Value("trigger.kind") == "event" {
-		event = v.Value("trigger.event")
+	added := typedStep{Operation: o.Name, Values: startingValues(v, o, valuesFor(v, v.R.PostForm, steps))}
+	if strings.HasSuffix(o.Name, ".create") && !o.Secret {
+		name := "new" + desk.Capital(strings.TrimSuffix(refField(o, "id"), "Id"))
+		for i := 2; slices.ContainsFunc(steps, func(s typedStep) bool { return s.SaveAs == name }); i++ {
+			name = strings.TrimRight(name, "0123456789") + strconv.Itoa(i)
+		}
+		added.SaveAs = name
 	}
-	return append(steps, typedStep{Operation: o.Name, Values: startingValues(o, event)}), len(steps)
+	return append(steps, added), len(steps)
 }
 
 // applyCondition adds or removes a condition, or shows them in another way, as a
@@ -146,7 +150,7 @@ func automationInput(v *desk.Visit, steps []typedStep) (desk.Fields, map[string]
 	}
 	inputs := make([]desk.Fields, len(steps))
 	for i, s := range steps {
-		input, wrong := s.input(v, stepFieldPrefix(i))
+		input, wrong := s.input(v, stepFieldPrefix(i), valuesFor(v, v.R.PostForm, steps[:i]))
 		maps.Copy(issues, wrong)
 		inputs[i] = desk.Fields{"operation": s.Operation, "input": input}
 		if s.SaveAs != "" {
@@ -173,8 +177,7 @@ func showAutomationForm(v *desk.Visit, status int, title string, crumbs []desk.C
 		d.Checks = checkRows(d.Form, data)
 	}
 	for i := range steps {
-		s := stepForm(v, d.Form, i, &steps[i])
-		s.Values = listInserts(v, d.Form.Values, steps[:i])
+		s := stepForm(v, d.Form, i, &steps[i], valuesFor(v, d.Form.Values, steps[:i]))
 		if i == focus {
 			s.focus()
 		}
@@ -257,10 +260,52 @@ func submitEditor(v *desk.Visit, operation string, extra desk.Fields, out any, s
 	return true, nil
 }
 
+// newAutomationPage offers recipes, or shows the editor with the one that was chosen.
 func newAutomationPage(v *desk.Visit) error {
-	f := desk.NewTyped("trigger.kind", "event", "trigger.every", "day", "trigger.at", "09:00", "trigger.timezone",
+	slug := v.R.URL.Query().Get("recipe")
+	if slug == "" {
+		return v.ShowView(http.StatusOK, "recipes", automationView("Create an automation",
+			automationCrumbs(desk.Crumb{Text: "New"}), recipesFor(v)))
+	}
+	f, steps := emptyEditor(v), []typedStep(nil)
+	if slug != "none" {
+		a, err := recipe(slug)
+		if err != nil {
+			return err
+		}
+		f, steps = fillEditor(v, a)
+	}
+	return showNewAutomation(v, http.StatusOK, f, steps, -1, "", nil)
+}
+
+func emptyEditor(v *desk.Visit) *desk.Typed {
+	return desk.NewTyped("trigger.kind", "event", "trigger.every", "day", "trigger.at", "09:00", "trigger.timezone",
 		v.Session.Timezone)
-	return showNewAutomation(v, http.StatusOK, f, nil, -1, "", nil)
+}
+
+// fillEditor is the editor with an automation in it.
+func fillEditor(v *desk.Visit, a *shownAutomation) (*desk.Typed, []typedStep) {
+	f := emptyEditor(v)
+	f.Values.Set("name", a.Name)
+	f.Values.Set("trigger.kind", string(a.Trigger.Kind))
+	for name, value := range map[string]*string{"description": a.Description, "trigger.event": a.Trigger.Event,
+		"trigger.timezone": a.Trigger.Timezone} {
+		if value != nil {
+			f.Values.Set(name, *value)
+		}
+	}
+	if a.Trigger.Cron != nil {
+		setCron(f, *a.Trigger.Cron)
+	}
+	if a.Condition != nil {
+		setCondition(v, f, *a.Condition)
+	}
+	steps := []typedStep{}
+	for _, s := range a.Steps {
+		steps = append(steps, storedStep(v, s, valuesFor(v, f.Values, steps)))
+	}
+	setSteps(f, steps)
+	return f, steps
 }
 
 func showNewAutomation(v *desk.Visit, status int, f *desk.Typed, steps []typedStep, focus int, note string,
@@ -287,25 +332,7 @@ func editAutomationPage(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	f := desk.NewTyped("name", a.Name, "trigger.kind", a.Trigger.Kind, "trigger.every", "day", "trigger.at", "09:00",
-		"trigger.timezone", v.Session.Timezone)
-	for name, value := range map[string]*string{"description": a.Description, "trigger.event": a.Trigger.Event,
-		"trigger.timezone": a.Trigger.Timezone} {
-		if value != nil {
-			f.Values.Set(name, *value)
-		}
-	}
-	if a.Trigger.Cron != nil {
-		setCron(f, *a.Trigger.Cron)
-	}
-	if a.Condition != nil {
-		setCondition(v, f, *a.Condition)
-	}
-	steps := make([]typedStep, len(a.Steps))
-	for i, s := range a.Steps {
-		steps[i] = storedStep(v, s)
-	}
-	setSteps(f, steps)
+	f, steps := fillEditor(v, a)
 	return showEditAutomation(v, a)(http.StatusOK, f, steps, -1, "", nil)
 }
 

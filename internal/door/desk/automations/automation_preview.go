@@ -32,7 +32,7 @@ type previewBar struct {
 type skippedRow struct {
 	automation.SkippedRun
 	Event string
-	Saw   []shownStep
+	Saw   []fact
 }
 
 // preview runs an automation over the past days. It changes nothing.
@@ -66,7 +66,7 @@ func previewAutomation(v *desk.Visit, input desk.Fields) (*previewData, error) {
 			if seen.Value != nil {
 				text = string(*seen.Value)
 			}
-			row.Saw = append(row.Saw, shownStep{Operation: seen.Name, Words: text})
+			row.Saw = append(row.Saw, fact{seen.Name, text})
 		}
 		d.Skipped = append(d.Skipped, row)
 	}

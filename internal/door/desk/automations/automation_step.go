@@ -1,7 +1,6 @@
 package automations
 
 import (
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,13 +38,7 @@ type stepFields struct {
 	Fields, More     []desk.Input // by field; More are those that are not needed
 	SaveAs           desk.Input
 	First, Last      bool
-	Values           []insertGroup // what its texts may refer to
-}
-
-// insertGroup is placeholders of one kind.
-type insertGroup struct {
-	Label   string
-	Inserts []desk.Option // Value is the placeholder
+	Values           []valueGroup // what its texts may name
 }
 
 func stepFieldPrefix(i int) string { return "steps." + strconv.Itoa(i) }
@@ -92,22 +85,22 @@ func setSteps(f *desk.Typed, steps []typedStep) {
 	}
 }
 
-// storedStep is a step of an automation as the form shows it first.
-func storedStep(v *desk.Visit, s automation.Step) typedStep {
+// storedStep is a step of an automation as the form shows it first. values are those that it may use.
+func storedStep(v *desk.Visit, s automation.Step, values spokenValues) typedStep {
 	out := typedStep{Operation: s.Operation, Text: desk.IndentJSON(string(s.Input))}
 	if s.SaveAs != nil {
 		out.SaveAs = *s.SaveAs
 	}
 	var ok bool
-	if out.Values, ok = formValues(v.Catalog.Named(s.Operation), []byte(s.Input)); !ok {
+	if out.Values, ok = formValues(v, out.Operation, []byte(s.Input), values); !ok {
 		out.JSON = true
 	}
 	return out
 }
 
 // input is what the operation gets, and what is wrong with it, by field. at is the
-// step's name.
-func (s *typedStep) input(v *desk.Visit, at string) (jsontext.Value, map[string]string) {
+// step's name, and values are those that it may use.
+func (s *typedStep) input(v *desk.Visit, at string, values spokenValues) (jsontext.Value, map[string]string) {
 	if s.JSON {
 		value, issue := parseObject(s.Text)
 		if issue != "" {
@@ -126,7 +119,7 @@ func (s *typedStep) input(v *desk.Visit, at string) (jsontext.Value, map[string]
 		if text == "" {
 			continue
 		}
-		value, issue := fieldValue(schema.Properties[name], text)
+		value, issue := stepField{v, o, name, schema.Properties[name], values}.read(text)
 		if issue != "" {
 			wrong[at+".input."+name] = issue
 			continue
@@ -145,15 +138,15 @@ func (s *typedStep) input(v *desk.Visit, at string) (jsontext.Value, map[string]
 }
 
 // showAs shows the step as JSON, or as a form where that can say the same.
-func (s *typedStep) showAs(v *desk.Visit, asJSON bool) {
+func (s *typedStep) showAs(v *desk.Visit, asJSON bool, said spokenValues) {
 	switch {
 	case asJSON && !s.JSON:
-		input, wrong := s.input(v, "")
+		input, wrong := s.input(v, "", said)
 		if len(wrong) == 0 {
 			s.JSON, s.Text = true, desk.IndentJSON(string(input))
 		}
 	case !asJSON && s.JSON:
-		if values, ok := formValues(v.Catalog.Named(s.Operation), []byte(s.Text)); ok {
+		if values, ok := formValues(v, s.Operation, []byte(s.Text), said); ok {
 			s.JSON, s.Values = false, values
 		}
 	}
@@ -163,61 +156,6 @@ func (s *typedStep) showAs(v *desk.Visit, asJSON bool) {
 // stands for any value.
 func isPlaceholder(text string) bool {
 	return strings.HasPrefix(text, "{{") && strings.Index(text, "}}") == len(text)-2
-}
-
-// fieldValue is a typed text as the field takes it, or what is wrong with it.
-func fieldValue(s *jsonschema.Schema, text string) (value jsontext.Value, issue string) {
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return nil, "This is not text"
-	}
-	if isPlaceholder(text) {
-		return quoted, ""
-	}
-	switch fieldKind(s) {
-	case "integer", "number":
-		if n := jsontext.Value(text); n.IsValid() && n.Kind() == '0' {
-			return n, ""
-		}
-		return nil, "Write a number, or a placeholder"
-	case "boolean":
-		return jsontext.Value(text), ""
-	case "words":
-		words := []string{}
-		for _, w := range strings.Split(text, ",") {
-			if w = strings.TrimSpace(w); w != "" {
-				words = append(words, w)
-			}
-		}
-		list, err := json.Marshal(words)
-		if err != nil {
-			return nil, "This is not text"
-		}
-		return list, ""
-	case "json":
-		if n := jsontext.Value(text); n.IsValid() {
-			return n, ""
-		}
-		return nil, "This is not JSON"
-	}
-	return quoted, ""
-}
-
-// fieldKind is how a field of an operation is typed in.
-func fieldKind(s *jsonschema.Schema) string {
-	switch kind := schemaKind(s); {
-	case kind == "integer", kind == "number", kind == "boolean":
-		return kind
-	case kind == "array" && s.Items != nil && schemaKind(s.Items) == "string":
-		return "words"
-	case kind != "string":
-		return "json"
-	case len(s.Enum) > 0:
-		return "choice"
-	case s.MaxLength != nil && *s.MaxLength >= 5000:
-		return "area"
-	}
-	return "text"
 }
 
 // schemaKind is the one type of a field besides null, or nothing.
@@ -234,8 +172,9 @@ func schemaKind(s *jsonschema.Schema) string {
 }
 
 // formValues is an input by field. It is not ok where a form cannot say the same.
-func formValues(o *op.Op, input []byte) (values map[string]string, ok bool) {
+func formValues(v *desk.Visit, operation string, input []byte, said spokenValues) (values map[string]string, ok bool) {
 	var all map[string]jsontext.Value
+	o := v.Catalog.Named(operation)
 	values = map[string]string{}
 	if o == nil || json.Unmarshal(input, &all) != nil {
 		return values, len(input) == 0 && o != nil
@@ -246,7 +185,7 @@ func formValues(o *op.Op, input []byte) (values map[string]string, ok bool) {
 		if s == nil {
 			return values, false
 		}
-		text, ok := fieldText(s, value)
+		text, ok := stepField{v, o, name, s, said}.show(value)
 		if !ok {
 			return values, false
 		}
@@ -255,60 +194,29 @@ func formValues(o *op.Op, input []byte) (values map[string]string, ok bool) {
 	return values, true
 }
 
-// fieldText is a value as the form shows it, where typing that gives the value
-// again.
-func fieldText(s *jsonschema.Schema, value jsontext.Value) (text string, ok bool) {
-	kind := fieldKind(s)
-	switch value.Kind() {
-	case '"':
-		if json.Unmarshal(value, &text) != nil {
-			return "", false
-		}
-	case '[':
-		var words []string
-		if kind == "words" && json.Unmarshal(value, &words) == nil {
-			text = strings.Join(words, ", ")
-		}
-	case '0', 't', 'f':
-		text = string(value)
-	}
-	if kind == "json" {
-		text = desk.IndentJSON(string(value))
-	}
-	back, issue := fieldValue(s, text)
-	if text == "" || issue != "" || strings.TrimSpace(text) != text {
-		return "", false
-	}
-	return text, canonical(back) == canonical(value)
-}
-
-func canonical(v jsontext.Value) string {
-	v = v.Clone()
-	if v.Canonicalize() != nil {
-		return ""
-	}
-	return string(v)
-}
-
 // startingValues is what a new step begins with: where a field names what the
 // starting event is about, that event.
-func startingValues(o *op.Op, eventType string) map[string]string {
-	values, _ := formValues(o, []byte(example(o, eventType)))
-	for name, text := range values {
-		if text != eventSubject {
-			delete(values, name)
+func startingValues(v *desk.Visit, o *op.Op, said spokenValues) map[string]string {
+	out := map[string]string{}
+	for name := range o.InputSchema().Properties {
+		for _, value := range said {
+			if value.Path == eventSubject && value.Ref == refField(o, name) && v.PickPath(value.Ref) != "" {
+				out[name] = value.Token()
+			}
 		}
 	}
-	return values
+	return out
 }
 
 // stepForm is a step as the editor shows it.
-func stepForm(v *desk.Visit, f *desk.Typed, i int, s *typedStep) stepFields {
+func stepForm(v *desk.Visit, f *desk.Typed, i int, s *typedStep, said spokenValues) stepFields {
 	at := stepFieldPrefix(i)
 	out := stepFields{Index: i, Number: i + 1, At: at, Words: v.OperationWords(s.Operation), Operation: s.Operation,
 		Error: f.Errors[at+".operation"], First: i == 0, JSON: s.JSON,
-		SaveAs: f.Field(at+".saveAs", "Save the result as", "text",
-			"Later steps refer to it by this name: {{ name.id }}.", "off", "optional")}
+		Values: said.groups(),
+		SaveAs: f.Field(at+".saveAs", "Name for what it makes", "text",
+			"Later steps can use it by this name, which has letters and digits alone, like newTask.", "off",
+			"optional")}
 	o := v.Catalog.Named(s.Operation)
 	if o == nil || s.JSON {
 		out.JSON = true
@@ -319,11 +227,12 @@ func stepForm(v *desk.Visit, f *desk.Typed, i int, s *typedStep) stepFields {
 		return out
 	}
 	schema := o.InputSchema()
-	samples, _ := formValues(o, []byte(o.Example))
+	samples, _ := formValues(v, o.Name, []byte(o.Example), nil)
 	for _, name := range schema.PropertyOrder {
-		in := inputField(f, at+".input."+name, name, schema.Properties[name], slices.Contains(schema.Required, name))
-		if in.Hint = hint(samples[name]); in.Rows == 0 && in.Options == nil {
-			in.ListID = at + ".values"
+		field := stepField{v, o, name, schema.Properties[name], said}
+		in := field.input(f, at+".input."+name, slices.Contains(schema.Required, name))
+		if in.Rows == 0 && in.Options == nil && in.List == nil && in.Pick == "" {
+			in.Hint, in.ListID = hint(samples[name]), at+".values"
 		}
 		// The example has the fields that most want.
 		if slices.Contains(schema.Required, name) || samples[name] != "" || in.Value != "" || in.Error != "" {
@@ -360,41 +269,6 @@ func hint(text string) string {
 	return text
 }
 
-// inputField is one field of an operation's input.
-func inputField(f *desk.Typed, at, name string, s *jsonschema.Schema, required bool) desk.Input {
-	more := []string{"off", "optional"}
-	if required {
-		more = []string{"off", "chosen"}
-	}
-	label, help := fieldWords(name, s)
-	kind := fieldKind(s)
-	in := f.Field(at, label, "text", help, more...)
-	in.Focus = in.Error != ""
-	switch kind {
-	case "boolean":
-		in.Options = []desk.Option{{Text: "–"}, {Value: "true", Text: "Yes"}, {Value: "false", Text: "No"}}
-	case "choice":
-		in.Options = []desk.Option{{Text: "–"}}
-		for _, e := range s.Enum {
-			if text, ok := e.(string); ok {
-				in.Options = append(in.Options, desk.Option{Value: text,
-					Text: desk.Capital(strings.ReplaceAll(text, "_", " "))})
-			}
-		}
-	case "words":
-		in.Help = joinSentences(in.Help, "Separate several with commas.")
-	case "json":
-		in = f.Text(at, label, "code", joinSentences(help, "Written as JSON."), more...)
-	case "area":
-		in = f.Text(at, label, "text", help, more...)
-	}
-	if in.Value != "" && in.Options != nil && !slices.ContainsFunc(in.Options,
-		func(o desk.Option) bool { return o.Value == in.Value }) {
-		in.Options = nil // a placeholder
-	}
-	return in
-}
-
 func joinSentences(a, b string) string {
 	if a == "" {
 		return b
@@ -402,10 +276,28 @@ func joinSentences(a, b string) string {
 	return strings.TrimSuffix(a, ".") + ". " + b
 }
 
+// plainFields are fields whose names and descriptions are for programmers: what people call them, and what they do.
+var plainFields = map[string][2]string{
+	"dueAt":       {"Due", ""},
+	"subject":     {"Subject", ""},
+	"draft":       {"Keep it as a draft", "You read it and send it."},
+	"letterhead":  {"In the letterhead", "With your logo and address."},
+	"replyTo":     {"Answers go to", ""},
+	"bcc":         {"Hidden copy to", ""},
+	"cc":          {"Copy to", ""},
+	"html":        {"Design (HTML)", "In place of the text."},
+	"variables":   {"Values for the template", ""},
+	"inReplyToId": {"Message that it answers", ""},
+	"scheduledAt": {"Send at", "At once if left empty."},
+}
+
 // fieldWords are a field's name and what it is for, as people say it.
 func fieldWords(name string, s *jsonschema.Schema) (label, help string) {
 	if s.Description != "" {
 		help = desk.Capital(s.Description)
+	}
+	if words, ok := plainFields[name]; ok {
+		return words[0], words[1]
 	}
 	if what, ok := strings.CutPrefix(s.Description, "the "); ok && (name == "id" || strings.HasSuffix(name, "Id")) &&
 		len(what) < 30 {
@@ -427,38 +319,4 @@ func spacedWords(name string) string {
 		return strings.TrimSuffix(b.String(), "id") + "ID"
 	}
 	return strings.TrimSuffix(b.String(), " id")
-}
-
-// listInserts lists the placeholders that a step may use: of the event, of the input and
-// of what earlier steps save.
-func listInserts(v *desk.Visit, trigger url.Values, before []typedStep) (groups []insertGroup) {
-	add := func(label, at string, s *jsonschema.Schema) {
-		g := insertGroup{Label: label}
-		for _, name := range s.PropertyOrder {
-			if schemaKind(s.Properties[name]) != "object" {
-				g.Inserts = append(g.Inserts, desk.Option{Value: "{{ " + at + "." + name + " }}",
-					Text: desk.Capital(spacedWords(name))})
-			}
-		}
-		groups = append(groups, g)
-	}
-	switch trigger.Get("trigger.kind") {
-	case "event":
-		if s := automation.EventDataSchema(v.Catalog.All(), trigger.Get("trigger.event")); s != nil {
-			add(desk.EventWords(trigger.Get("trigger.event")), "event.data", s)
-		}
-	case "schedule":
-		groups = append(groups, insertGroup{"Schedule",
-			[]desk.Option{{Value: "{{ input.scheduledAt }}", Text: "When it was due"}}})
-	}
-	for i := range before {
-		o := v.Catalog.Named(before[i].Operation)
-		if o == nil || before[i].SaveAs == "" {
-			continue
-		}
-		if s, list := o.OutputSchema(nil); s != nil && !list {
-			add("Step "+strconv.Itoa(i+1)+": "+desk.ShortSummary(o), before[i].SaveAs, s)
-		}
-	}
-	return groups
 }

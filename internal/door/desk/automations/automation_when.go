@@ -151,6 +151,8 @@ func (c check) expression(s *jsonschema.Schema) (text, issue string) {
 	sign := map[string]string{"over": ">", "under": "<"}[c.Is]
 	isText := literal[0] == '"'
 	switch {
+	case list && (s.Items == nil || schemaKind(s.Items) != "string"):
+		return "", "it can be filled in or empty"
 	case c.Is == "contains" && list:
 		return literal + " in " + field, ""
 	case list:
@@ -303,6 +305,28 @@ func typedCondition(v *desk.Visit) (text, issue string) {
 	return c.expression(data)
 }
 
+// conditionWords is a condition as the lists say it, or nothing where they cannot.
+func conditionWords(v *desk.Visit, trigger url.Values, condition *string) string {
+	data := eventFields(v, trigger)
+	if condition == nil || data == nil {
+		return ""
+	}
+	c, ok := parseChecks(*condition, data)
+	if !ok {
+		return ""
+	}
+	words := make([]string, len(c.List))
+	for i, one := range c.List {
+		words[i] = strings.TrimSpace(spacedWords(one.Field) + " " + desk.OptionText(comparisons, one.Is) + " " +
+			one.Value)
+	}
+	between := " and "
+	if c.Any {
+		between = " or "
+	}
+	return desk.Capital(strings.Join(words, between))
+}
+
 // setCondition shows a condition in the lists where they can say it, or else as CEL.
 func setCondition(v *desk.Visit, f *desk.Typed, text string) {
 	f.Values.Del("condition")
@@ -332,7 +356,7 @@ func checkRows(f *desk.Typed, data *jsonschema.Schema) (rows []checkRow) {
 		s := data.Properties[name]
 		kind := schemaKind(s)
 		if kind == "string" || kind == "integer" || kind == "number" || kind == "boolean" ||
-			kind == "array" && s.Items != nil && schemaKind(s.Items) == "string" {
+			kind == "array" {
 			choice = append(choice, desk.Option{Value: name, Text: desk.Capital(spacedWords(name))})
 		}
 	}

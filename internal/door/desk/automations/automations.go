@@ -7,11 +7,14 @@ import (
 	"strings"
 
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/automation"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // shownAutomation is an automation with the words that pages show.
@@ -102,16 +105,48 @@ func readAutomation(v *desk.Visit) (*shownAutomation, error) {
 
 // shownStep is a step as pages show it.
 type shownStep struct {
-	Words, Operation string
-	Input            desk.Data
-	SaveAs           string
-	Error            string
+	Words string
+	Facts []fact     // its input in words
+	Input *desk.Data // or as JSON, where a form cannot say it
+	Error string
+}
+
+// fact is a field and what it has.
+type fact struct{ Word, Text string }
+
+// describe says what a step gets. values are those that its texts may name.
+func (s *shownStep) describe(v *desk.Visit, operation string, input []byte, values spokenValues) {
+	texts, ok := formValues(v, operation, input, values)
+	if !ok {
+		s.Input = &desk.Data{Label: "Input", Text: desk.IndentJSON(string(input))}
+		return
+	}
+	schema := v.Catalog.Named(operation).InputSchema()
+	for _, name := range schema.PropertyOrder {
+		if text := texts[name]; text != "" {
+			word, _ := fieldWords(name, schema.Properties[name])
+			s.Facts = append(s.Facts, fact{word, saidChoice(schema.Properties[name], text)})
+		}
+	}
+}
+
+// saidChoice is the word for a value of an enum, or of yes and no.
+func saidChoice(s *jsonschema.Schema, text string) string {
+	switch {
+	case schemaKind(s) == "boolean":
+		return map[string]string{"true": "Yes", "false": "No"}[text]
+	case len(s.Enum) > 0:
+		return desk.Capital(strings.ReplaceAll(text, "_", " "))
+	}
+	return text
 }
 
 type automationData struct {
 	Automation *shownAutomation
+	Condition  string // in words
 	Steps      []shownStep
 	Form       *desk.Typed
+	Happened   []desk.Option // events that it can be run for
 	Executions desk.Sheet[shownExecution]
 	Filters    []desk.StatusLink
 	Filtered   bool
@@ -128,13 +163,16 @@ func automationPage(v *desk.Visit) error {
 func showAutomation(v *desk.Visit, code int, a *shownAutomation, f *desk.Typed) error {
 	v.PagePath = a.Path()
 	d := automationData{Automation: a, Form: f}
-	for _, s := range a.Steps {
-		shown := shownStep{Words: v.OperationWords(s.Operation), Operation: s.Operation,
-			Input: desk.Data{Label: "Input", Text: desk.IndentJSON(string(s.Input))}}
-		if s.SaveAs != nil {
-			shown.SaveAs = *s.SaveAs
-		}
+	editor, steps := fillEditor(v, a)
+	d.Condition = conditionWords(v, editor.Values, a.Condition)
+	for i, s := range a.Steps {
+		shown := shownStep{Words: v.OperationWords(s.Operation)}
+		shown.describe(v, s.Operation, s.Input, valuesFor(v, editor.Values, steps[:i]))
 		d.Steps = append(d.Steps, shown)
+	}
+	var err error
+	if d.Happened, err = happenedLately(v, a.Trigger.Event); err != nil {
+		return err
 	}
 	if err := listExecutions(v, "automations.executions.list", desk.Fields{"id": a.ID}, &d.Executions, &d.Filters,
 		&d.Filtered); err != nil {
@@ -160,7 +198,11 @@ func runAutomation(v *desk.Visit) error {
 			&desk.Typed{Values: v.R.PostForm, Errors: map[string]string{"input": issue}})
 	}
 	var e shownExecution
-	if err := v.Do("automations.run", desk.Fields{"id": a.ID, "input": input}, &e); err != nil {
+	asked := desk.Fields{"id": a.ID, "input": input}
+	if text := v.Value("eventId"); text != "" {
+		asked["eventId"] = text
+	}
+	if err := v.Do("automations.run", asked, &e); err != nil {
 		f, status, err := v.Refused(err, nil)
 		if err != nil {
 			return err
@@ -168,6 +210,38 @@ func runAutomation(v *desk.Visit) error {
 		return showAutomation(v, status, a, f)
 	}
 	return v.Done(e.Path(), "started", nil)
+}
+
+// happenedLately are the newest events of a type, to run an automation for one of them.
+func happenedLately(v *desk.Visit, eventType *string) (out []desk.Option, err error) {
+	if eventType == nil || !v.May("events.list") || !v.May("automations.run") {
+		return nil, nil
+	}
+	rows, _, err := desk.List[struct {
+		ID        id.ID                     `json:"id"`
+		CreatedAt clock.Time                `json:"createdAt"`
+		Data      map[string]jsontext.Value `json:"data"`
+	}](v, "events.list", desk.Fields{"type": *eventType, "limit": 10})
+	for _, row := range rows {
+		words := []string{v.When(row.CreatedAt).Exact}
+		for _, field := range []string{"name", "title", "subject", "invoiceNumber", "firstName", "lastName"} {
+			var text string
+			if json.Unmarshal(row.Data[field], &text) == nil && text != "" {
+				words = append(words, text)
+			}
+		}
+		out = append(out, desk.Option{Value: string(row.ID), Text: strings.Join(words, " ")})
+	}
+	return out, err
+}
+
+// TakesInput reports whether running it by hand needs to be told something.
+func (d automationData) TakesInput() bool {
+	uses := d.Automation.Condition != nil && strings.Contains(*d.Automation.Condition, "input.")
+	for _, s := range d.Automation.Steps {
+		automation.EachPlaceholder(s.Input, func(_ []any, root string) { uses = uses || root == "input" })
+	}
+	return uses && d.Automation.Trigger.Kind != "schedule"
 }
 
 // parseObject reads a typed JSON object. No text at all is an empty one.
@@ -201,7 +275,7 @@ func tail(text string) string {
 func pauseAutomationPage(v *desk.Visit) error {
 	return askAutomation(v, "Pause",
 		desk.Question{Lead: "It does not start until you activate it again, and does not catch up on what it missed.",
-			Lost:   []string{"Executions that have not begun are canceled. One that has begun continues."},
+			Lost:   []string{"Runs that have not begun are canceled. One that has begun continues."},
 			Button: "Pause automation"})
 }
 
@@ -222,7 +296,7 @@ func setAutomation(v *desk.Visit, status, done string) error {
 
 func deleteAutomationPage(v *desk.Visit) error {
 	return askAutomation(v, "Delete", desk.Question{Lead: "This deletes the automation. It cannot be undone.",
-		Lost: []string{"Waiting executions are canceled. A running one stops before its next step.",
+		Lost: []string{"Waiting runs are canceled. A running one stops before its next step.",
 			"What it did stays in the records."}, Button: "Delete automation"})
 }
 
@@ -261,12 +335,12 @@ func newRehearsedRow(v *desk.Visit, r automation.RehearsedRun) rehearsedRow {
 		row.State = desk.Pill{Text: "would run", Tone: "good"}
 	}
 	for _, s := range r.Steps {
-		shown := shownStep{Words: v.OperationWords(s.Operation), Operation: s.Operation}
+		shown := shownStep{Words: v.OperationWords(s.Operation)}
 		if s.InputOmitted {
-			shown.Input = desk.Data{Label: v.OperationWords(s.Operation), Text: "The input is too large to show."}
+			shown.Facts = []fact{{"Input", "Too large to show"}}
 		}
 		if s.Input != nil {
-			shown.Input = desk.Data{Label: v.OperationWords(s.Operation), Text: desk.IndentJSON(string(*s.Input))}
+			shown.describe(v, s.Operation, *s.Input, nil)
 		}
 		if s.ErrorMessage != nil {
 			shown.Error = *s.ErrorMessage

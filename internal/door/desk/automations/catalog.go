@@ -10,8 +10,6 @@ import (
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/op"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The choices that the catalog offers, in words.
@@ -32,7 +30,33 @@ func eventTypes(v *desk.Visit) (groups []desk.OptionGroup) {
 		return strings.Compare(strings.ToLower(a.Label),
 			strings.ToLower(b.Label))
 	})
-	return groups
+	return withUsual(groups, usualEvents)
+}
+
+// What most automations are made of comes first.
+var (
+	usualEvents = []string{"contact.created", "customer.created", "message.received", "message.bounced", "invoice.paid",
+		"invoice.overdue", "task.created"}
+	usualSteps = []string{"tasks.create", "messages.create", "contacts.notes.create", "contacts.update",
+		"customers.update", "invoices.create", "invoices.send", "threads.update"}
+)
+
+// withUsual puts a group of what is chosen most before the others.
+func withUsual(groups []desk.OptionGroup, usual []string) []desk.OptionGroup {
+	first := desk.OptionGroup{Label: "Used most"}
+	for _, value := range usual {
+		for _, g := range groups {
+			for _, o := range g.Options {
+				if o.Value == value {
+					first.Options = append(first.Options, o)
+				}
+			}
+		}
+	}
+	if len(first.Options) == 0 {
+		return groups
+	}
+	return append([]desk.OptionGroup{first}, groups...)
 }
 
 // isStep reports whether an automation can call an operation.
@@ -53,55 +77,12 @@ func stepChoice(v *desk.Visit) []desk.OptionGroup {
 			groups[i].Options = append(groups[i].Options, desk.Option{Value: o.Name, Text: desk.ShortSummary(o)})
 		}
 	}
-	return slices.DeleteFunc(groups, func(g desk.OptionGroup) bool { return len(g.Options) == 0 })
+	return withUsual(slices.DeleteFunc(groups, func(g desk.OptionGroup) bool { return len(g.Options) == 0 }),
+		usualSteps)
 }
 
-// eventSubject is the placeholder for what the starting event is about.
-const eventSubject = "{{ event.resourceId }}"
-
-// example is an input to start from. A field for an id of the kind that the
-// starting event is about gets a placeholder for that event's id.
-func example(o *op.Op, eventType string) string {
-	noun := eventType[:max(strings.LastIndexByte(eventType, '.'), 0)]
-	if strings.Contains(noun, ".") {
-		noun = "" // an event about a nested row has the id of that row, not of its parent
-	}
-	parts := strings.Split(o.Path, "/")
-	d := jsontext.NewDecoder(strings.NewReader(o.Example))
-	var out strings.Builder
-	e := jsontext.NewEncoder(&out, jsontext.WithIndent("  "))
-	for d.PeekKind() != 0 {
-		name := ""
-		if d.StackDepth() == 1 && d.PeekKind() == '"' {
-			token, err := d.ReadToken()
-			if err != nil || e.WriteToken(token) != nil {
-				return "{}"
-			}
-			name = token.String()
-		}
-		about := noun != "" && (name == camel(noun)+"Id" || name == "id" && len(parts) > 2 &&
-			isPlural(strings.ReplaceAll(parts[2], "-", "_"), noun))
-		switch {
-		case about:
-			if d.SkipValue() != nil || e.WriteToken(jsontext.String(eventSubject)) != nil {
-				return "{}"
-			}
-		case name != "":
-			value, err := d.ReadValue()
-			if err != nil || e.WriteValue(value) != nil {
-				return "{}"
-			}
-		default:
-			token, err := d.ReadToken()
-			if err != nil || e.WriteToken(token) != nil {
-				return "{}"
-			}
-		}
-	}
-	return strings.TrimSpace(out.String())
-}
-
-func isPlural(plural, noun string) bool { return plural == noun+"s" || plural == noun+"es" }
+// eventSubject is the path of what the starting event is about.
+const eventSubject = "event.resourceId"
 
 // camel is a name as JSON has it: domainContact.
 func camel(name string) string {

@@ -98,7 +98,7 @@ func (e *executionRow) Retry() bool {
 }
 
 func executionCrumbs(more ...desk.Crumb) []desk.Crumb {
-	return append([]desk.Crumb{{Text: "Executions", Href: "/executions"}}, more...)
+	return append([]desk.Crumb{{Text: "Runs", Href: "/executions"}}, more...)
 }
 
 func executionsPage(v *desk.Visit) error {
@@ -120,7 +120,7 @@ func executionsPage(v *desk.Visit) error {
 	for _, e := range found.Rows {
 		d.Rows.Rows = append(d.Rows.Rows, newExecutionRow(names, e))
 	}
-	return v.ShowView(http.StatusOK, "executions", executionView("Executions", executionCrumbs(), d))
+	return v.ShowView(http.StatusOK, "executions", executionView("Runs of automations", executionCrumbs(), d))
 }
 
 func executionView(title string, crumbs []desk.Crumb, d any) desk.View {
@@ -147,7 +147,7 @@ type shownRun struct {
 	Words string
 	State desk.Pill
 	Mark  string
-	In    desk.Data
+	In    shownStep
 	Out   *desk.Data
 	Took  string
 }
@@ -173,14 +173,14 @@ func showExecution(v *desk.Visit, status int, e *executionRow, problem string) e
 	for _, s := range e.Steps {
 		d.Steps = append(d.Steps, newShownRun(v, e.Live(), s))
 	}
-	page := executionView("Execution of "+e.Name, executionCrumbs(desk.Crumb{Text: e.Name}), d)
+	page := executionView("Run of "+e.Name, executionCrumbs(desk.Crumb{Text: e.Name}), d)
 	page.Badge = e.State()
 	return v.ShowView(status, "execution", page)
 }
 
 func newShownRun(v *desk.Visit, live bool, s automation.StepRun) shownRun {
-	r := shownRun{StepRun: s, Words: v.OperationWords(s.Operation),
-		In: desk.Data{Label: "Input", Text: desk.IndentJSON(string(s.Input))}}
+	r := shownRun{StepRun: s, Words: v.OperationWords(s.Operation)}
+	r.In.describe(v, s.Operation, s.Input, nil)
 	switch {
 	case s.Error != nil && (s.CompletedAt != nil || !live):
 		r.State, r.Mark = desk.Pill{Text: "failed", Tone: "bad"}, "bad"
@@ -207,10 +207,10 @@ func cancelExecutionPage(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Ask(desk.Question{Title: "Cancel the execution of " + e.Name, Section: "automations", Tab: "executions",
+	return v.Ask(desk.Question{Title: "Cancel the run of " + e.Name, Section: "automations", Tab: "executions",
 		Crumbs: executionCrumbs(desk.Crumb{Text: e.Name, Href: e.Path()}, desk.Crumb{Text: "Cancel"}),
 		Lead:   "It stops before its next step. Steps that are done are not undone.",
-		Button: "Cancel execution", Back: e.Path()})
+		Button: "Cancel run", Back: e.Path()})
 }
 
 func cancelExecution(v *desk.Visit) error {

@@ -44,7 +44,7 @@ func Join(d *desk.Desk) {
 }
 
 var _ = desk.AddDoneTexts(map[string]string{
-	"paused":        "Paused. Executions that had not begun are canceled.",
+	"paused":        "Paused. Runs that had not begun are canceled.",
 	"resumed":       "Active again.",
 	"hook-enabled":  "Enabled. It receives events from now on.",
 	"hook-disabled": "Disabled. Waiting deliveries are canceled.",

@@ -37,16 +37,18 @@ var files = &desk.Noun[file.File]{
 	SearchHint: "Name",
 	Columns: []desk.Column[file.File]{
 		{Head: "Name", Sort: "name", Cell: func(_ *desk.Visit, f *file.File) desk.Cell { return desk.Text(f.Name) }},
-		{Head: "Kind", Width: "w2", Fold: "two", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
-			return desk.Text(kind(f.ContentType))
-		}},
-		{Head: "Folder", Width: "w3", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
+		{Head: "Kind", Field: "contentType", Width: "w2", Fold: "two",
+			Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
+				return desk.Text(kind(f.ContentType))
+			}},
+		{Head: "Folder", Field: "folderId", Width: "w3", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
 			return desk.LinkTo("folders", f.FolderID)
 		}},
-		{Head: "Size", Width: "w1", End: true, Fold: "three", Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
-			return desk.Text(desk.Size(f.SizeBytes))
-		}},
-		{Head: "Added", Sort: "createdAt", Width: "w1", End: true, Fold: "four",
+		{Head: "Size", Field: "sizeBytes", Width: "w1", End: true, Fold: "three",
+			Cell: func(_ *desk.Visit, f *file.File) desk.Cell {
+				return desk.Text(desk.Size(f.SizeBytes))
+			}},
+		{Head: "Added", Field: "createdAt", Sort: "createdAt", Width: "w1", End: true, Fold: "four",
 			Cell: func(v *desk.Visit, f *file.File) desk.Cell { return v.At(&f.CreatedAt) }},
 	},
 	Filters:       []desk.Filter{{Field: "folderId", Label: "Folder", Ref: "folders", HideChoice: true}},
@@ -57,6 +59,21 @@ var files = &desk.Noun[file.File]{
 			in["folderId"] = "none"
 		}
 	},
+	Bulk: []desk.Bulk[file.File]{{Key: "move", Word: "Move", Icon: "folder", Ask: "To which folder", Done: "moved",
+		Options: func(v *desk.Visit) []desk.Option {
+			rows, _, _ := v.Lines("folders", desk.Fields{"limit": 100, "sortBy": "name", "sortOrder": "asc"})
+			out := []desk.Option{}
+			for _, f := range rows {
+				out = append(out, desk.Option{Value: string(f.ID), Text: f.Text})
+			}
+			return out
+		},
+		Change: func(f *file.File, folder string) desk.Fields {
+			if string(desk.IDOrEmpty(f.FolderID)) == folder {
+				return nil
+			}
+			return desk.Fields{"folderId": folder}
+		}}},
 	Name: func(_ *desk.Visit, f *file.File) string { return f.Name },
 	ListLine: func(_ *desk.Visit, f *file.File) desk.Line {
 		return desk.Line{Icon: "file", Text: f.Name, Faint: desk.Size(f.SizeBytes)}
@@ -273,3 +290,5 @@ func newFolder(v *desk.Visit) error {
 	}
 	return v.Done(to.String(), "created", nil)
 }
+
+var _ = desk.AddDoneTexts(map[string]string{"moved": "Moved."})

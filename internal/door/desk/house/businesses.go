@@ -14,13 +14,14 @@ var businesses = &desk.Noun[business.Business]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
 			return desk.NameCell(b.Name, "co")
 		}},
-		{Head: "Legal name", Fold: "two", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
-			return desk.OptionalText(b.LegalName)
-		}},
-		{Head: "Industry", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+		{Head: "Legal name", Field: "legalName", Fold: "two",
+			Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+				return desk.OptionalText(b.LegalName)
+			}},
+		{Head: "Industry", Field: "industry", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
 			return desk.OptionalText(b.Industry)
 		}},
-		{Head: "Time zone", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
+		{Head: "Time zone", Field: "timezone", Width: "w3", Cell: func(_ *desk.Visit, b *business.Business) desk.Cell {
 			return desk.Text(b.Timezone)
 		}},
 	},
@@ -37,7 +38,7 @@ var businesses = &desk.Noun[business.Business]{
 		{Field: "industry", Label: "Industry"},
 		{Field: "timezone", Label: "Time zone", Help: "Like Europe/London."},
 		{Field: "locale", Label: "Language", Help: "How dates and sums are written, like en-US or de-DE."},
-		{Field: "currency", Label: "Currency", Help: "Three letters, like usd or eur."},
+		{Field: "currency", Label: "Currency"},
 		{Field: "logoFileId", Label: "Logo", Ref: "files", Help: "A PNG or JPEG among your files."},
 		{Field: "accentColor", Label: "Color", Hint: "#1f4e79", Help: "Of your invoices, and of the button in mail."},
 		{Field: "paymentInstructions", Label: "How to pay", Help: "Printed on invoices until they are paid."},
@@ -77,6 +78,8 @@ var businesses = &desk.Noun[business.Business]{
 			},
 			Fields: []desk.Field{{Field: "name", Label: "Name"}, {Field: "kind", Label: "Kind"},
 				{Field: "priceCents", Label: "Price", Kind: "money"}, {Field: "unit", Label: "Per", Hint: "hour"},
+				{Field: "taxRate", Label: "Tax in %", Hint: "20"},
+				{Field: "taxName", Label: "Tax is called", Hint: "VAT"},
 				{Field: "description", Label: "Description"}, {Field: "isActive", Label: "Offered now",
 					StartText: func(*desk.Visit) string { return "yes" }}}},
 		&desk.Child[business.BusinessOnlinePresence]{Key: "online-presences", Ops: "businesses.online_presences",

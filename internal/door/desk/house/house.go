@@ -16,7 +16,7 @@ var _ = desk.AddTemplates(pages, "*.html")
 
 // Join adds the room to the desk.
 func Join(d *desk.Desk) {
-	d.AddNouns(businesses, templates, optIns, properties)
+	d.AddNouns(businesses, templates, optIns, properties, views)
 	d.Add(
 		desk.Route{Pattern: "POST /businesses/{id}/profile", Show: saveProfile},
 		desk.Route{Pattern: "GET /templates/{id}/preview", Show: preview},

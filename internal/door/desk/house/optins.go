@@ -18,21 +18,24 @@ var optIns = &desk.Noun[optin.EmailOptIn]{
 		{Head: "Address", Sort: "email", Width: "w4", Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
 			return desk.Text(o.Email)
 		}},
-		{Head: "Agreed", Width: "w1", Fold: "three", Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
-			return desk.State(agreed(o))
-		}},
-		{Head: "Contact", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
-			return desk.LinkTo("contacts", o.ContactID)
-		}},
-		{Head: "Where it comes from", Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
+		{Head: "Agreed", Field: "status", Width: "w1", Fold: "three",
+			Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
+				return desk.State(agreed(o))
+			}},
+		{Head: "Contact", Field: "contactId", Width: "w3", Fold: "two",
+			Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
+				return desk.LinkTo("contacts", o.ContactID)
+			}},
+		{Head: "Where it comes from", Field: "source", Cell: func(_ *desk.Visit, o *optin.EmailOptIn) desk.Cell {
 			return desk.OptionalText(o.Source)
 		}},
-		{Head: "Since", Width: "w2", End: true, Cell: func(v *desk.Visit, o *optin.EmailOptIn) desk.Cell {
-			if o.OptedOutAt != nil {
-				return v.At(o.OptedOutAt)
-			}
-			return v.At(o.OptedInAt)
-		}},
+		{Head: "Since", Field: "optedInAt", Width: "w2", End: true,
+			Cell: func(v *desk.Visit, o *optin.EmailOptIn) desk.Cell {
+				if o.OptedOutAt != nil {
+					return v.At(o.OptedOutAt)
+				}
+				return v.At(o.OptedInAt)
+			}},
 	},
 	Filters: []desk.Filter{
 		{Field: "status", Label: "Agreed"},

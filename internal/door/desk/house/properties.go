@@ -19,19 +19,21 @@ var properties = &desk.Noun[property.PropertyDefinition]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
 			return desk.Text(p.Name)
 		}},
-		{Head: "Of", Width: "w1", Fold: "three", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
-			return desk.Text(p.ObjectType + "s")
-		}},
-		{Head: "Kind", Width: "w2p", Fold: "two", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
-			return desk.Text(desk.Choice(p.ValueType))
-		}},
-		{Head: "Choices", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
+		{Head: "Of", Field: "objectType", Width: "w1", Fold: "three",
+			Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
+				return desk.Text(p.ObjectType + "s")
+			}},
+		{Head: "Kind", Field: "valueType", Width: "w2p", Fold: "two",
+			Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
+				return desk.Text(desk.Choice(p.ValueType))
+			}},
+		{Head: "Choices", Field: "options", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
 			if p.Options == nil {
 				return desk.Text("")
 			}
 			return desk.Text(strings.Join(*p.Options, ", "))
 		}},
-		{Head: "Key", Width: "w3", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
+		{Head: "Key", Field: "key", Width: "w3", Cell: func(_ *desk.Visit, p *property.PropertyDefinition) desk.Cell {
 			return desk.Text(p.Key)
 		}},
 	},

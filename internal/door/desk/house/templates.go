@@ -1,14 +1,11 @@
 package house
 
 import (
-	"encoding/base64"
-	"io"
 	"net/http"
 	"strings"
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/fault"
-	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/template"
 )
 
@@ -26,20 +23,24 @@ var templates = &desk.Noun[template.EmailTemplate]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
 			return desk.Text(t.Name)
 		}},
-		{Head: "Subject", Fold: "two", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
-			return desk.Text(t.Subject)
-		}},
-		{Head: "Used for", Width: "w3", Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
-			if t.TemplateKey == nil {
-				return desk.Text("")
-			}
-			return desk.Text(templateKeys[*t.TemplateKey])
-		}},
-		{Head: "Changed", Sort: "updatedAt", Width: "w1", End: true, Fold: "four",
+		{Head: "Subject", Field: "subject", Fold: "two",
+			Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
+				return desk.Text(t.Subject)
+			}},
+		{Head: "Used for", Field: "templateKey", Width: "w3",
+			Cell: func(_ *desk.Visit, t *template.EmailTemplate) desk.Cell {
+				if t.TemplateKey == nil {
+					return desk.Text("")
+				}
+				return desk.Text(templateKeys[*t.TemplateKey])
+			}},
+		{Head: "Changed", Field: "updatedAt", Sort: "updatedAt", Width: "w1", End: true, Fold: "four",
 			Cell: func(v *desk.Visit, t *template.EmailTemplate) desk.Cell { return v.At(&t.UpdatedAt) }},
 	},
 	Filters: []desk.Filter{{Field: "status", Label: "Status", HideChoice: true}},
-	Name:    func(_ *desk.Visit, t *template.EmailTemplate) string { return t.Name },
+	Bulk: []desk.Bulk[template.EmailTemplate]{
+		desk.MaySet[template.EmailTemplate]("email_templates.update", "status", "Status", "check")},
+	Name: func(_ *desk.Visit, t *template.EmailTemplate) string { return t.Name },
 	ListLine: func(_ *desk.Visit, t *template.EmailTemplate) desk.Line {
 		return desk.Line{Icon: "template", Text: t.Name, Faint: t.Subject}
 	},
@@ -104,32 +105,11 @@ func preview(v *desk.Visit) error {
 		out.Text = &text
 	}
 	if out.HTML != nil && house.LogoFileID != nil {
-		if err := showLogo(v, *house.LogoFileID, out.HTML); err != nil {
+		if err := v.EmbedPicture(out.HTML, template.LogoID, *house.LogoFileID); err != nil {
 			return err
 		}
 	}
 	return v.Paper(http.StatusOK, out.HTML, out.Text)
-}
-
-// showLogo puts the logo where the mail names it. A reader without the right to
-// files sees the business's name there.
-func showLogo(v *desk.Visit, ref id.ID, html *string) error {
-	const logo = `src="cid:` + template.LogoID + `"`
-	if !strings.Contains(*html, logo) {
-		return nil
-	}
-	c, err := v.Open("files.download", string(ref))
-	if err != nil && fault.FromError(err).Status < 500 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	picture, err := io.ReadAll(io.LimitReader(c, template.LogoBytes))
-	*html = strings.Replace(*html, logo,
-		`src="data:`+c.Type+`;base64,`+base64.StdEncoding.EncodeToString(picture)+`"`, 1)
-	return err
 }
 
 // samples gives every placeholder its own name as a value, in brackets. The

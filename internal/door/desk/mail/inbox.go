@@ -4,10 +4,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/message"
 )
 
@@ -15,7 +17,27 @@ import (
 // pages are made by hand.
 var threads = &desk.Noun[message.Thread]{
 	Path: "inbox", Ops: "threads", Type: "thread", One: "conversation", Many: "conversations", Icon: "mail",
-	NoCreate: true, SearchHint: "Subject, person",
+	NoCreate: true, SearchHint: "Subject, person", Tabs: inboxTabs, AdjustQuery: narrow,
+	Bulk: []desk.Bulk[message.Thread]{
+		{Key: "assign", Word: "Assign", Icon: "user", Ask: "To whom", Done: "assigned", Options: desk.Members,
+			Change: func(t *message.Thread, member string) desk.Fields {
+				if string(desk.IDOrEmpty(t.AssigneeID)) == member {
+					return nil
+				}
+				return desk.Fields{"assigneeId": member}
+			}},
+		{Key: "snooze", Word: "Snooze", Icon: "clock", Ask: "Until when", Done: "snoozed", Options: snoozes,
+			Change: func(_ *message.Thread, until string) desk.Fields {
+				return desk.Fields{"snoozedUntil": until}
+			}},
+		{Key: "close", Word: "Close", Icon: "check", Done: "closed",
+			Change: func(t *message.Thread, _ string) desk.Fields {
+				if t.Status == "closed" {
+					return nil
+				}
+				return desk.Fields{"status": "closed", "snoozedUntil": nil}
+			}},
+	},
 	ListPage: showInbox, ObjectPage: showThread,
 	Name: func(_ *desk.Visit, t *message.Thread) string { return subject(t.Subject) },
 	ListLine: func(v *desk.Visit, t *message.Thread) desk.Line {
@@ -32,6 +54,11 @@ var threads = &desk.Noun[message.Thread]{
 		{Field: "customerId", Label: "Customer", Ref: "customers"},
 	},
 }
+
+// inboxTabs are the views that the inbox begins with.
+var inboxTabs = []desk.Tab{{Label: "Open"}, {Label: "Mine", Query: "assigneeId={me}"},
+	{Label: "Waiting", Query: "status=waiting"}, {Label: "Snoozed", Query: "snoozed=true"},
+	{Label: "Closed", Query: "status=closed"}}
 
 func subject(s string) string {
 	if s == "" {
@@ -55,7 +82,10 @@ type inboxData struct {
 	Query          string
 	Hidden         url.Values // the filters, which a search keeps
 	Filter         string     // what narrows the list, in words
+	Views          *desk.ListViews
 	Threads        []line
+	Bulk           any    // what can be done to the chosen ones
+	Back           string // this list
 	Earlier, Later string
 	Empty, Lead    string
 	Unread         int
@@ -63,6 +93,7 @@ type inboxData struct {
 	Person         *personData
 	API            []desk.Sample
 	MayWrite       bool
+	Bell           *desk.Bell
 	Error          string
 }
 
@@ -73,6 +104,7 @@ type tab struct {
 
 // line is a thread in the list.
 type line struct {
+	ID                          id.ID
 	Href, Who, Subject, Preview string
 	Avatar                      *desk.Avatar
 	Time                        *desk.TimeText
@@ -82,8 +114,11 @@ type line struct {
 
 const shownThreads = 40
 
-// listFields are what the address of the list may have, each a filter of the API.
-var listFields = []string{"status", "assigneeId", "contactId", "customerId", "snoozed", "unread", "query", "offset"}
+// listFilters are the filters of the list, and listFields all that its address may have.
+var (
+	listFilters = []string{"status", "assigneeId", "contactId", "customerId", "snoozed", "unread", "query"}
+	listFields  = append([]string{"offset", op.ViewField}, listFilters...)
+)
 
 // listQuery is the part of an address that says which threads are listed.
 func listQuery(v *desk.Visit) url.Values {
@@ -114,16 +149,21 @@ func listInput(q url.Values) desk.Fields {
 	if len(q["status"]) > 0 {
 		in["status"] = q["status"]
 	}
-	switch {
-	case len(q) == 0 || len(q) == 1 && q.Has("offset"):
-		in["status"], in["snoozed"] = []string{"open"}, false
-	case q.Get("assigneeId") != "" && !q.Has("status"):
-		in["status"] = []string{"open", "waiting"}
-	}
+	narrow(nil, in)
 	if n, err := strconv.Atoi(q.Get("offset")); err == nil {
 		in["offset"] = max(0, min(n, 1_000_000))
 	}
 	return in
+}
+
+// narrow leaves what somebody should look at now, unless a filter says otherwise.
+func narrow(_ *desk.Visit, in desk.Fields) {
+	switch {
+	case !slices.ContainsFunc(listFilters, func(name string) bool { return in[name] != nil }):
+		in["status"], in["snoozed"] = []string{"open"}, false
+	case in["assigneeId"] != nil && in["status"] == nil:
+		in["status"] = []string{"open", "waiting"}
+	}
 }
 
 func at(path string, q url.Values) string {
@@ -147,8 +187,10 @@ func showInbox(v *desk.Visit) error {
 // list is the list of threads, of which one may be open.
 func list(v *desk.Visit, open id.ID) (*inboxData, error) {
 	q := listQuery(v)
-	d := &inboxData{Query: q.Get("query"), MayWrite: v.May("messages.create"), API: v.Samples("threads.list", q),
-		Empty: "Nothing waits for you", Lead: "Mail to your addresses appears here, as conversations."}
+	d := &inboxData{Query: q.Get("query"), MayWrite: v.May("messages.create"), Bell: v.Bell(),
+		API:  v.Samples("threads.list", q),
+		Bulk: v.BulkOf("inbox"), Back: at("/inbox", q), Empty: "Nothing waits for you",
+		Lead: "Mail to your addresses appears here, as conversations."}
 	rows, page, err := desk.List[message.Thread](v, "threads.list", listInput(q))
 	if err != nil {
 		whole, wrong, _, rest := desk.Refused(err)
@@ -201,7 +243,7 @@ func (d *inboxData) fillLines(v *desk.Visit, rows []message.Thread, q url.Values
 	}
 	for i := range rows {
 		t := &rows[i]
-		l := line{Href: at("/inbox/"+string(t.ID), q), Subject: subject(t.Subject),
+		l := line{ID: t.ID, Href: at("/inbox/"+string(t.ID), q), Subject: subject(t.Subject),
 			Who: names[desk.IDOrEmpty(t.ContactID)], Time: v.When(t.LastMessageAt), Unread: t.Unread, On: t.ID == open}
 		if m := t.LastMessage; m != nil {
 			l.Preview = m.Preview
@@ -244,21 +286,21 @@ func other(m *message.ThreadMessage) string {
 }
 
 func (d *inboxData) fillTabs(v *desk.Visit, q url.Values) error {
-	me := string(v.Session.User)
-	views := []struct {
-		word  string
-		query url.Values
-	}{
-		{"Open", url.Values{}},
-		{"Mine", url.Values{"assigneeId": {me}}},
-		{"Waiting", url.Values{"status": {"waiting"}}},
-		{"Snoozed", url.Values{"snoozed": {"true"}}},
-		{"Closed", url.Values{"status": {"closed"}}},
-	}
 	plain := maps.Clone(q)
 	plain.Del("offset")
-	for _, w := range views {
-		d.Tabs = append(d.Tabs, tab{w.word, at("/inbox", w.query), plain.Encode() == w.query.Encode()})
+	for _, t := range inboxTabs {
+		query, err := v.TabQuery(t)
+		if err != nil {
+			return err
+		}
+		d.Tabs = append(d.Tabs, tab{t.Label, at("/inbox", query), plain.Encode() == query.Encode()})
+	}
+	var err error
+	if d.Views, err = v.ViewsOf("inbox", q); err != nil {
+		return err
+	}
+	for _, t := range d.Views.Tabs {
+		d.Tabs = append(d.Tabs, tab{t.Word, t.Href, t.On})
 	}
 	d.Hidden = maps.Clone(plain)
 	d.Hidden.Del("query")

@@ -11,7 +11,10 @@ import (
 //go:embed *.html
 var pages embed.FS
 
-var _ = desk.AddTemplates(pages, "*.html")
+//go:embed write.js
+var writeScript []byte
+
+var _ = desk.AddTemplates(pages, "*.html") && desk.AddScript("write.js", writeScript)
 
 // Join adds the room to the desk.
 func Join(d *desk.Desk) {
@@ -19,6 +22,9 @@ func Join(d *desk.Desk) {
 	d.Add(
 		desk.Route{Pattern: "GET /inbox/new", Show: compose},
 		desk.Route{Pattern: "POST /inbox/new", Show: send, Streams: true},
+		desk.Route{Pattern: "POST /inbox/preview", Show: preview},
+		desk.Route{Pattern: "GET /inbox/insert", Show: offerInsertions},
+		desk.Route{Pattern: "GET /inbox/kept", Show: showKept},
 		desk.Route{Pattern: "POST /inbox/{id}/reply", Show: reply, Streams: true},
 		desk.Route{Pattern: "POST /inbox/{id}/change", Show: change},
 		desk.Route{Pattern: "POST /inbox/{id}/contact", Show: addContact},
@@ -27,6 +33,7 @@ func Join(d *desk.Desk) {
 		desk.Route{Pattern: "POST /inbox/{id}/notes/{note}/delete", Show: removeNote},
 		desk.Route{Pattern: "GET /inbox/{id}/paper/{message}", Show: paper},
 	)
+	d.AddPages(desk.SignedIn, desk.Pages{"GET /settings/mail": mailSettings, "POST /settings/mail": saveMailSettings})
 	joinOutbox(d)
 }
 
@@ -39,5 +46,6 @@ var _ = desk.AddDoneTexts(map[string]string{
 	"unassigned": "Nobody takes care of it now.", "snoozed": "Snoozed.", "awake": "It is back in the inbox.",
 	"unread": "Marked as unread.", "drafted": "Draft saved. Nobody has received it.", "discarded": "Draft deleted.",
 	"scheduled": "It will be sent then.", "not-sent": "Canceled. It will not be sent.",
-	"known": "Added to your contacts.",
+	"known": "Added to your contacts.", "held": "Sent. It leaves in ten seconds.",
+	"taken-back": "Not sent. It is a draft again.", "left": "It has already left.",
 })

@@ -32,13 +32,14 @@ var outbox = &desk.Noun[message.Message]{
 		{Head: "Subject", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell {
 			return desk.Text(subject(m.Subject))
 		}},
-		{Head: "To", Width: "w4", Fold: "two", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell {
+		{Head: "To", Field: "to", Width: "w4", Fold: "two", Cell: func(_ *desk.Visit, m *message.Message) desk.Cell {
 			return desk.Text(strings.Join(m.To, ", "))
 		}},
-		{Head: "State", Width: "w2p", Fold: "four", Cell: func(v *desk.Visit, m *message.Message) desk.Cell {
-			return desk.State(Fate(v, m))
-		}},
-		{Head: "Written", Sort: "createdAt", Width: "w1", Fold: "three", End: true,
+		{Head: "State", Field: "status", Width: "w2p", Fold: "four",
+			Cell: func(v *desk.Visit, m *message.Message) desk.Cell {
+				return desk.State(Fate(v, m))
+			}},
+		{Head: "Written", Field: "createdAt", Sort: "createdAt", Width: "w1", Fold: "three", End: true,
 			Cell: func(v *desk.Visit, m *message.Message) desk.Cell { return v.At(&m.CreatedAt) }},
 	},
 	Filters: []desk.Filter{{Field: "status", Label: "State", HideChoice: true},

@@ -17,8 +17,7 @@ import (
 type personData struct {
 	Name, About, Href string
 	Avatar            *desk.Avatar
-	Owes              []string
-	Late              string
+	Owes              *people.Owes
 	Facts             []fact
 	Sections          []*desk.Section
 	Add               string // where a form that adds the sender to the contacts posts to
@@ -117,23 +116,8 @@ func (p *personData) customer(v *desk.Visit, ref id.ID) error {
 	if names[ref] != p.Name {
 		p.Facts = append(p.Facts, fact{"Customer", names[ref]})
 	}
-	if v.May("customers.balance.get") {
-		var b customer.Balance
-		if err := v.Do("customers.balance.get", desk.Fields{"id": ref}, &b); err != nil {
-			return err
-		}
-		for _, one := range b.Balances {
-			if one.BalanceCents > 0 {
-				p.Owes = append(p.Owes, v.Money(one.BalanceCents, one.Currency))
-			}
-		}
-	}
-	late, _, err := v.Lines("invoices", desk.Fields{"customerId": ref, "status": []string{"overdue"}, "limit": 1})
-	if err != nil {
+	if p.Owes, err = people.BalanceOf(v, ref); err != nil {
 		return err
-	}
-	if len(late) > 0 {
-		p.Late = "overdue"
 	}
 	invoices, err := v.Related("Invoices", "invoices", desk.Fields{"customerId": ref},
 		url.Values{"customerId": {string(ref)}}, "")

@@ -146,6 +146,21 @@ func contactAt(v *desk.Visit, to string) *id.ID {
 // gap is a placeholder that is still to be filled in, as render leaves it.
 var gap = regexp.MustCompile(`\[([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)\]`)
 
+// findGaps finds what is still open in the text, to be shown beside it.
+func (w *writeData) findGaps(v *desk.Visit) error {
+	marks := gap.FindAllString(w.Subject+"\n"+w.Text, -1)
+	if w.Note || len(marks) == 0 {
+		return nil
+	}
+	names, err := placeholders(v)
+	for _, mark := range marks {
+		if slices.Contains(names, mark[1:len(mark)-1]) && !slices.Contains(w.Gaps, mark) {
+			w.Gaps = append(w.Gaps, mark)
+		}
+	}
+	return err
+}
+
 // fillIn fills in what a template left open and is known by now, says at its place
 // what is not, and keeps the template's design. who and bill may be unknown; then
 // the first address tells. A draft may have gaps; they are filled in before it goes.
@@ -176,7 +191,7 @@ func fillIn(v *desk.Visit, in desk.Fields, wrong map[string]string, who, bill id
 			case !slices.Contains(names, name):
 			case known[name] != "":
 				return known[name]
-			case v.Value("do") != "save" && wrong[field] == "":
+			case sends(v) && v.Value("gaps") != "yes" && wrong[field] == "":
 				wrong[field] = "Write what belongs in place of " + mark + ", or delete it"
 			}
 			return mark
@@ -205,6 +220,7 @@ func keepDesign(v *desk.Visit, in desk.Fields, used id.ID, known map[string]stri
 	switch text := in["text"].(string); {
 	case text == plain(strings.TrimSpace(made.Text)) && t.Status == "active":
 		delete(in, "text")
+		delete(in, "markdown")
 		in["templateId"], in["variables"] = used, variables
 	case t.BodyFormat == "markdown" && text != "":
 		in["letterhead"] = true

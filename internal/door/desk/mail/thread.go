@@ -11,6 +11,7 @@ import (
 	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
+	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/message"
@@ -42,6 +43,7 @@ type item struct {
 	At       clock.Time
 	ID       string
 	Who      string
+	As       string // in whose name, or who wrote it for them
 	Avatar   *desk.Avatar
 	Time     *desk.TimeText
 	To       string
@@ -161,6 +163,16 @@ func (d *threadData) fillItems(v *desk.Visit, t *message.Thread) ([]message.Mess
 	if err != nil {
 		return nil, err
 	}
+	var ours []id.ID
+	for i := range rows {
+		if rows[i].Direction == message.Outbound && rows[i].Status != message.Draft {
+			ours = append(ours, rows[i].ID)
+		}
+	}
+	authors, err := v.Authors(ours)
+	if err != nil {
+		return nil, err
+	}
 	newest := true
 	for i := range rows {
 		if rows[i].Status == message.Draft {
@@ -169,6 +181,11 @@ func (d *threadData) fillItems(v *desk.Visit, t *message.Thread) ([]message.Mess
 		x, err := d.item(v, &rows[i], names[desk.IDOrEmpty(t.ContactID)], newest)
 		if err != nil {
 			return nil, err
+		}
+		if e, ok := authors[rows[i].ID]; ok {
+			if err := x.nameAuthor(v, e); err != nil {
+				return nil, err
+			}
 		}
 		newest = false
 		d.Items = append(d.Items, x)
@@ -231,6 +248,31 @@ func (d *threadData) item(v *desk.Visit, m *message.Message, contact string, new
 		}
 	}
 	return x, nil
+}
+
+// nameAuthor says who of the house wrote a mail. What an agent drafted is of the person who sent it.
+func (x *item) nameAuthor(v *desk.Visit, made eventlog.Event) error {
+	who := v.Actor(made.ActorKind, made.ActorID)
+	switch op.ActorKind(made.ActorKind) {
+	case op.SystemActor:
+		return nil
+	case op.AgentActor:
+		sent, _, err := desk.List[eventlog.Event](v, "events.list", desk.Fields{"resourceId": x.ID, "limit": 20})
+		if err != nil {
+			return err
+		}
+		for _, e := range sent {
+			if e.ActorKind != string(op.UserActor) || e.Type != "message.queued" && e.Type != "message.scheduled" {
+				continue
+			}
+			sender, err := v.WhoIs(e.ActorKind, e.ActorID)
+			x.Who, x.Avatar, x.As = sender.Name, sender.Avatar, "written by "+who.Name
+			return err
+		}
+	}
+	x.As = "as " + x.Who
+	x.Who, x.Avatar = who.Name, who.Avatar
+	return nil
 }
 
 // frame shows the designed mail in a frame where it is more than its text: when
@@ -509,16 +551,13 @@ func cancel(v *desk.Visit) error {
 	return v.Done(to, "not-sent", nil)
 }
 
-// madeBy is who wrote a draft.
+// madeBy is the machine that wrote a draft, or nil.
 func madeBy(v *desk.Visit, ref id.ID) (*desk.Who, error) {
-	if !v.May("events.list") {
-		return nil, nil
-	}
-	rows, _, err := desk.List[eventlog.Event](v, "events.list",
-		desk.Fields{"resourceId": ref, "type": "message.created", "limit": 1})
-	if err != nil || len(rows) == 0 || rows[0].ActorKind == "user" {
+	authors, err := v.Authors([]id.ID{ref})
+	made, ok := authors[ref]
+	if err != nil || !ok || made.ActorKind == string(op.UserActor) {
 		return nil, err
 	}
-	who, err := v.WhoIs(rows[0].ActorKind, rows[0].ActorID)
-	return &who, err
+	who := v.Actor(made.ActorKind, made.ActorID)
+	return &who, nil
 }

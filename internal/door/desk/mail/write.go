@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"frontdesk/internal/account"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/door/desk/people"
 	"frontdesk/internal/kernel/id"
@@ -46,8 +47,11 @@ type writeData struct {
 	ContactID    string
 	InReplyToID  string
 	From         string
-	Template     string // the template that the text began with
-	Letterhead   bool   // the design is the text in the letterhead of the business
+	Senders      []desk.Option // the addresses it can be from
+	Template     string        // the template that the text began with
+	Gaps         []string      // what the template left open, as [name]
+	Hold         bool          // it waits for ten seconds
+	Letterhead   bool          // the design is the text in the letterhead of the business
 }
 
 // typed is a form that was refused.
@@ -60,7 +64,8 @@ type typed struct {
 func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.Message,
 	ty *typed) (*writeData, error) {
 	q := v.R.URL.Query()
-	w := &writeData{Action: at("/inbox/"+d.ID+"/reply", listQuery(v)), Back: d.At, MaySend: v.May("messages.create"),
+	w := &writeData{Hold: v.HoldsMail(), Action: at("/inbox/"+d.ID+"/reply", listQuery(v)), Back: d.At,
+		MaySend: v.May("messages.create"), ContactID: string(desk.IDOrEmpty(t.ContactID)),
 		Note: q.Get("write") == "note", Switch: v.With("write", "note") + "#reply", Focus: q.Has("write")}
 	if w.Note || !w.MaySend {
 		w.Note, w.Switch = true, v.With("write", "answer")+"#reply"
@@ -87,34 +92,62 @@ func answer(v *desk.Visit, t *message.Thread, d *threadData, messages []message.
 	if last != nil {
 		w.InReplyToID = string(last.ID)
 		w.To, w.CC = recipients(last, ours)
-		w.Subject = replySubject(last.Subject)
+		w.Subject = message.ReplySubject(last.Subject)
 		w.From = sender(last, ours)
 	}
 	if draft != nil && !w.Note {
-		if err := w.takeDraft(v, draft); err != nil {
-			return nil, err
-		}
+		err = w.takeDraft(v, draft)
+	} else {
+		err = w.sign(v)
+	}
+	if err != nil {
+		return nil, err
 	}
 	w.Name = w.To
+	return w, w.complete(v, t.ContactID, desk.IDOrEmpty(t.CustomerID), ty)
+}
+
+// complete fills in what both forms have: templates, senders, and what was typed and refused.
+func (w *writeData) complete(v *desk.Visit, who *id.ID, customer id.ID, ty *typed) error {
 	if err := w.fillTemplates(v); err != nil {
-		return nil, err
+		return err
 	}
-	if err := w.useTemplate(v, t.ContactID, desk.IDOrEmpty(t.CustomerID)); err != nil {
-		return nil, err
+	if err := w.useTemplate(v, who, customer); err != nil {
+		return err
 	}
 	if ty != nil {
-		w.fill(v.R.PostForm, ty)
-		w.Template = v.R.PostForm.Get("template")
+		if err := w.fill(v, ty); err != nil {
+			return err
+		}
 	}
-	return w, nil
+	if err := w.fillSenders(v); err != nil {
+		return err
+	}
+	return w.findGaps(v)
+}
+
+// sign begins a mail with the writer's signature.
+func (w *writeData) sign(v *desk.Visit) error {
+	if w.Note {
+		return nil
+	}
+	text, err := signature(v)
+	if text != "" {
+		w.Text = "\n\n" + text
+	}
+	return err
+}
+
+// signature is what the visitor's mails end with.
+func signature(v *desk.Visit) (string, error) {
+	var s account.Signature
+	err := v.Do("signature.get", desk.Fields{}, &s)
+	return strings.TrimSpace(s.Text), err
 }
 
 // takeDraft puts a draft into the form.
 func (w *writeData) takeDraft(v *desk.Visit, draft *message.Message) (err error) {
-	w.DraftID, w.Subject, w.From = string(draft.ID), draft.Subject, draft.From
-	if draft.FromName != nil {
-		w.From = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(*draft.FromName) + `" <` + draft.From + ">"
-	}
+	w.DraftID, w.Subject, w.From = string(draft.ID), draft.Subject, named(draft.FromName, draft.From)
 	w.To, w.CC, w.BCC = strings.Join(draft.To, ", "), strings.Join(draft.CC, ", "), strings.Join(draft.BCC, ", ")
 	if draft.ReplyTo != nil {
 		w.ReplyTo = *draft.ReplyTo
@@ -125,7 +158,7 @@ func (w *writeData) takeDraft(v *desk.Visit, draft *message.Message) (err error)
 	if draft.ScheduledAt != nil {
 		w.Later = draft.ScheduledAt.Std().In(v.Zone()).Format("2006-01-02T15:04")
 	}
-	if draft.HTML != nil {
+	if draft.HTML != nil && !isWritten(draft) {
 		w.showDesign(v, draft)
 	}
 	if w.By, err = madeBy(v, draft.ID); err != nil {
@@ -140,10 +173,18 @@ func (w *writeData) takeDraft(v *desk.Visit, draft *message.Message) (err error)
 	}
 	numbers, err := v.Names("invoices", draft.InvoiceIDs)
 	for _, ref := range draft.InvoiceIDs {
-		w.Files = append(w.Files, attached{Name: strings.TrimSpace("Invoice " + numbers[ref]), Kind: "invoice",
-			ID: string(ref), Href: "/invoices/" + string(ref) + "/pdf"})
+		w.Files = append(w.Files, *invoiceToAttach(ref, numbers[ref]))
 	}
 	return err
+}
+
+// isWritten reports whether the design of a draft is nothing but its text, which the form shows.
+func isWritten(draft *message.Message) bool {
+	if draft.Layout || draft.Text == nil {
+		return false
+	}
+	made, formatted := template.MarkdownToHTML(*draft.Text)
+	return formatted && made == *draft.HTML
 }
 
 // showDesign shows the draft's HTML in a frame, which is loaded anew when it changes.
@@ -170,11 +211,22 @@ func plain(text string) string {
 }
 
 // fill puts back what was typed.
-func (w *writeData) fill(posted url.Values, ty *typed) {
+func (w *writeData) fill(v *desk.Visit, ty *typed) error {
+	posted := v.R.PostForm
 	for name, to := range map[string]*string{"to": &w.To, "cc": &w.CC, "bcc": &w.BCC, "replyTo": &w.ReplyTo,
-		"from": &w.From, "subject": &w.Subject, "text": &w.Text, "scheduledAt": &w.Later} {
+		"from": &w.From, "subject": &w.Subject, "text": &w.Text, "scheduledAt": &w.Later, "template": &w.Template,
+		"contactId": &w.ContactID} {
 		if posted.Has(name) {
 			*to = posted.Get(name)
+		}
+	}
+	kept, err := keptFiles(v, posted)
+	if err != nil {
+		return err
+	}
+	for _, file := range kept {
+		if !slices.ContainsFunc(w.Files, func(a attached) bool { return a.ID == file.ID }) {
+			w.Files = append(w.Files, file)
 		}
 	}
 	for i := range w.Files {
@@ -188,14 +240,7 @@ func (w *writeData) fill(posted url.Values, ty *typed) {
 			w.Error = desk.Capital(words.Replace(name)) + ": " + ty.wrong[name] + "."
 		}
 	}
-}
-
-// replySubject is the subject of an answer.
-func replySubject(subject string) string {
-	if len(subject) >= 3 && strings.EqualFold(subject[:3], "re:") {
-		return subject
-	}
-	return strings.TrimSpace("Re: " + subject)
+	return nil
 }
 
 // ourDomains are the domains that the business receives mail at.
@@ -273,7 +318,8 @@ func composePage(v *desk.Visit, status int, ty *typed) error {
 		return err
 	}
 	q := v.R.URL.Query()
-	w := &writeData{Action: "/inbox/new", Back: "/inbox", New: true, MaySend: true, Focus: true, To: q.Get("to"),
+	w := &writeData{Hold: v.HoldsMail(), Action: "/inbox/new", Back: "/inbox", New: true, MaySend: true, Focus: true,
+		To:      q.Get("to"),
 		Subject: q.Get("subject")}
 	who := contactAt(v, w.To)
 	if ref, ok := id.Parse(q.Get("contactId")); ok {
@@ -286,16 +332,11 @@ func composePage(v *desk.Visit, status int, ty *typed) error {
 			w.To = people.Email(&c)
 		}
 	}
-	if err := w.fillTemplates(v); err != nil {
+	if err := w.sign(v); err != nil {
 		return err
 	}
-	if err := w.useTemplate(v, who, ""); err != nil {
+	if err := w.complete(v, who, "", ty); err != nil {
 		return err
-	}
-	if ty != nil {
-		w.fill(v.R.PostForm, ty)
-		w.Template = v.R.PostForm.Get("template")
-		w.ContactID = v.R.PostForm.Get("contactId")
 	}
 	return v.Show(status, "compose", desk.View{Title: "New mail", Section: "inbox", Data: w,
 		Crumbs: []desk.Crumb{{Text: "Inbox", Href: "/inbox"}, {Text: "New mail"}}})
@@ -303,11 +344,13 @@ func composePage(v *desk.Visit, status int, ty *typed) error {
 
 // send sends a new mail, or keeps it as a draft.
 func send(v *desk.Visit) error {
-	files, err := v.ReadUploads()
-	if err != nil {
+	if err := readForm(v); err != nil {
 		return v.Explain(err, "inbox", "/inbox/new")
 	}
-	in, wrong := input(v, files)
+	in, wrong, err := input(v)
+	if err != nil {
+		return err
+	}
 	if ref, ok := id.Parse(v.Value("contactId")); ok {
 		in["contactId"] = ref
 	}
@@ -319,6 +362,7 @@ func send(v *desk.Visit) error {
 		return composePage(v, http.StatusBadRequest, &typed{"", wrong})
 	}
 	in["draft"] = v.Value("do") == "save"
+	v.HoldMail(in)
 	var m message.Message
 	if err := v.Do("messages.create", in, &m); err != nil {
 		return refuse(err, func(status int, ty *typed) error { return composePage(v, status, ty) })
@@ -326,7 +370,16 @@ func send(v *desk.Visit) error {
 	if err := markWaiting(v, m.ThreadID, &m); err != nil {
 		return err
 	}
-	return v.Done("/inbox/"+string(m.ThreadID), doneKey(&m), nil)
+	return written(v, "/inbox/"+string(m.ThreadID), &m)
+}
+
+// readForm reads the form. The files that came with it are kept like those it had, also if it is refused.
+func readForm(v *desk.Visit) error {
+	files, err := v.ReadUploads()
+	for _, ref := range files {
+		v.R.PostForm.Add("file-kept", string(ref))
+	}
+	return err
 }
 
 func refuse(err error, show func(int, *typed) error) error {
@@ -348,9 +401,12 @@ func doneKey(m *message.Message) string {
 	return "sent"
 }
 
-// input reads what both forms have.
-func input(v *desk.Visit, files []id.ID) (desk.Fields, map[string]string) {
-	in, wrong := desk.Fields{}, map[string]string{}
+// sends reports whether the mail is to leave, not only to be kept or looked at.
+func sends(v *desk.Visit) bool { return v.Value("do") != "save" && v.Value("do") != "preview" }
+
+// input reads what both forms have. The text is Markdown, and sent as it was written too.
+func input(v *desk.Visit) (in desk.Fields, wrong map[string]string, err error) {
+	in, wrong = desk.Fields{"markdown": true}, map[string]string{}
 	for _, name := range []string{"to", "cc", "bcc"} {
 		list, issue := addresses(v, v.Value(name))
 		if in[name] = list; issue != "" {
@@ -359,8 +415,14 @@ func input(v *desk.Visit, files []id.ID) (desk.Fields, map[string]string) {
 	}
 	text := plain(v.R.PostForm.Get("text"))
 	in["text"], in["subject"] = text, v.Value("subject")
-	if text == "" && v.Value("do") != "save" {
-		wrong["text"] = "Write something first"
+	if sends(v) {
+		signed, err := signature(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		if strings.TrimSpace(text) == plain(signed) { // or nothing at all
+			wrong["text"] = "Write something first"
+		}
 	}
 	if v.Value("subject") == "" {
 		in["subject"] = "(no subject)"
@@ -377,19 +439,8 @@ func input(v *desk.Visit, files []id.ID) (desk.Fields, map[string]string) {
 			in[name] = address
 		}
 	}
-	in["fileIds"], in["invoiceIds"] = append(keptIDs(v, "file"), files...), keptIDs(v, "invoice")
-	return in, wrong
-}
-
-// keptIDs are the files or invoices of a draft that are not left out.
-func keptIDs(v *desk.Visit, kind string) []id.ID {
-	out := []id.ID{}
-	for _, text := range v.R.PostForm[kind+"-kept"] {
-		if ref, ok := id.Parse(text); ok && !slices.Contains(v.R.PostForm[kind+"-gone"], text) {
-			out = append(out, ref)
-		}
-	}
-	return out
+	in["fileIds"], in["invoiceIds"] = keptIDs(v.R.PostForm, "file"), keptIDs(v.R.PostForm, "invoice")
+	return in, wrong, nil
 }
 
 // addresses reads addresses between commas. The name of a contact stands for
@@ -426,8 +477,7 @@ func reply(v *desk.Visit) error {
 		return err
 	}
 	to := at("/inbox/"+string(ref), listQuery(v))
-	files, err := v.ReadUploads()
-	if err != nil {
+	if err := readForm(v); err != nil {
 		return v.Explain(err, "inbox", to)
 	}
 	again := func(status int, ty *typed) error { return threadPage(v, status, ty) }
@@ -445,7 +495,10 @@ func reply(v *desk.Visit) error {
 		}
 		return v.Done(to, "discarded", nil)
 	}
-	in, wrong := input(v, files)
+	in, wrong, err := input(v)
+	if err != nil {
+		return err
+	}
 	var t message.Thread
 	if err := v.Do("threads.get", desk.Fields{"id": ref}, &t); err != nil {
 		return err
@@ -456,6 +509,7 @@ func reply(v *desk.Visit) error {
 	if len(wrong) > 0 {
 		return again(http.StatusBadRequest, &typed{"", wrong})
 	}
+	v.HoldMail(in)
 	var m message.Message
 	if has {
 		err = finish(v, draft, in, &m)
@@ -472,7 +526,7 @@ func reply(v *desk.Visit) error {
 	if err := markWaiting(v, ref, &m); err != nil {
 		return err
 	}
-	return v.Done(to, doneKey(&m), nil)
+	return written(v, to, &m)
 }
 
 // finish makes a draft what the form says and sends it, unless it is only to be
@@ -487,26 +541,24 @@ func finish(v *desk.Visit, draft id.ID, in desk.Fields, m *message.Message) erro
 	}
 	just := func() desk.Fields { return desk.Fields{"id": draft} }
 	change := func() desk.Fields {
-		delete(in, "html")
 		text, isText := in["text"].(string)
 		switch {
-		case !isText || in["letterhead"] != nil: // of a template
-		case m.HTML == nil || design(*m.HTML, text) == v.Value("design"):
+		case !isText || in["letterhead"] != nil || m.HTML == nil: // of a template, or what was written alone
+		case design(*m.HTML, text) == v.Value("design"):
+			in["markdown"] = false // it is sent as the form showed it
 		case m.Layout && text != "":
 			in["letterhead"] = true // what is in the form, in the letterhead that the form showed
-		default:
-			in["html"] = nil // it is not what the form showed, or the text is new
 		}
 		return in
 	}
 	steps := []desk.Step{
-		{Operation: "messages.update", Input: just}, // changes nothing and locks the draft
-		{Operation: "messages.update", Input: change},
+		{Operation: "messages.update", Input: just, Out: m}, // changes nothing and locks the draft
+		{Operation: "messages.update", Input: change, Out: m},
 	}
 	if v.Value("do") != "save" {
-		steps = append(steps, desk.Step{Operation: "messages.send", Input: just})
+		steps = append(steps, desk.Step{Operation: "messages.send", Input: just, Out: m})
 	}
-	return v.Together(m, steps...)
+	return v.Together(steps...)
 }
 
 // markWaiting gives the next word to the other side, once an answer is on its way.

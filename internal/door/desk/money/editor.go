@@ -19,6 +19,9 @@ type editor struct {
 	Currency string
 	Hint     string // in an empty price
 	Wrong    string // what is wrong with the lines as a whole
+	Catalog  []desk.Option
+	GoesTo   string // the address that the invoice is mailed to
+	Page     string // what the customer sees in the browser
 }
 
 type line struct {
@@ -55,7 +58,16 @@ func editorData(v *desk.Visit, i *invoice.Invoice) (any, error) {
 		d.Lines = append(d.Lines, line{N: len(d.Lines) + 1})
 	}
 	d.Totals = totals(v, i)
-	return d, nil
+	d.Page = at + "/preview"
+	if !d.Draft {
+		return d, nil
+	}
+	if i.BillToEmail != nil {
+		d.GoesTo = *i.BillToEmail
+	}
+	var err error
+	d.Catalog, err = catalogOptions(v, i)
+	return d, err
 }
 
 // totals are what the lines come to and what happened to it since. They add up:

@@ -20,32 +20,35 @@ var invoices = &desk.Noun[invoice.Invoice]{
 		{Head: "Invoice", Width: "w3", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			return desk.Text(number(i))
 		}},
-		{Head: "Customer", Fold: "two", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
+		{Head: "Customer", Field: "customerId", Fold: "two", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
 			if i.CustomerID == nil {
 				return desk.OptionalText(i.BillToName)
 			}
 			return desk.LinkTo("customers", i.CustomerID)
 		}},
-		{Head: "State", Width: "w2", Fold: "four", Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
-			return desk.State(state(i))
-		}},
-		{Head: "Issued", Width: "w1", Cell: func(v *desk.Visit,
+		{Head: "State", Field: "status", Width: "w2", Fold: "four",
+			Cell: func(_ *desk.Visit, i *invoice.Invoice) desk.Cell {
+				return desk.State(state(i))
+			}},
+		{Head: "Issued", Field: "issuedAt", Width: "w1", Cell: func(v *desk.Visit,
 			i *invoice.Invoice) desk.Cell {
 			return v.At(i.IssuedAt)
 		}},
-		{Head: "Due", Sort: "dueAt", Width: "w1", Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell {
-			return v.At(i.DueAt)
-		}},
-		{Head: "Left to pay", Width: "w2", End: true, Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell {
-			switch {
-			case i.AmountToRefundCents > 0:
-				return desk.Text(v.Money(i.AmountToRefundCents, i.Currency) + " back")
-			case i.AmountDueCents == 0 || i.Status == "draft":
-				return desk.Text("")
-			}
-			return v.MoneyCell(i.AmountDueCents, i.Currency)
-		}},
-		{Head: "Total", Sort: "totalCents", Width: "w2", End: true, Fold: "three",
+		{Head: "Due", Field: "dueAt", Sort: "dueAt", Width: "w1",
+			Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell {
+				return v.At(i.DueAt)
+			}},
+		{Head: "Left to pay", Field: "amountDueCents", Width: "w2", End: true,
+			Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell {
+				switch {
+				case i.AmountToRefundCents > 0:
+					return desk.Text(v.Money(i.AmountToRefundCents, i.Currency) + " back")
+				case i.AmountDueCents == 0 || i.Status == "draft":
+					return desk.Text("")
+				}
+				return v.MoneyCell(i.AmountDueCents, i.Currency)
+			}},
+		{Head: "Total", Field: "totalCents", Sort: "totalCents", Width: "w2", End: true, Fold: "three",
 			Cell: func(v *desk.Visit, i *invoice.Invoice) desk.Cell { return v.MoneyCell(i.TotalCents, i.Currency) }},
 	},
 	Filters: []desk.Filter{
@@ -72,25 +75,27 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	Currency: func(i *invoice.Invoice) string { return i.Currency },
 	Form: []desk.Field{
 		{Field: "customerId", Label: "Customer", Ref: "customers", Wide: true},
-		{Field: "dueAt", Label: "Due", StartText: func(v *desk.Visit) string {
-			day := v.Now().Std().In(v.Zone()).AddDate(0, 0, 14)
-			return day.Format("2006-01-02") + "T17:00"
-		}},
+		{Field: dueIn, Label: "Due", Options: dueOptions, StartText: func(*desk.Visit) string { return "14" }},
+		{Field: "dueAt", Label: "Or due on a day", Kind: "date"},
 		{Field: "currency", Label: "Currency",
-			StartText: func(v *desk.Visit) string { return v.CurrentBusiness().Currency },
-			Help:      "Three letters, like usd or eur."},
+			StartText: func(v *desk.Visit) string { return v.CurrentBusiness().Currency }},
 	},
-	FormHelp: "This creates a draft. Nobody receives it until you issue and send it.",
+	BeforeCreate: setDueDay,
+	AdjustForm:   billContact,
+	CreateWith:   createInvoice,
+	FormHelp:     "This creates a draft. Nobody receives it until you issue and send it.",
 	Fields: []desk.Field{
 		{Field: "customerId", Label: "Customer", Ref: "customers"},
 		{Field: "dueAt", Label: "Due"},
-		{Field: "currency", Label: "Currency"},
-		{Field: "pricesIncludeTax", Label: "Prices include tax"},
+		{Field: "billToEmail", Label: "Goes to"},
+		{Field: "currency", Label: "Currency", Show: func(_ *desk.Visit, i any) desk.Cell {
+			return desk.Text(strings.ToUpper(i.(*invoice.Invoice).Currency))
+		}},
+		{Field: "pricesIncludeTax", Label: "Prices include tax", Group: "On the invoice"},
 		{Field: "discountPercent", Label: "Discount in %", OnDemand: true},
 		{Field: "notes", Label: "Text"},
 		{Field: "terms", Label: "Terms"},
 		{Field: "billToName", Label: "Name", Group: "Billed to"},
-		{Field: "billToEmail", Label: "Email"},
 		{Field: "billToAddressLine1", Label: "Street"},
 		{Field: "billToAddressLine2", Label: "More", OnDemand: true},
 		{Field: "billToPostalCode", Label: "Postal code"},
@@ -104,16 +109,21 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	},
 	Frozen: func(i *invoice.Invoice) bool { return i.Status != "draft" },
 	Actions: []desk.Action[invoice.Invoice]{
-		{Key: "issue", Label: "Issue", Icon: "check", Op: "invoices.issue", IsMain: true, DoneKey: "issued",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "draft" },
+		sending(desk.Action[invoice.Invoice]{Key: "issue-and-send", Label: "Issue and send", First: "invoices.issue",
+			IsMain: true, DoneKey: "issued-sent", Explain: issueAndSendWords,
+			When: func(v *desk.Visit, i *invoice.Invoice) bool {
+				return i.Status == "draft" && v.May("invoices.issue")
+			}}),
+		{Key: "issue", Label: "Issue without sending", Icon: "check", Op: "invoices.issue", IsMain: true, InMenu: true,
+			DoneKey: "issued",
+			When:    func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "draft" },
 			Explain: func(v *desk.Visit, i *invoice.Invoice) string {
 				return "The invoice for " + v.Money(i.TotalCents, i.Currency) +
 					" gets the next number and is booked " +
 					"with the customer. After that its lines stay as they are; void it or write a credit note instead."
 			}},
-		{Key: "send", Label: "Send", Icon: "send", Op: "invoices.send", IsMain: true, DoneKey: "sent",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "issued" }, Explain: sendWords,
-			Form: sendForm},
+		sending(desk.Action[invoice.Invoice]{Key: "send", Label: "Send", IsMain: true,
+			When: func(_ *desk.Visit, i *invoice.Invoice) bool { return i.Status == "issued" }}),
 		{Key: "pay", Label: "Record payment", Icon: "check", Op: "invoices.record_payment", IsMain: true,
 			DoneKey: "paid", When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.AmountDueCents > 0 && i.Status != "draft" && i.Status != "void"
@@ -126,31 +136,22 @@ var invoices = &desk.Noun[invoice.Invoice]{
 				{Field: "method", Label: "How"},
 				{Field: "paidAt", Label: "When", Help: "Empty means now."},
 				{Field: "note", Label: "Note", Kind: "text"}}},
-		{Key: "remind", Label: "Remind", Icon: "send", Op: "invoices.send", DoneKey: "sent",
-			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
-				return i.Status == "sent" || i.Status == "overdue" || i.Status == "partially_paid"
-			},
-			Explain: sendWords,
-			FixedInput: func(*desk.Visit,
-				*invoice.Invoice) desk.Fields {
+		sending(desk.Action[invoice.Invoice]{Key: "remind", Label: "Remind",
+			FixedInput: func(*desk.Visit, *invoice.Invoice) desk.Fields {
 				return desk.Fields{"templateKey": "invoice_reminder"}
 			},
-			Form: sendForm},
-		{Key: "sendagain", Label: "Send again", Icon: "send", Op: "invoices.send", DoneKey: "sent", InMenu: true,
+			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
+				return i.Status == "sent" || i.Status == "overdue" || i.Status == "partially_paid"
+			}}),
+		sending(desk.Action[invoice.Invoice]{Key: "sendagain", Label: "Send again", InMenu: true,
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status == "sent" || i.Status == "overdue" || i.Status == "partially_paid" || i.Status == "paid"
-			},
-			Explain: sendWords, Form: sendForm},
+			}}),
 		{Key: "credit", Label: "Write a credit note", Icon: "invoice", Op: "invoices.credit_notes.create", InMenu: true,
-			DoneKey: "credited",
+			Link: func(_ *desk.Visit, i *invoice.Invoice) string { return "/invoices/" + string(i.ID) + "/credit" },
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status != "draft" && i.Status != "void" && creditable(i) > 0
-			},
-			Explain: creditWords,
-			Form: []desk.Field{
-				{Field: "amountCents", Label: "Amount to credit", Kind: "money", Help: "With tax.", Required: true,
-					StartValue: func(i any) any { return float64(creditFirst(i.(*invoice.Invoice))) }},
-				{Field: "reason", Label: "Reason", Kind: "text"}}},
+			}},
 		{Key: "void", Label: "Void", Icon: "x", Op: "invoices.void", DoneKey: "voided",
 			When: func(_ *desk.Visit, i *invoice.Invoice) bool {
 				return i.Status != "draft" && i.Status != "void" && i.AmountPaidCents == 0
@@ -163,16 +164,6 @@ var invoices = &desk.Noun[invoice.Invoice]{
 	Template:     "invoice",
 	TemplateData: editorData,
 	SideSections: []desk.Part[invoice.Invoice]{payments, creditNotes},
-}
-
-var sendForm = []desk.Field{
-	{Field: "to", Label: "To", Kind: "email", StartField: "billToEmail"},
-	{Field: "message", Label: "A few words", Help: "Above the invoice, in the mail."},
-	{Field: "scheduledAt", Label: "Send later", Help: "Empty means now."},
-}
-
-func sendWords(_ *desk.Visit, i *invoice.Invoice) string {
-	return "The customer gets a mail with the invoice as a PDF and a link to it."
 }
 
 // creditable is what can still be credited of an invoice, paid or not.

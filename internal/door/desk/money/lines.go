@@ -23,6 +23,23 @@ func saveLines(v *desk.Visit) error {
 		return err
 	}
 	typed, items, from := readLines(v, &current)
+	if v.Value("do") == "catalog" && v.Value("offering") != "" {
+		x, item, err := lineFromCatalog(v, &current)
+		if err != nil {
+			return err
+		}
+		if n := len(typed); n > len(current.LineItems) && typed[n-1].Description == "" {
+			typed = typed[:n-1] // the empty line at the end
+		}
+		x.N = len(typed) + 1
+		typed = append(typed, x)
+		switch {
+		case x.Wrong != "":
+			items = nil
+		case items != nil:
+			items, from = append(items, item), append(from, len(typed)-1)
+		}
+	}
 	if items == nil {
 		return showTyped(v, http.StatusBadRequest, typed, "")
 	}

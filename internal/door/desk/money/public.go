@@ -8,6 +8,20 @@ import (
 	"frontdesk/internal/resource/invoice"
 )
 
+// previewInvoice shows the team what the customer sees behind the link of a mail, also of a draft.
+func previewInvoice(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	var shown invoice.PublicInvoice
+	if err := v.Do("invoices.preview", desk.Fields{"id": ref}, &shown); err != nil {
+		return err
+	}
+	shown.PDF = "/invoices/" + string(ref) + "/pdf"
+	return v.ShowPart(http.StatusOK, "invoice-public", &shown)
+}
+
 // publicInvoice shows a customer the invoice that the link in a mail names. It is
 // the business's page: without the console around it, and without scripts.
 func publicInvoice(v *desk.Visit) error {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"frontdesk/internal/account"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/door/desk/money"
+	"frontdesk/internal/door/desk/settings"
 	"frontdesk/internal/door/desk/web"
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
@@ -29,15 +29,14 @@ type todayData struct {
 	BarsSay  string
 	Sections []*desk.Section
 	Aside    []*desk.Section
-	Setup    string
 
 	unanswered *desk.Section
 }
 
 type figure struct {
-	Word, Sum, More, Href string
-	Bad                   bool
-	Bars                  bool
+	Word, Sum, Also, More, Href string
+	Bad                         bool
+	Bars                        bool
 }
 
 // bar is a week of the sparkline.
@@ -59,7 +58,7 @@ func today(v *desk.Visit) error {
 	view := desk.View{Title: "Today", Section: "today", Own: true, Data: d, Watch: "invoice task message thread domain",
 		Sub: v.LongDay(v.Now().Std().In(v.Zone()))}
 	view.Main = &desk.Button{Text: "New", Href: "/search", Icon: "plus"}
-	if left, err := setupLeft(v); err != nil {
+	if left, err := settings.SetupLeft(v); err != nil {
 		return err
 	} else if left {
 		view.Buttons = []desk.Button{{Text: "Finish setting up", Href: "/setup"}}
@@ -77,15 +76,14 @@ func (d *todayData) money(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	d.Figures = append(d.Figures, figure{Word: "Owed to you", Sum: v.MoneyOfEach(owed.Due),
-		More: desk.Count(owed.Count, "invoice", "invoices"), Href: "/invoices?unpaid=true"})
+	d.addMoney(v, owed.Due, figure{Word: "Owed to you", More: desk.Count(owed.Count, "invoice", "invoices"),
+		Href: "/invoices?unpaid=true"})
 	overdue := func() desk.Fields { return desk.Fields{"status": []string{"overdue"}} }
 	late, err := money.AddUp(v, v.Chosen("invoices.totals", overdue()))
 	if err != nil {
 		return err
 	}
-	f := figure{Word: "Overdue", Sum: v.MoneyOfEach(late.Due), More: "nothing is late",
-		Href: "/invoices?status=overdue"}
+	f := figure{Word: "Overdue", More: "nothing is late", Href: "/invoices?status=overdue"}
 	if late.Count > 0 {
 		first := overdue()
 		first["limit"], first["sortBy"], first["sortOrder"] = 1, "dueAt", "asc"
@@ -99,8 +97,19 @@ func (d *todayData) money(v *desk.Visit) error {
 			f.More += ", oldest " + desk.Count(max(1, days), "day", "days")
 		}
 	}
-	d.Figures = append(d.Figures, f)
+	d.addMoney(v, late.Due, f)
 	return nil
+}
+
+// addMoney adds a figure of sums by currency: the business's own large, the others below.
+func (d *todayData) addMoney(v *desk.Visit, sums map[string]int64, f figure) {
+	own := v.CurrentBusiness().Currency
+	others := maps.Clone(sums)
+	delete(others, own)
+	if f.Sum = v.Money(sums[own], own); len(others) > 0 {
+		f.Also = v.MoneyOfEach(others)
+	}
+	d.Figures = append(d.Figures, f)
 }
 
 // unanswered are the conversations in which somebody wrote to us last or the answer
@@ -139,9 +148,9 @@ func (d *todayData) waiting(v *desk.Visit) error {
 	}
 	d.Figures = append(d.Figures, f)
 	if v.Has("/inbox") {
-		d.unanswered = threadLines(v, rows[:min(len(rows), 5)])
+		d.unanswered, err = threadLines(v, rows[:min(len(rows), 5)])
 	}
-	return nil
+	return err
 }
 
 func age(d time.Duration) string {
@@ -191,7 +200,7 @@ func (d *todayData) paid(v *desk.Visit) error {
 		d.Bars = append(d.Bars, bar{X: i * 19, Y: 52 - height, Height: height, Now: i == 7})
 	}
 	d.BarsSay = "Paid by week, the last eight weeks: " + strings.Join(words, ", ")
-	d.Figures = append(d.Figures, figure{Word: "Paid in " + now.Format("January"), Sum: v.MoneyOfEach(total),
+	d.addMoney(v, total, figure{Word: "Paid in " + now.Format("January"),
 		More: desk.Count(len(rows), "payment in eight weeks", "payments in eight weeks"), Href: "/invoices?status=paid",
 		Bars: true})
 	return nil
@@ -282,11 +291,7 @@ func (d *todayData) lists(v *desk.Visit) error {
 	if err != nil {
 		return err
 	}
-	waits, err := decisions(v)
-	if err != nil {
-		return err
-	}
-	if waits != nil {
+	if waits := decisions(v); waits != nil {
 		d.Aside = append(d.Aside, waits)
 	}
 	for _, s := range []*desk.Section{d.unanswered, due, late} {
@@ -301,14 +306,30 @@ func (d *todayData) lists(v *desk.Visit) error {
 }
 
 // threadLines are the conversations that wait for an answer.
-func threadLines(v *desk.Visit, rows []message.Thread) *desk.Section {
+func threadLines(v *desk.Visit, rows []message.Thread) (*desk.Section, error) {
 	if len(rows) == 0 {
-		return nil
+		return nil, nil
+	}
+	people := []id.ID{}
+	for i := range rows {
+		if rows[i].ContactID != nil {
+			people = append(people, *rows[i].ContactID)
+		}
+	}
+	names, err := v.Names("contacts", people)
+	if err != nil {
+		return nil, err
 	}
 	lines := []desk.Line{}
 	for i := range rows {
 		t := &rows[i]
 		l := desk.Line{Icon: "mail", Text: t.Subject, Href: "/inbox/" + string(t.ID), Time: v.When(t.LastMessageAt)}
+		if t.LastMessage != nil {
+			l.Who, l.Faint = t.LastMessage.From, t.LastMessage.Preview
+		}
+		if t.ContactID != nil && names[*t.ContactID] != "" {
+			l.Who = names[*t.ContactID]
+		}
 		if t.Subject == "" {
 			l.Text = "(no subject)"
 		}
@@ -317,12 +338,13 @@ func threadLines(v *desk.Visit, rows []message.Thread) *desk.Section {
 		}
 		lines = append(lines, l)
 	}
-	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines", Data: desk.LinesOf(lines...)}
+	return &desk.Section{Head: "Waiting for an answer", All: "/inbox", Name: "lines",
+		Data: desk.LinesOf(lines...)}, nil
 }
 
 // decisions says how much waits for a decision: what agents propose, as the rail
 // counts it, and suggested values.
-func decisions(v *desk.Visit) (*desk.Section, error) {
+func decisions(v *desk.Visit) *desk.Section {
 	lines := []desk.Line{}
 	add := func(text, href string) { lines = append(lines, desk.Line{Icon: "review", Text: text, Href: href}) }
 	switch n := v.Counted("review"); n {
@@ -332,23 +354,17 @@ func decisions(v *desk.Visit) (*desk.Section, error) {
 	default:
 		add(n+" proposals wait for you", "/review")
 	}
-	if v.May("suggestions.list") && v.Has("/suggestions") {
-		rows, page, err := desk.List[struct{}](v, "suggestions.list", desk.Fields{"limit": 50})
-		if err != nil {
-			return nil, err
-		}
-		text := desk.Count(len(rows), "value was suggested", "values were suggested")
-		if page.HasMore {
-			text = "More than " + text
-		}
-		if len(rows) > 0 {
-			add(text, "/suggestions")
-		}
+	switch n := v.Counted("values"); n {
+	case "":
+	case "1":
+		add("1 value was suggested", "/review")
+	default:
+		add(n+" values were suggested", "/review")
 	}
 	if len(lines) == 0 {
-		return nil, nil
+		return nil
 	}
-	return &desk.Section{Head: "To decide", All: "/review", Name: "lines", Data: desk.LinesOf(lines...)}, nil
+	return &desk.Section{Head: "To decide", All: "/review", Name: "lines", Data: desk.LinesOf(lines...)}
 }
 
 // domainLines are the domains that need somebody: that renew soon, failed or have
@@ -408,17 +424,4 @@ func onlyRead(v *desk.Visit, e *eventlog.Event) bool {
 	}
 	delete(before, "updatedAt")
 	return len(before) == 1 && before["unread"] != nil
-}
-
-// setupLeft reports whether something is left to set up.
-func setupLeft(v *desk.Visit) (bool, error) {
-	if !v.Session.Manager() || !v.May("organizations.usage") {
-		return false, nil
-	}
-	var u account.Usage
-	if err := v.Do("organizations.usage", desk.Fields{}, &u); err != nil || u.Keys == 0 || u.Agents == 0 {
-		return true, err
-	}
-	standings, _, err := desk.List[account.Standing](v, "agreements.list", desk.Fields{"limit": 100})
-	return slices.ContainsFunc(standings, func(s account.Standing) bool { return s.AcceptedAt == nil }), err
 }

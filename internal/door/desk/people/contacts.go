@@ -1,6 +1,7 @@
 package people
 
 import (
+	"net/url"
 	"strings"
 
 	"frontdesk/internal/door/desk"
@@ -16,24 +17,28 @@ var contacts = &desk.Noun[contact.Contact]{
 		{Head: "Name", Sort: "name", Width: "w4", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			return desk.NameCell(Name(c), contactShape(c))
 		}},
-		{Head: "Company", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
-			if contactShape(c) != "" {
-				return desk.Text("")
-			}
-			return desk.OptionalText(c.OrganizationName)
-		}},
-		{Head: "Email", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(Email(c)) }},
-		{Head: "Phone", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+		{Head: "Company", Field: "organizationName", Width: "w3", Fold: "two",
+			Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+				if contactShape(c) != "" {
+					return desk.Text("")
+				}
+				return sameCompany(c)
+			}},
+		{Head: "Email", Field: "emails",
+			Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(Email(c)) }},
+		{Head: "Phone", Field: "phoneNumbers", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			return desk.Text(phone(c))
 		}},
-		{Head: "Tags", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
+		{Head: "Tags", Field: "tags", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			return desk.Tags(c.Tags)
 		}},
-		{Head: "Added", Sort: "createdAt", Width: "w1", Fold: "four", End: true,
+		{Head: "Added", Field: "createdAt", Sort: "createdAt", Width: "w1", Fold: "four", End: true,
 			Cell: func(v *desk.Visit, c *contact.Contact) desk.Cell { return v.At(&c.CreatedAt) }},
 	},
+	OwnFieldsOf: "contact",
 	Filters: []desk.Filter{
 		{Field: "tag", Label: "Tag"},
+		{Field: "organizationName", Label: "Company"},
 		{Field: "email", Label: "Email"},
 		{Field: "phone", Label: "Phone"},
 		{Field: "createdAfter", Label: "Added after", ByDay: true},
@@ -82,6 +87,10 @@ var contacts = &desk.Noun[contact.Contact]{
 			Link: func(_ *desk.Visit, c *contact.Contact) string {
 				return "/tasks/new?contactId=" + string(c.ID) + "&back=/contacts/" + string(c.ID)
 			}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/tasks/new") }},
+		{Key: "invoice", Label: "New invoice", Icon: "invoice", Op: "invoices.create",
+			Link: func(_ *desk.Visit, c *contact.Contact) string {
+				return "/invoices/new?contactId=" + string(c.ID)
+			}, When: func(v *desk.Visit, _ *contact.Contact) bool { return v.Has("/invoices/new") }},
 		{Key: "merge", Label: "Merge with another contact", Icon: "merge", InMenu: true,
 			Link: func(_ *desk.Visit, c *contact.Contact) string { return "/contacts/" + string(c.ID) + "/merge" },
 			When: func(v *desk.Visit, _ *contact.Contact) bool { return v.May("contacts.merge") }},
@@ -112,6 +121,7 @@ var contacts = &desk.Noun[contact.Contact]{
 					Help: "Two letters."},
 				{Field: "label", Label: "Label", Hint: "home"}, {Field: "isPrimary", Label: "The main address"}}},
 	},
+	TopSections: []desk.Part[contact.Contact]{balance(ofContact), lastWord(ofContact)},
 	SideSections: []desk.Part[contact.Contact]{
 		Properties[contact.Contact]("contacts"),
 		desk.Related[contact.Contact]("Customer", "customers", "contactId", ""),
@@ -122,16 +132,23 @@ var contacts = &desk.Noun[contact.Contact]{
 	Compose: &desk.Composer[contact.Contact]{Tabs: []desk.Compose{
 		{Key: "note", Word: "Note", Icon: "note", Op: "contacts.notes.create", Field: "body",
 			Label: "A note that only your team sees", Button: "Save note", Done: "noted"},
+		{Key: "mail", Word: "Mail", Icon: "mail", Op: "messages.create", Page: "/inbox/new?contactId="},
 		{Key: "task", Word: "Task", Icon: "task", Op: "tasks.create", Field: "title",
 			Label: "What needs to be done for this person", Button: "Create task", Done: "created",
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"contactId": ref} }},
+		{Key: "call", Word: "Call", Icon: "phone", Op: "contacts.notes.create", Field: "body",
+			Label: "What was said in the call; only your team sees it", Button: "Save call", Done: "noted",
+			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"id": ref, "kind": "call"} }},
 	}},
-	Timeline: []desk.Source[contact.Contact]{
-		func(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
-			return mail(v, "contactId", c.ID, Name(c))
-		},
-		notes,
-	},
+	Timeline: []desk.Source[contact.Contact]{between(ofContact)},
+}
+
+// sameCompany is a contact's company, which leads to all contacts of it.
+func sameCompany(c *contact.Contact) desk.Cell {
+	if c.OrganizationName == nil {
+		return desk.Text("")
+	}
+	return desk.Link(*c.OrganizationName, "/contacts?"+url.Values{"organizationName": {*c.OrganizationName}}.Encode())
 }
 
 // Email is the address that a contact is written to first, or nothing.
@@ -202,30 +219,6 @@ func nestEmailAndPhone(v *desk.Visit, in desk.Fields) {
 	if p := v.Value("phone"); p != "" {
 		in["phoneNumbers"] = []desk.Fields{{"phoneNumber": p}}
 	}
-}
-
-// notes are what the team wrote about a contact.
-func notes(v *desk.Visit, c *contact.Contact) ([]desk.Moment, error) {
-	if !v.May("contacts.notes.list") {
-		return nil, nil
-	}
-	rows, _, err := desk.List[contact.ContactNote](v, "contacts.notes.list", desk.Fields{"id": c.ID, "limit": 20})
-	if err != nil {
-		return nil, err
-	}
-	names, err := v.Names("members", nil)
-	out := make([]desk.Moment, len(rows))
-	for i, n := range rows {
-		who := desk.Who{Name: "Someone", Avatar: desk.AvatarOf("?", "")}
-		if n.CreatedBy != nil && names[*n.CreatedBy] != "" {
-			who = desk.Who{Name: names[*n.CreatedBy], Avatar: desk.AvatarOf(names[*n.CreatedBy], "")}
-		}
-		if n.CreatedByAgent {
-			who = desk.Who{Name: "An agent", Avatar: desk.RobotAvatar("bot")}
-		}
-		out[i] = desk.Moment{At: n.CreatedAt, Who: who, Verb: "left a note", Said: n.Body, Home: true}
-	}
-	return out, err
 }
 
 // duplicates offers to merge those who have the same address or number.

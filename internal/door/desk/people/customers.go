@@ -1,6 +1,8 @@
 package people
 
 import (
+	"time"
+
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/customer"
@@ -17,25 +19,28 @@ var customers = &desk.Noun[customer.Customer]{
 		{Head: "Name", Sort: "name", Width: "w3", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.NameCell(c.Name, customerShape(c))
 		}},
-		{Head: "Status", Width: "w1", Fold: "three", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
-			return desk.State(statusPill(c))
-		}},
-		{Head: "Contact", Width: "w2p", Fold: "two", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
-			return desk.LinkTo("contacts", c.ContactID)
-		}},
-		{Head: "Email", Cell: func(_ *desk.Visit,
+		{Head: "Status", Field: "status", Width: "w1", Fold: "three",
+			Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+				return desk.State(statusPill(c))
+			}},
+		{Head: "Contact", Field: "contactId", Width: "w2p", Fold: "two",
+			Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+				return desk.LinkTo("contacts", c.ContactID)
+			}},
+		{Head: "Email", Field: "email", Cell: func(_ *desk.Visit,
 			c *customer.Customer) desk.Cell {
 			return desk.OptionalText(c.Email)
 		}},
-		{Head: "Phone", Width: "w2", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+		{Head: "Phone", Field: "phone", Width: "w2", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.OptionalText(c.Phone)
 		}},
-		{Head: "Tags", Width: "w1", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
+		{Head: "Tags", Field: "tags", Width: "w1", Cell: func(_ *desk.Visit, c *customer.Customer) desk.Cell {
 			return desk.Tags(c.Tags)
 		}},
-		{Head: "Customer since", Width: "w2", Fold: "four", End: true,
+		{Head: "Customer since", Field: "customerSince", Width: "w2", Fold: "four", End: true,
 			Cell: func(v *desk.Visit, c *customer.Customer) desk.Cell { return v.At(c.CustomerSince) }},
 	},
+	OwnFieldsOf: "customer",
 	Filters: []desk.Filter{
 		{Field: "status", Label: "Status"},
 		{Field: "type", Label: "Type"},
@@ -44,7 +49,8 @@ var customers = &desk.Noun[customer.Customer]{
 		{Field: "contactId", Label: "Contact", Ref: "contacts", HideChoice: true},
 		{Field: "createdAfter", Label: "Added after", ByDay: true},
 	},
-	Bulk: []desk.Bulk[customer.Customer]{desk.MayTag(func(c *customer.Customer) []string { return c.Tags })},
+	Bulk: []desk.Bulk[customer.Customer]{desk.MayTag(func(c *customer.Customer) []string { return c.Tags }),
+		desk.MaySet[customer.Customer]("customers.update", "status", "Status", "check")},
 	Name: func(_ *desk.Visit, c *customer.Customer) string { return c.Name },
 	ListLine: func(_ *desk.Visit, c *customer.Customer) desk.Line {
 		return desk.Line{Avatar: desk.AvatarOf(c.Name, customerShape(c)), Text: c.Name, Faint: labelled(c.Email),
@@ -95,7 +101,7 @@ var customers = &desk.Noun[customer.Customer]{
 			Form: []desk.Field{{Field: "type", Label: "Type"}, {Field: "amountCents", Label: "Amount", Kind: "money"},
 				{Field: "description", Label: "What for"}}},
 	},
-	TopSections: []desk.Part[customer.Customer]{balanceSection},
+	TopSections: []desk.Part[customer.Customer]{balance(ofCustomer), lastWord(ofCustomer)},
 	SideSections: []desk.Part[customer.Customer]{
 		Properties[customer.Customer]("customers"),
 		desk.Related[customer.Customer]("Invoices", "invoices", "customerId", "Write the first one with New invoice."),
@@ -107,11 +113,7 @@ var customers = &desk.Noun[customer.Customer]{
 			Label: "What needs to be done for this customer", Button: "Create task", Done: "created",
 			Set: func(_ *desk.Visit, ref id.ID) desk.Fields { return desk.Fields{"customerId": ref} }},
 	}},
-	Timeline: []desk.Source[customer.Customer]{
-		func(v *desk.Visit, c *customer.Customer) ([]desk.Moment, error) {
-			return mail(v, "customerId", c.ID, c.Name)
-		},
-	},
+	Timeline: []desk.Source[customer.Customer]{between(ofCustomer)},
 }
 
 var customerTypes = map[string]string{"individual": "Person", "business": "Company"}
@@ -125,30 +127,6 @@ func customerShape(c *customer.Customer) string {
 
 func statusPill(c *customer.Customer) desk.Pill {
 	return desk.Pill{Text: string(c.Status), Tone: map[string]string{"active": "good"}[string(c.Status)]}
-}
-
-// balanceSection is what a customer owes, or is owed.
-func balanceSection(v *desk.Visit, c *customer.Customer) (*desk.Section, error) {
-	if !v.May("customers.balance.get") {
-		return nil, nil
-	}
-	var b customer.Balance
-	if err := v.Do("customers.balance.get", desk.Fields{"id": c.ID}, &b); err != nil || len(b.Balances) == 0 {
-		return nil, err
-	}
-	sums, word := []string{}, "Owes you"
-	for _, x := range b.Balances {
-		cents := x.BalanceCents
-		if cents < 0 && len(b.Balances) == 1 {
-			word, cents = "You owe them", -cents
-		}
-		sums = append(sums, v.Money(cents, x.Currency))
-	}
-	if len(b.Balances) == 1 && b.Balances[0].BalanceCents == 0 {
-		word = "Everything is paid"
-	}
-	return &desk.Section{Name: "owes", Data: map[string]any{"Word": word, "Sums": sums,
-		"Href": "/customers/" + string(c.ID) + "?show=statement#statement"}}, nil
 }
 
 // statementSection is the customer's ledger, when it is asked for.
@@ -165,7 +143,7 @@ func statementSection(v *desk.Visit, c *customer.Customer) (*desk.Section, error
 	for i := range rows {
 		t := &rows[i]
 		amount := t.AmountCents
-		if t.Type == "payment" || t.Type == "credit" {
+		if !t.RaisesDebt() {
 			amount = -amount
 		}
 		what := desk.Text(desk.Capital(t.Type))
@@ -175,6 +153,23 @@ func statementSection(v *desk.Visit, c *customer.Customer) (*desk.Section, error
 		lines = append(lines, []desk.Cell{v.At(&t.OccurredAt), what, desk.OptionalText(t.Description),
 			v.MoneyCell(amount, t.Currency)})
 	}
-	return &desk.Section{Head: "Statement", Word: "statement", Name: "plain-table", Data: desk.PlainTable{
-		Heads: []string{"When", "What", "For", "Amount"}, Rows: lines, Empty: "Nothing was billed yet."}}, nil
+	table := desk.PlainTable{Heads: []string{"When", "What", "For", "Amount"}, Rows: lines,
+		Empty: "Nothing was billed yet."}
+	d := map[string]any{"Table": table, "To": v.Now().Std().In(v.Zone()).Format(time.DateOnly)}
+	if v.May("customers.statement") {
+		d["PDF"] = "/customers/" + string(c.ID) + "/statement.pdf"
+	}
+	return &desk.Section{Head: "Statement", Word: "statement", Name: "statement", Data: d}, nil
+}
+
+// statementPDF is a customer's ledger over some days as a document.
+func statementPDF(v *desk.Visit) error {
+	ref, err := v.PathID("id")
+	if err != nil {
+		return err
+	}
+	if err := v.Document("customers.statement", string(ref)); err != nil {
+		return v.Explain(err, "customers", "/customers/"+string(ref)+"?show=statement#statement")
+	}
+	return nil
 }

@@ -2,8 +2,6 @@ package people
 
 import (
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 
 	"frontdesk/internal/door/desk"
@@ -22,16 +20,21 @@ var imports = &desk.Noun[transfer.Import]{
 	EmptyText: "Bring contacts and customers along from a CSV or vCard file. You see what each line will do first.",
 	Columns: []desk.Column[transfer.Import]{
 		{Head: "File", Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell { return desk.Text(i.FileName) }},
-		{Head: "What", Width: "w2", Fold: "two", Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell {
-			return desk.Text(desk.Capital(i.ObjectType))
-		}},
-		{Head: "State", Width: "w2", Fold: "four", Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell {
-			return desk.State(stateOf(i))
-		}},
-		{Head: "Added", Width: "w1", End: true, Cell: number(func(c transfer.Counts) int { return c.Created })},
-		{Head: "Changed", Width: "w1", End: true, Cell: number(func(c transfer.Counts) int { return c.Updated })},
-		{Head: "Errors", Width: "w1", End: true, Cell: number(func(c transfer.Counts) int { return c.Failed })},
-		{Head: "When", Sort: "createdAt", Width: "w1", Fold: "three", End: true,
+		{Head: "What", Field: "objectType", Width: "w2", Fold: "two",
+			Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell {
+				return desk.Text(desk.Capital(i.ObjectType))
+			}},
+		{Head: "State", Field: "status", Width: "w2", Fold: "four",
+			Cell: func(_ *desk.Visit, i *transfer.Import) desk.Cell {
+				return desk.State(stateOf(i))
+			}},
+		{Head: "Added", Field: "counts", Width: "w1", End: true,
+			Cell: number(func(c transfer.Counts) int { return c.Created })},
+		{Head: "Changed", Field: "counts", Width: "w1", End: true,
+			Cell: number(func(c transfer.Counts) int { return c.Updated })},
+		{Head: "Errors", Field: "counts", Width: "w1", End: true,
+			Cell: number(func(c transfer.Counts) int { return c.Failed })},
+		{Head: "When", Field: "createdAt", Sort: "createdAt", Width: "w1", Fold: "three", End: true,
 			Cell: func(v *desk.Visit, i *transfer.Import) desk.Cell { return v.At(&i.CreatedAt) }},
 	},
 	Filters: []desk.Filter{{Field: "status", Label: "State"}, {Field: "objectType", Label: "What"}},
@@ -73,135 +76,64 @@ func stateOf(i *transfer.Import) desk.Pill {
 	return desk.Pill{Text: "waiting"}
 }
 
-// importData is an import, or what one would do. The template is "import".
+// importData is what became of a file. The template is "import".
 type importData struct {
 	Import  *transfer.Import
 	Figures []figure
-	Errors  []transfer.Issue
+	Errors  []issueRow
 	More    string // how many errors are not shown
 	Ignored string
-	Lines   []importLine
-	Tabs    []outcome // one for each kind of outcome, with its count
-	Range   string    // which of the lines the page shows
-	Earlier string
-	Later   string
-	Check   bool   // nothing was stored yet
-	File    string // of a check
-	Button  string
 	Running bool
 	Error   string
 	Undo    string
 	Undone  string // the page of the undo, once there was one
+	Refused string // the file of the lines that were refused
+	Again   string // where that file is brought back
 }
 
 type figure struct{ Word, Sum, Tone string }
 
-type outcome struct {
-	Word, Count, Href string
-	On                bool
+// issueRow is why a line was not taken.
+type issueRow struct {
+	Line        int
+	Field, What string
 }
 
-type importLine struct {
-	Line       int
-	Does, Tone string
-	Name, Href string
-	Why        string // it cannot be taken
+func issueRows(i *transfer.Import) (out []issueRow) {
+	for _, e := range i.Errors[:min(len(i.Errors), shownLines)] {
+		r := issueRow{Line: e.Line, What: e.Message}
+		if e.Field != nil {
+			r.Field = fieldWord(i.ObjectType, *e.Field)
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // shownLines is how many lines and errors a page shows.
 const shownLines = 100
 
-func describe(v *desk.Visit, i *transfer.Import) (*importData, error) {
-	d := &importData{Import: i, Check: i.DryRun, Running: i.CompletedAt == nil && !i.DryRun}
+func describe(i *transfer.Import) *importData {
 	c := i.Counts
-	words := [3]string{"Added", "Changed", "Unchanged"}
-	if i.DryRun {
-		words = [3]string{"Would be added", "Would be changed", "Stay as they are"}
-	}
-	d.Figures = []figure{{"Lines in the file", thousands(c.Total), ""}, {words[0], thousands(c.Created), ""},
-		{words[1], thousands(c.Updated), ""}}
-	if c.Unchanged > 0 {
-		d.Figures = append(d.Figures, figure{words[2], thousands(c.Unchanged), ""})
-	}
-	errors := figure{"Errors", thousands(c.Failed), ""}
+	d := &importData{Import: i, Running: i.CompletedAt == nil, Ignored: strings.Join(i.IgnoredColumns, ", "),
+		Errors: issueRows(i),
+		Figures: []figure{{"lines", thousands(c.Total), ""}, {"added", thousands(c.Created), "good"},
+			{"changed", thousands(c.Updated), ""}, {"unchanged", thousands(c.Unchanged), ""}}}
+	refused := figure{"refused", thousands(c.Failed), ""}
 	if c.Failed > 0 {
-		errors.Tone = "bad"
+		refused.Tone = "bad"
 	}
-	d.Figures = append(d.Figures, errors)
-	if !i.DryRun { // a dry run says it line by line
-		d.Errors = i.Errors[:min(len(i.Errors), shownLines)]
-	}
+	d.Figures = append(d.Figures, refused)
 	if c.Failed > len(d.Errors) && len(d.Errors) > 0 {
 		d.More = "The first " + thousands(len(d.Errors)) + " of " + thousands(c.Failed) + "."
 	}
-	d.Ignored = strings.Join(i.IgnoredColumns, ", ")
 	if i.ErrorMessage != nil {
 		d.Error = *i.ErrorMessage
 	}
-	if i.Lines == nil {
-		return d, nil
+	if !d.Running && c.Failed > 0 {
+		d.Refused, d.Again = "/imports/"+string(i.ID)+"/refused.csv", "/imports/new?objectType="+i.ObjectType
 	}
-	lines := (*i.Lines)[:min(len(*i.Lines), shownLines)]
-	var ids []id.ID
-	for _, l := range lines {
-		if l.ID != nil {
-			ids = append(ids, *l.ID)
-		}
-	}
-	why := map[int]string{}
-	for _, e := range i.Errors {
-		why[e.Line] = e.Message
-		if e.Field != nil {
-			why[e.Line] = desk.Capital(*e.Field) + ": " + e.Message
-		}
-	}
-	names, err := v.Names(i.ObjectType, ids)
-	for _, l := range lines {
-		x := importLine{Line: l.Line, Does: map[string]string{"create": "adds " + desk.WithArticle(one(i.ObjectType)),
-			"update": "changes", "fail": "cannot be taken"}[l.Action]}
-		if l.Action == "fail" {
-			x.Tone, x.Why = "bad", why[l.Line]
-		}
-		if l.ID != nil {
-			x.Name, x.Href = names[*l.ID], "/"+i.ObjectType+"/"+string(*l.ID)
-		}
-		d.Lines = append(d.Lines, x)
-	}
-	return d, err
-}
-
-// outcomes are the kinds of lines that a check tells apart.
-var outcomes = []struct {
-	action, word string
-	count        func(transfer.Counts) int
-}{
-	{"", "All lines", func(c transfer.Counts) int { return c.Total }},
-	{"create", "Would be added", func(c transfer.Counts) int { return c.Created }},
-	{"update", "Would be changed", func(c transfer.Counts) int { return c.Updated }},
-	{"fail", "Cannot be taken", func(c transfer.Counts) int { return c.Failed }},
-}
-
-// page says which lines of a check the page shows, and leads to all others.
-func (d *importData) page(v *desk.Visit, c transfer.Counts, action string, offset int) {
-	all := 0
-	for _, o := range outcomes {
-		n := o.count(c)
-		if o.action == action {
-			all = n
-		}
-		if n > 0 || o.action == action {
-			d.Tabs = append(d.Tabs, outcome{Word: o.word, Count: thousands(n), On: o.action == action,
-				Href: v.With("lines", o.action, "offset", "")})
-		}
-	}
-	d.Range = thousands(offset+min(1, len(d.Lines))) + "–" + thousands(offset+len(d.Lines)) + " of " +
-		desk.Count(all, "line", "lines")
-	if offset > 0 {
-		d.Earlier = v.With("offset", strconv.Itoa(max(0, offset-shownLines)))
-	}
-	if offset+len(d.Lines) < all {
-		d.Later = v.With("offset", strconv.Itoa(offset+shownLines))
-	}
+	return d
 }
 
 func one(objectType string) string { return strings.TrimSuffix(objectType, "s") }
@@ -216,10 +148,7 @@ func showImport(v *desk.Visit) error {
 	if err := v.Do("imports.get", desk.Fields{"id": ref}, &i); err != nil {
 		return err
 	}
-	d, err := describe(v, &i)
-	if err != nil {
-		return err
-	}
+	d := describe(&i)
 	if d.Undone, err = undone(v, ref); err != nil {
 		return err
 	}
@@ -295,65 +224,6 @@ func importFile(v *desk.Visit, ref id.ID, fields map[string]string) (*transfer.I
 	return &i, v.Send("imports.create", f.Name, content, fields, &i)
 }
 
-// checkImport shows what a file would do.
-func checkImport(v *desk.Visit) error {
-	q := v.R.URL.Query()
-	ref, ok := id.Parse(q.Get("file"))
-	if !ok {
-		return fault.NotFound.New()
-	}
-	action := q.Get("lines")
-	if !slices.Contains([]string{"create", "update", "fail"}, action) {
-		action = ""
-	}
-	offset, _ := strconv.Atoi(q.Get("offset"))
-	offset = max(0, min(offset, 500_000))
-	fields := map[string]string{"objectType": q.Get("objectType"), "dryRun": "true",
-		"linesOffset": strconv.Itoa(offset)}
-	if action != "" {
-		fields["linesAction"] = action
-	}
-	i, err := importFile(v, ref, fields)
-	if err != nil {
-		return v.Explain(err, "contacts", "/imports/new")
-	}
-	d, err := describe(v, i)
-	if err != nil {
-		return err
-	}
-	d.File = string(ref)
-	d.page(v, i.Counts, action, offset)
-	if n := i.Counts.Created + i.Counts.Updated; n > 0 {
-		d.Button = "Import " + desk.Count(n, one(i.ObjectType), i.ObjectType)
-	}
-	return v.Show(http.StatusOK, "import", desk.View{Title: i.FileName, Section: "contacts", Data: d,
-		Badge:  desk.Pill{Text: "not imported yet"},
-		Crumbs: []desk.Crumb{{Text: "Imports", Href: "/imports"}, {Text: i.FileName}}})
-}
-
-// startImport imports a file that was looked at, or drops it.
-func startImport(v *desk.Visit) error {
-	ref, ok := id.Parse(v.Value("file"))
-	if !ok {
-		return fault.NotFound.New()
-	}
-	drop := func() error { return v.Do("files.delete", desk.Fields{"id": ref}, nil) }
-	if v.Value("do") != "import" {
-		if err := drop(); err != nil && !fault.IsKind(err, fault.NotFound) {
-			return err
-		}
-		return v.Redirect("/imports")
-	}
-	i, err := importFile(v, ref, map[string]string{"objectType": v.Value("objectType")})
-	if err != nil {
-		return v.Explain(err, "contacts", "/imports/new")
-	}
-	if err := drop(); err != nil && !fault.IsKind(err, fault.NotFound) {
-		return err
-	}
-	return v.Done("/imports/"+string(i.ID), "importing", nil)
-}
-
 // undoImport takes back what an import did.
 func undoImport(v *desk.Visit) error {
 	ref, err := v.PathID("id")
@@ -373,7 +243,7 @@ func undoImport(v *desk.Visit) error {
 		return v.Explain(err, "contacts", at)
 	}
 	if len(p.Steps) == 0 && len(p.Skipped) > 0 {
-		return v.Explain(fault.BadInput.Say("%s %s", p.Skipped[0].Why, p.Skipped[0].InsteadText()), "contacts", at)
+		return v.Explain(fault.BadInput.Say("%s", v.SkippedWords(p.Skipped[0])), "contacts", at)
 	}
 	if p.Status == proposal.Executing { // it is large, and goes on in the background
 		return v.Redirect("/review/" + string(p.ID))

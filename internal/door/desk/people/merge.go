@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"frontdesk/internal/door/desk"
+	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/contact"
@@ -22,16 +23,18 @@ type mergeData struct {
 	Name, Other string
 	OtherID     string
 	OtherHref   string
-	Choices     []mergeChoice
+	Rows        []mergeRow
+	Swap        string     // the page on which the other one stays
 	Pick        *desk.Form // asks for the other contact first
-
 }
 
-// mergeChoice is a field in which the two differ.
-type mergeChoice struct {
+// mergeRow is a field of both contacts, side by side.
+type mergeRow struct {
 	Field, Word  string
 	Mine, Theirs string
+	Differ       bool // one of them has to be chosen
 	Take         bool // the other's is chosen
+	Both         bool // what both have is kept
 }
 
 // mergeFields are the fields of which only one value can stay; notes and tags are joined.
@@ -64,9 +67,9 @@ func texts(c *contact.Contact) (map[string]string, error) {
 	return out, nil
 }
 
-// choices are the fields in which two contacts differ. The richer name is chosen:
-// the one with more letters, of "A." and "Ada Lovelace" the second.
-func choices(mine, theirs map[string]string) (out []mergeChoice) {
+// mergeRows are the fields of two contacts, side by side. Where they differ, the richer name is
+// chosen: the one with more letters, of "A." and "Ada Lovelace" the second.
+func mergeRows(mine, theirs map[string]string) (out []mergeRow) {
 	letters := func(of map[string]string) (n int) {
 		for _, name := range nameFields {
 			n += len([]rune(strings.TrimRight(of[name], ". ")))
@@ -77,17 +80,54 @@ func choices(mine, theirs map[string]string) (out []mergeChoice) {
 	for _, f := range mergeFields() {
 		a, has := mine[f.Field]
 		b, have := theirs[f.Field]
-		if !has || !have || a == b {
+		if !has && !have {
 			continue
 		}
-		c := mergeChoice{Field: f.Field, Word: f.Label, Mine: a, Theirs: b}
+		r := mergeRow{Field: f.Field, Word: f.Label, Mine: a, Theirs: b, Differ: has && have && a != b}
 		switch {
+		case !r.Differ:
 		case slices.Contains(nameFields, f.Field):
-			c.Take = richer
+			r.Take = richer
 		case f.Field != "externalId" && f.Field != "birthday":
-			c.Take = len([]rune(b)) > len([]rune(a))
+			r.Take = len([]rune(b)) > len([]rune(a))
 		}
-		out = append(out, c)
+		out = append(out, r)
+	}
+	return out
+}
+
+// joinedRows are what both contacts have of what there can be several.
+func joinedRows(v *desk.Visit, mine, theirs *contact.Contact) (out []mergeRow) {
+	for _, part := range []struct {
+		word  string
+		texts func(c *contact.Contact) []string
+	}{
+		{"Email", func(c *contact.Contact) (out []string) {
+			for _, e := range c.Emails {
+				out = append(out, e.Email)
+			}
+			return out
+		}},
+		{"Phone", func(c *contact.Contact) (out []string) {
+			for _, p := range c.PhoneNumbers {
+				out = append(out, p.PhoneNumber)
+			}
+			return out
+		}},
+		{"Address", func(c *contact.Contact) (out []string) {
+			for i := range c.Addresses {
+				out = append(out, addressLine(v, &c.Addresses[i]))
+			}
+			return out
+		}},
+		{"Tags", func(c *contact.Contact) []string { return c.Tags }},
+		{"About", func(c *contact.Contact) []string { return []string{cut.Ellipsis(labelled(c.Notes), 400)} }},
+	} {
+		r := mergeRow{Word: part.word, Both: true, Mine: strings.Join(part.texts(mine), "\n"),
+			Theirs: strings.Join(part.texts(theirs), "\n")}
+		if r.Mine != "" || r.Theirs != "" {
+			out = append(out, r)
+		}
 	}
 	return out
 }
@@ -124,7 +164,8 @@ func mergePage(v *desk.Visit, status int, with, whole string) error {
 		if err != nil {
 			return err
 		}
-		d.Choices = choices(ours, others)
+		d.Rows = append(mergeRows(ours, others), joinedRows(v, &mine, &theirs)...)
+		d.Swap = d.OtherHref + "/merge?contactId=" + string(ref)
 		return v.Show(status, "merge", view)
 	}
 	in := v.Describe("contacts.merge", desk.Field{Field: "contactId", Label: "The other contact", Ref: "contacts"},

@@ -52,7 +52,7 @@ func own(v *desk.Visit, d *property.PropertyDefinition, values []property.Proper
 	text := ""
 	for i := range values {
 		if values[i].DefinitionID == d.ID {
-			text = valueText(&values[i])
+			text = values[i].Text()
 			f.Cell, f.Sources, f.ByAgent = valueCell(&values[i]), values[i].Sources, values[i].SetByAgentID != nil
 		}
 	}
@@ -81,30 +81,11 @@ func own(v *desk.Visit, d *property.PropertyDefinition, values []property.Proper
 	return f
 }
 
-// valueText is a value as an input takes it.
-func valueText(p *property.PropertyValue) string {
-	switch {
-	case p.ValueText != nil:
-		return *p.ValueText
-	case p.ValueNumber != nil:
-		return *p.ValueNumber
-	case p.ValueDate != nil:
-		return string(*p.ValueDate)
-	case p.ValueBoolean != nil && *p.ValueBoolean:
-		return "yes"
-	case p.ValueBoolean != nil:
-		return "no"
-	case p.ValueTextList != nil:
-		return strings.Join(*p.ValueTextList, ", ")
-	}
-	return ""
-}
-
 func valueCell(p *property.PropertyValue) desk.Cell {
 	if p.ValueTextList != nil {
 		return desk.Tags(*p.ValueTextList)
 	}
-	return desk.Text(desk.Capital(valueText(p)))
+	return desk.Text(desk.Capital(p.Text()))
 }
 
 // saveProperty sets one of the business's own fields, or clears it.

@@ -1,6 +1,8 @@
 package people
 
 import (
+	"cmp"
+
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/property"
@@ -43,24 +45,15 @@ func Suggestions[T desk.Row](path string) desk.Part[T] {
 		out := []suggestion{}
 		for i := range values {
 			p := &values[i]
-			by, err := v.WhoIs(p.SetByKind, first(p.SetByAgentID, p.SetByUserID))
+			by, err := v.WhoIs(p.SetByKind, cmp.Or(p.SetByAgentID, p.SetByUserID))
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, suggestion{Word: words[p.DefinitionID], Value: valueText(p), By: by.Name, ID: p.ID,
+			out = append(out, suggestion{Word: words[p.DefinitionID], Value: p.Text(), By: by.Name, ID: p.ID,
 				Sources: p.Sources, To: "/" + path + "/" + string(ref) + "/suggestion"})
 		}
 		return &desk.Section{Head: "Suggested", Name: "suggestions", Data: out}, nil
 	}
-}
-
-func first(ids ...*id.ID) *id.ID {
-	for _, x := range ids {
-		if x != nil {
-			return x
-		}
-	}
-	return nil
 }
 
 // decide accepts or dismisses a suggested value.

@@ -1,28 +1,25 @@
-// Package review is the room in which people decide what agents propose. What an
-// agent wrote is shown as its words, cut, and never as ours.
+// Package review is the room in which people decide what agents propose and which values
+// they have found. Everything is told in words, never as JSON or an id, and nothing that will
+// be done is left out. What an agent wrote is shown as its words and never as ours.
+//
+// Start reading at reviewPage. card.go makes a proposal into a card, effects.go and mail.go
+// tell what it would do, decide.go decides, and suggested.go has the values.
 package review
 
 import (
 	"cmp"
 	"embed"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 
 	"frontdesk/internal/account/agent"
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/cut"
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/id"
-	"frontdesk/internal/kernel/locale"
 	"frontdesk/internal/kernel/op"
 	"frontdesk/internal/resource/proposal"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 //go:embed pages/*.html
@@ -33,9 +30,10 @@ var _ = desk.AddTemplates(pages, "pages/*.html")
 // Join adds the room to the desk.
 func Join(d *desk.Desk) {
 	d.AddPages(desk.SignedIn, desk.Pages{
-		"GET /review":       reviewPage,
-		"POST /review/mail": setReviewMail,
-		"GET /review/{id}":  of(proposalPage), "POST /review/{id}": of(decideProposal),
+		"GET /review":         reviewPage,
+		"POST /review/decide": decideSeveral,
+		"POST /review/mail":   setReviewMail,
+		"GET /review/{id}":    of(proposalPage), "POST /review/{id}": of(decideProposal),
 		"GET /review/{id}/mails/{effect}": of(proposedMail),
 		"GET /review/{id}/change":         deciding(changeProposalPage),
 		"POST /review/{id}/change":        deciding(changeProposal),
@@ -52,6 +50,8 @@ var _ = desk.AddCounter("review", func(*desk.Visit) (string, desk.Fields) {
 	return "proposals.list", desk.Fields{"status": []string{string(proposal.Pending)}}
 })
 
+var _ = desk.AddCounter("values", func(*desk.Visit) (string, desk.Fields) { return "suggestions.list", desk.Fields{} })
+
 var _ = desk.AddDoneTexts(map[string]string{
 	"approved":  "Approved. It is being carried out.",
 	"executed":  "Done, exactly as it was shown.",
@@ -64,6 +64,12 @@ var _ = desk.AddDoneTexts(map[string]string{
 	"nomail":    "You will get no more mail about what waits.",
 	"allowed":   "From now on the agent does this without asking. This proposal still waits for you.",
 	"amended":   "This is the proposal with your changes. The agent's own is rejected.",
+	"left-out":  "Left out. This is what it would do without it.",
+	"put-back":  "Put back. This is what it would do now.",
+
+	"several-approved": "Approved.",
+	"several-rejected": "Rejected.",
+	"some-refused":     "Some could not be decided: they are still here, or out of date. Decided.",
 })
 
 // proposalStates are the statuses as people read them.
@@ -84,6 +90,7 @@ var proposalStates = map[proposal.Status]desk.Pill{
 type reviewRow struct {
 	proposal.Proposal
 	Who, Says, More string
+	Avatar          *desk.Avatar
 	State           desk.Pill
 }
 
@@ -101,7 +108,8 @@ func agentNames(v *desk.Visit) (map[id.ID]string, error) {
 }
 
 func newReviewRow(v *desk.Visit, names map[id.ID]string, p proposal.Proposal) reviewRow {
-	r := reviewRow{Proposal: p, State: proposalStates[p.Status], Says: cut.Ellipsis(p.Summary(), 200)}
+	r := reviewRow{Proposal: p, State: proposalStates[p.Status],
+		Says: desk.Visible(cut.Ellipsis(p.Summary(), 200)), Avatar: desk.RobotAvatar("bot")}
 	if n := len(p.Effects) - 1; n > 0 {
 		r.More = "and " + desk.Count(n, "more effect", "more effects")
 	}
@@ -113,27 +121,27 @@ func newReviewRow(v *desk.Visit, names map[id.ID]string, p proposal.Proposal) re
 		if p.MakerID != nil && *p.MakerID == v.Session.User {
 			r.Who = "You"
 		}
+		r.Avatar = desk.AvatarOf(r.Who, "")
 	default:
 		r.Who = map[string]string{"api": "An API key", "automation": "An automation"}[p.MakerKind]
 	}
 	return r
 }
 
-func reviewPage(v *desk.Visit) error {
+// earlierPage lists the proposals of a state, or all of them.
+func earlierPage(v *desk.Visit) error {
 	d := struct {
-		Rows     desk.Sheet[reviewRow]
-		Filters  []desk.StatusLink
-		Filtered bool
-		Pause    agent.Pause
+		Rows    desk.Sheet[reviewRow]
+		Filters []desk.StatusLink
 	}{}
-	statuses := []string{"pending", "executed", "rejected", "failed", "expired", "stale"}
+	statuses := []string{"all", "pending", "executed", "rejected", "failed", "expired", "stale"}
 	words, status := v.StatusLinks(statuses...)
-	for i, s := range statuses {
-		words[i+1].Text = desk.Capital(proposalStates[proposal.Status(s)].Text)
+	for i, s := range statuses[1:] {
+		words[i+2].Text = desk.Capital(proposalStates[proposal.Status(s)].Text)
 	}
-	d.Filters, d.Filtered = words, status != ""
+	d.Filters = words[1:] // without a status the page is the queue
 	input := desk.Fields{}
-	if status != "" {
+	if status != "all" {
 		input["status"] = []string{status}
 	}
 	found, err := desk.ListSheet[proposal.Proposal](v, "proposals.list", input)
@@ -148,134 +156,122 @@ func reviewPage(v *desk.Visit) error {
 	for _, p := range found.Rows {
 		d.Rows.Rows = append(d.Rows.Rows, newReviewRow(v, names, p))
 	}
-	if err := v.Do("agents.paused", desk.Fields{}, &d.Pause); err != nil {
+	return v.ShowView(http.StatusOK, "review-list", desk.View{Title: "Earlier proposals", Section: "review",
+		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: "Earlier"}}, Data: d})
+}
+
+// queue is everything that waits for the reader. Its template is "review".
+type queue struct {
+	Cards   []*card
+	Values  []suggestedRow
+	Card    *card         // the current one, unless it is a value
+	Value   *suggestedRow // the current one
+	Place   string        // of the current one: "1 of 9"
+	Next    string        // links to the neighbours of the current one
+	Before  string
+	More    string // says that there are more
+	Paused  *desk.TimeText
+	Decides bool // the reader may decide something of it
+}
+
+const maxWaiting = 50 // proposals in the queue
+
+// reviewPage shows what waits: proposals first, then suggested values, one of them the current
+// one.
+func reviewPage(v *desk.Visit) error {
+	if v.R.URL.Query().Get("status") != "" {
+		return earlierPage(v)
+	}
+	q, err := readQueue(v)
+	if err != nil {
 		return err
 	}
-	return v.ShowView(http.StatusOK, "review", desk.View{Title: "Review", Section: "review", Data: d})
-}
-
-// change is a field of an effect.
-type change struct{ Name, Before, After string }
-
-// shownEffect is an effect with the words that the page shows.
-type shownEffect struct {
-	proposal.Effect
-	Kind    desk.Pill
-	Changes []change
-	Hears   string
-	Open    bool  // the fields are shown at once
-	Mail    *mail // that it sends
-}
-
-// mail is one that an effect sends, without the letterhead that it may get when it leaves.
-type mail struct {
-	From    string `json:"from"`
-	Subject string `json:"subject"`
-	HTML    string `json:"html"`
-	Text    string `json:"text"`
-	Paper   string `json:"-"` // its page
-}
-
-var effectKinds = map[string]desk.Pill{
-	proposal.KindCreate:  {Text: "create", Tone: "good"},
-	proposal.KindUpdate:  {Text: "change"},
-	proposal.KindDelete:  {Text: "delete", Tone: "bad"},
-	proposal.KindSend:    {Text: "send", Tone: "warn"},
-	proposal.KindCharge:  {Text: "charge", Tone: "warn"},
-	proposal.KindPublish: {Text: "publish", Tone: "warn"},
-	proposal.KindCallOut: {Text: "call", Tone: "warn"},
-}
-
-const maxChange = 600 // of a value on the page
-
-func showEffect(p *proposal.Proposal, i int) shownEffect {
-	e := p.Effects[i]
-	out := shownEffect{Effect: e, Kind: effectKinds[e.Kind], Mail: mailOf(p, i)}
-	var before, after map[string]any
-	_ = json.Unmarshal(e.Before, &before) // objects that the service wrote
-	_ = json.Unmarshal(e.After, &after)
-	keys := slices.Collect(maps.Keys(after))
-	for k := range before {
-		if _, ok := after[k]; !ok {
-			keys = append(keys, k)
-		}
+	var pause agent.Pause
+	if err := v.Do("agents.paused", desk.Fields{}, &pause); err != nil {
+		return err
 	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		if out.Mail != nil && slices.Contains([]string{"html", "text", "from", "subject", "to"}, k) {
+	w := desk.View{Title: "Review", Section: "review", Own: true, Data: q, API: v.Samples("proposals.list", nil),
+		Watch: "proposal contact.property customer.property business.property",
+		More:  []desk.Button{{Text: "Earlier proposals", Href: "/review?status=all", Icon: "pulse"}}}
+	if n := len(q.Cards) + len(q.Values); n > 0 {
+		w.Sub = desk.Count(n, "waits for you", "wait for you")
+	}
+	mail := desk.Button{Text: "Mail me when something waits", Href: "/review/mail?wanted=yes", Icon: "mail", Post: true}
+	if pause.ReviewMail {
+		mail.Text, mail.Href = "No more mail when something waits", "/review/mail?wanted=no"
+	}
+	w.More = append(w.More, mail)
+	if pause.PausedAt != nil {
+		q.Paused = v.When(*pause.PausedAt)
+	}
+	if v.Session.Manager() && pause.PausedAt == nil {
+		w.Buttons = []desk.Button{{Text: "Pause all agents", Href: "/review/pause", Icon: "bot", Post: true}}
+	} else if v.Session.Manager() {
+		w.Buttons = []desk.Button{{Text: "Let agents act again", Href: "/review/resume", Icon: "bot", Post: true}}
+	}
+	return v.Show(http.StatusOK, "review", w)
+}
+
+func readQueue(v *desk.Visit) (*queue, error) {
+	q := &queue{Decides: v.May("proposals.approve")}
+	found, page, err := desk.List[proposal.Proposal](v, "proposals.list", desk.Fields{"limit": maxWaiting,
+		"status": []proposal.Status{proposal.Pending, proposal.Stale}})
+	if err != nil {
+		return nil, err
+	}
+	names, err := agentNames(v)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		p := &found[i]
+		if p.ExpiresAt <= v.Now() || p.Status == proposal.Stale && !p.CanBeShownAnew() {
 			continue
 		}
-		name := desk.Capital(proposal.FieldWords(k))
-		out.Changes = append(out.Changes, change{name, shownValue(before, k), shownValue(after, k)})
-	}
-	var names []string
-	for _, t := range e.Triggers {
-		names = append(names, t.Kind+" “"+cut.Ellipsis(t.Name, 60)+"”")
-	}
-	out.Hears = desk.JoinAnd(names)
-	out.Open = out.Mail == nil && len(out.Changes) <= 6
-	return out
-}
-
-// mailOf is the mail that an effect sends, or nil.
-func mailOf(p *proposal.Proposal, i int) *mail {
-	e := p.Effects[i]
-	m := &mail{Paper: fmt.Sprintf("%s/mails/%d", reviewPath(p), i)}
-	if e.Kind != proposal.KindSend || json.Unmarshal(e.After, m) != nil || m.HTML+m.Text == "" {
-		return nil
-	}
-	return m
-}
-
-// Short mails need little room.
-func (m *mail) Short() bool { return len(m.HTML)+len(m.Text) < 1000 }
-
-// proposedMail shows such a mail as a page of its own.
-func proposedMail(v *desk.Visit, p *proposal.Proposal) error {
-	i, err := strconv.Atoi(v.R.PathValue("effect"))
-	if err != nil || i < 0 || i >= len(p.Effects) {
-		return fault.NotFound.New()
-	}
-	m := mailOf(p, i)
-	if m == nil {
-		return fault.NotFound.New()
-	}
-	return v.Paper(http.StatusOK, &m.HTML, &m.Text)
-}
-
-func shownValue(of map[string]any, key string) string {
-	v, ok := of[key]
-	switch v := v.(type) {
-	case string:
-		return cut.Ellipsis(v, maxChange)
-	case nil:
-		if ok {
-			return "nothing"
+		c, err := newCard(v, names, p, true)
+		if err != nil {
+			return nil, err
 		}
-		return ""
-	case bool:
-		return map[bool]string{true: "yes", false: "no"}[v]
+		q.Cards = append(q.Cards, c)
 	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
+	more := false
+	if q.Values, more, err = listSuggestions(v); err != nil {
+		return nil, err
 	}
-	return cut.Ellipsis(string(text), maxChange)
+	q.Decides = q.Decides || slices.ContainsFunc(q.Values, func(s suggestedRow) bool { return s.May })
+	if more || page.HasMore {
+		q.More = fmt.Sprintf("The newest %d of each are shown. Decide on some to see more.", maxWaiting)
+	}
+	q.choose(v.R.URL.Query().Get("at"))
+	return q, nil
 }
 
-type proposalData struct {
-	reviewRow
-	Title, Reason string // the maker's words, cut
-	Effects       []shownEffect
-	Money         string
-	Progress      *proposal.UndoProgress // of a large undo
-	Results       []desk.Data
-	Problem       string
-	Open, Mine    bool
-	Decides       bool     // the reader may
-	Anew          bool     // it is out of date and can be shown as it is now
-	Allow         []string // what "always allow" would include
-	Manager       bool
+// choose makes one the current one: that of the address, or the first. After a decision the
+// page goes on with the next.
+func (q *queue) choose(at string) {
+	all := []string{}
+	for _, c := range q.Cards {
+		all = append(all, c.Anchor)
+	}
+	for _, s := range q.Values {
+		all = append(all, s.Anchor)
+	}
+	if len(all) == 0 {
+		return
+	}
+	i := max(0, slices.Index(all, at))
+	to := func(n int) string { return "/review?at=" + all[(n+len(all))%len(all)] }
+	q.Place, q.Next, q.Before = fmt.Sprintf("%d of %d", i+1, len(all)), to(i+1), to(i-1)
+	for n, c := range q.Cards {
+		c.Back = to(n + 1)
+	}
+	if i < len(q.Cards) {
+		q.Card = q.Cards[i]
+		q.Card.On = true
+	} else {
+		q.Value = &q.Values[i-len(q.Cards)]
+		q.Value.On = true
+	}
 }
 
 func readProposal(v *desk.Visit) (*proposal.Proposal, error) {
@@ -324,85 +320,26 @@ func proposalPage(v *desk.Visit, p *proposal.Proposal) error {
 	return showProposal(v, http.StatusOK, p, "")
 }
 
-const maxReason = 1000 // of the maker's reason on the page
-
 func showProposal(v *desk.Visit, status int, p *proposal.Proposal, problem string) error {
 	names, err := agentNames(v)
 	if err != nil {
 		return err
 	}
-	d := proposalData{reviewRow: newReviewRow(v, names, *p), Title: cut.Ellipsis(p.Title, 200), Problem: problem,
-		Open: p.Status == proposal.Pending, Decides: v.May("proposals.approve"), Manager: v.Session.Manager(),
-		Mine: p.Status == proposal.Planned && p.MakerKind == "user" && p.MakerID != nil && *p.MakerID == v.Session.User}
-	d.Anew = p.Status == proposal.Stale && p.Because != nil &&
-		!slices.ContainsFunc(p.Steps, func(s proposal.ProposalStep) bool { return s.CompletedAt != nil })
-	if p.Reason != nil {
-		d.Reason = cut.Ellipsis(*p.Reason, maxReason)
-	}
-	for i := range p.Effects {
-		d.Effects = append(d.Effects, showEffect(p, i))
-	}
-	if p.Totals.AmountCents > 0 && p.Totals.Currency != nil {
-		d.Money = locale.AmountWithCode(p.Totals.AmountCents, *p.Totals.Currency)
-	}
-	for i, s := range p.Steps {
-		label := fmt.Sprintf("Step %d: %s", i+1, v.OperationWords(s.Operation))
-		if s.CompletedAt != nil && p.Status == proposal.Stale {
-			label += " (done)"
-		}
-		d.Results = append(d.Results, desk.Data{Label: label, Text: desk.IndentJSON(string(s.Input))})
-	}
-	if d.Progress, err = p.Progress(); err != nil {
-		return err
-	}
-	if d.Open && p.AgentID != nil {
-		d.Allow = allowedToolSummaries(v, p)
-	}
-	title := "Proposal by " + d.Who
-	if d.Who == "You" {
-		title = "Your proposal"
-	}
-	return v.ShowView(status, "proposal", desk.View{Title: title, Section: "review",
-		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: d.Says}}, Badge: d.State, Data: d})
-}
-
-func decideProposal(v *desk.Visit, p *proposal.Proposal) error {
-	path := reviewPath(p)
-	var done string
-	var out proposal.Proposal
-	var err error
-	switch v.Value("decision") {
-	case "approve":
-		err = v.Do("proposals.approve", desk.Fields{"id": p.ID, "sha256": v.Value("sha256")}, &out)
-		if done = "approved"; out.Status == proposal.Executed {
-			done = "executed"
-		}
-	case "execute":
-		err, done = v.Do("proposals.execute", desk.Fields{"id": p.ID}, &out), "executed"
-	case "reject":
-		input := desk.Fields{"id": p.ID}
-		if reason := strings.TrimSpace(v.Value("reason")); reason != "" {
-			input["reason"] = reason
-		}
-		err, done = v.Do("proposals.reject", input, nil), "rejected"
-	case "refresh":
-		err, done = v.Do("proposals.refresh", desk.Fields{"id": p.ID}, nil), "refreshed"
-	case "cancel":
-		err, done = v.Do("proposals.cancel", desk.Fields{"id": p.ID}, nil), "withdrawn"
-	default:
-		return showProposal(v, http.StatusBadRequest, p, "Choose Approve or Reject.")
-	}
-	if err == nil {
-		return v.Done(path, done, nil)
-	}
-	f, status, err := v.Refused(err, nil)
+	c, err := newCard(v, names, p, false)
 	if err != nil {
 		return err
 	}
-	if p, err = readProposal(v); err != nil {
-		return err
+	c.Problem, c.On = problem, true
+	d := struct {
+		Card  *card
+		Allow bool // what it asks for can be allowed for good
+	}{Card: c, Allow: c.Open && p.AgentID != nil && v.Session.Manager()}
+	title := "Proposal by " + c.Who
+	if c.Who == "You" {
+		title = "Your proposal"
 	}
-	return showProposal(v, status, p, f.Error)
+	return v.Show(status, "proposal", desk.View{Title: title, Section: "review", Own: true, Watch: "proposal",
+		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: c.Heading}}, Badge: c.State, Data: d})
 }
 
 // permissionCells are the permissions that the steps of a proposal ask for.
@@ -465,79 +402,7 @@ func resumeAgents(v *desk.Visit) error {
 }
 
 func setReviewMail(v *desk.Visit) error {
-	wanted := v.Value("wanted") == "yes"
+	wanted := v.R.FormValue("wanted") == "yes"
 	return runAndReturn(v, "users.set_review_mail", desk.Fields{"wanted": wanted},
 		map[bool]string{true: "mail", false: "nomail"}[wanted])
-}
-
-// changedStep is a step whose input a person edits.
-type changedStep struct {
-	Label string
-	Field desk.Input
-}
-
-func changeProposalPage(v *desk.Visit, p *proposal.Proposal) error {
-	f := desk.NewTyped()
-	for i, s := range p.Steps {
-		f.Values.Set(fmt.Sprintf("input-%d", i), desk.IndentJSON(string(s.Input)))
-	}
-	return showChange(v, http.StatusOK, p, f)
-}
-
-func showChange(v *desk.Visit, status int, p *proposal.Proposal, f *desk.Typed) error {
-	if p.Status != proposal.Pending {
-		return showProposal(v, http.StatusConflict, p, "This proposal can no longer be decided.")
-	}
-	d := struct {
-		Path  string
-		Form  *desk.Typed
-		Steps []changedStep
-	}{Path: reviewPath(p), Form: f}
-	for i, s := range p.Steps {
-		d.Steps = append(d.Steps, changedStep{v.OperationWords(s.Operation),
-			f.Text(fmt.Sprintf("input-%d", i), fmt.Sprintf("Step %d: %s", i+1, v.OperationWords(s.Operation)), "code",
-				"")})
-	}
-	return v.ShowView(status, "proposal_change", desk.View{Title: "Approve with changes", Section: "review",
-		Crumbs: []desk.Crumb{{Text: "Review", Href: "/review"}, {Text: "Proposal", Href: d.Path},
-			{Text: "Change"}}, Data: d})
-}
-
-// changeProposal makes a proposal of the person's own from what they changed, and
-// rejects the agent's.
-func changeProposal(v *desk.Visit, p *proposal.Proposal) error {
-	f := desk.NewTyped()
-	f.Errors = map[string]string{}
-	var steps []desk.Fields
-	for i, s := range p.Steps {
-		name := fmt.Sprintf("input-%d", i)
-		text := v.Value(name)
-		f.Values.Set(name, text)
-		value := jsontext.Value(text)
-		if !value.IsValid() || value.Kind() != '{' {
-			f.Errors[name] = "Must be a JSON object"
-			return showChange(v, http.StatusBadRequest, p, f)
-		}
-		step := desk.Fields{"operation": s.Operation, "input": value}
-		if s.SaveAs != nil {
-			step["saveAs"] = *s.SaveAs
-		}
-		steps = append(steps, step)
-	}
-	var made proposal.Proposal
-	err := v.Do("proposals.create", desk.Fields{"title": cut.Ellipsis(p.Title, 180) + " (changed)", "steps": steps,
-		"replacesId": p.ID}, &made)
-	if err == nil {
-		err = v.Do("proposals.reject", desk.Fields{"id": p.ID,
-			"reason": "A person changed it and does it themselves."}, nil)
-	}
-	if err != nil {
-		refused, status, err := v.Refused(err, nil)
-		if err != nil {
-			return err
-		}
-		f.Error = refused.Error
-		return showChange(v, status, p, f)
-	}
-	return v.Done(reviewPath(&made), "amended", nil)
 }

@@ -43,7 +43,7 @@ type Allowance struct {
 // Join adds the room to the desk.
 func (room *Room) Join(d *desk.Desk) {
 	d.AddPages(desk.SignedIn, desk.Pages{
-		"GET /setup":      room.setupSteps,
+		"GET /setup":      setupSteps,
 		"GET /agreements": agreementsPage, "POST /agreements": acceptAgreement,
 		"GET /settings":          settingsHome,
 		"GET /settings/password": passwordPage, "POST /settings/password": changePassword,
@@ -81,7 +81,9 @@ func (room *Room) Join(d *desk.Desk) {
 		"POST /settings/cards/{id}/default": setDefaultCard,
 		"GET /settings/cards/{id}/delete":   deleteCardPage, "POST /settings/cards/{id}/delete": deleteCard,
 		"GET /settings/plan": room.planPage,
+		"GET /setup/paper":   setupPaper,
 	})
+	d.Add(desk.Route{Pattern: "POST /setup", Show: saveStep, Who: desk.Managers, Streams: true})
 }
 
 var _ = desk.AddDoneTexts(map[string]string{

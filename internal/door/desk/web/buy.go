@@ -19,10 +19,10 @@ var owners = &desk.Noun[domain.DomainContact]{
 		"Neither is made public.",
 	Columns: []desk.Column[domain.DomainContact]{
 		{Head: "Name", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell { return desk.Text(ownerName(c)) }},
-		{Head: "Email", Fold: "two", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell {
+		{Head: "Email", Field: "email", Fold: "two", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell {
 			return desk.Text(c.Email)
 		}},
-		{Head: "City", Width: "w3", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell {
+		{Head: "City", Field: "city", Width: "w3", Cell: func(_ *desk.Visit, c *domain.DomainContact) desk.Cell {
 			return desk.Text(c.City)
 		}},
 	},

@@ -20,10 +20,11 @@ var domains = &desk.Noun[domain.Domain]{
 		{Head: "Name", Sort: "name", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
 			return desk.Text(d.UnicodeName)
 		}},
-		{Head: "State", Width: "w3", Fold: "three", Cell: func(v *desk.Visit, d *domain.Domain) desk.Cell {
-			return desk.State(StatusPill(v, d))
-		}},
-		{Head: "Email", Width: "w2", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
+		{Head: "State", Field: "status", Width: "w3", Fold: "three",
+			Cell: func(v *desk.Visit, d *domain.Domain) desk.Cell {
+				return desk.State(StatusPill(v, d))
+			}},
+		{Head: "Email", Field: "email", Width: "w2", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
 			switch {
 			case !d.Email.Enabled:
 				return desk.Text("")
@@ -32,13 +33,13 @@ var domains = &desk.Noun[domain.Domain]{
 			}
 			return desk.Text("sends and receives")
 		}},
-		{Head: "From", Width: "w2", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
+		{Head: "From", Field: "source", Width: "w2", Cell: func(_ *desk.Visit, d *domain.Domain) desk.Cell {
 			if d.Source == "registered" {
 				return desk.Text("bought here")
 			}
 			return desk.Text("elsewhere")
 		}},
-		{Head: "Paid until", Width: "w2", End: true, Fold: "two", Cell: func(v *desk.Visit,
+		{Head: "Paid until", Field: "registration", Width: "w2", End: true, Fold: "two", Cell: func(v *desk.Visit,
 			d *domain.Domain) desk.Cell {
 			if d.Registration == nil {
 				return desk.Text("")

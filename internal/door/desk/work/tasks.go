@@ -1,7 +1,6 @@
 package work
 
 import (
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"frontdesk/internal/door/desk"
 	"frontdesk/internal/kernel/clock"
-	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/resource/task"
 )
 
@@ -25,21 +23,28 @@ var tasks = &desk.Noun[task.Task]{
 		{Label: "All"},
 	},
 	AboveTemplate: "tasks-above",
+	Layouts:       []desk.Layout{{Key: "calendar", Template: "calendar", Data: calendar}},
 	Columns: []desk.Column[task.Task]{
-		{Head: "Task", Sort: "title", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell { return desk.Text(t.Title) }},
-		{Head: "For", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
+		{Head: "Task", Sort: "title", Cell: func(v *desk.Visit, t *task.Task) desk.Cell {
+			c := desk.Text(t.Title)
+			if t.Status != "completed" && t.Status != "canceled" && v.May("tasks.update") {
+				c.Tick = "/tasks/" + string(t.ID) + "/complete"
+			}
+			return c
+		}},
+		{Head: "For", Field: "contactId", Width: "w3", Fold: "two", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
 			if t.ContactID != nil {
 				return desk.LinkTo("contacts", t.ContactID)
 			}
 			return desk.LinkTo("customers", t.CustomerID)
 		}},
-		{Head: "Status", Width: "w2", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
+		{Head: "Status", Field: "status", Width: "w2", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
 			return desk.State(status(t))
 		}},
-		{Head: "Priority", Width: "w1", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
+		{Head: "Priority", Field: "priority", Width: "w1", Cell: func(_ *desk.Visit, t *task.Task) desk.Cell {
 			return desk.State(priority(t))
 		}},
-		{Head: "Due", Sort: "dueAt", Width: "w2", Fold: "three", End: true, Cell: due},
+		{Head: "Due", Field: "dueAt", Sort: "dueAt", Width: "w2", Fold: "three", End: true, Cell: due},
 	},
 	Filters: []desk.Filter{
 		{Field: "status", Label: "Status"},
@@ -57,7 +62,12 @@ var tasks = &desk.Noun[task.Task]{
 				return nil
 			}
 			return desk.Fields{"status": "completed"}
-		}}},
+		}},
+		{Key: "assign", Word: "Assign", Icon: "user", Ask: "To whom", Done: "assigned", Options: desk.Members,
+			Op: "tasks.assignees.create", Already: task.AssigneeExists,
+			Change: func(_ *task.Task, member string) desk.Fields { return desk.Fields{"userId": member} }},
+		desk.MaySet[task.Task]("tasks.update", "status", "Status", "task"),
+		desk.MaySet[task.Task]("tasks.update", "priority", "Priority", "bolt")},
 	Name: func(_ *desk.Visit, t *task.Task) string { return t.Title },
 	ListLine: func(v *desk.Visit, t *task.Task) desk.Line {
 		l := desk.Line{Text: t.Title, Icon: "task"}
@@ -278,48 +288,4 @@ func daysTo(word string, today time.Weekday) int {
 		}
 	}
 	return 0
-}
-
-// board shows open tasks in columns by their state.
-func board(v *desk.Visit) error {
-	type column struct {
-		Head, Status, Next, Word string
-		Lines                    []desk.Line
-	}
-	columns := []column{
-		{Head: "Open", Status: "open", Next: "in_progress", Word: "Begin"},
-		{Head: "In progress", Status: "in_progress", Next: "completed", Word: "Done"},
-		{Head: "Done", Status: "completed", Next: "open", Word: "Open again"},
-	}
-	for i := range columns {
-		if !v.May("tasks.update") {
-			columns[i].Word = ""
-		}
-		rows, _, err := v.Lines("tasks", v.Chosen("tasks.list", desk.Fields{"status": []string{columns[i].Status},
-			"limit": 50, "sortBy": "updatedAt"}))
-		if err != nil {
-			return err
-		}
-		columns[i].Lines = rows
-	}
-	view := desk.View{Title: "Tasks", Section: "tasks", Watch: "task", Data: columns}
-	if v.May("tasks.create") {
-		view.Main = &desk.Button{Text: "New task", Href: "/tasks/new", Icon: "plus"}
-	}
-	return v.Show(http.StatusOK, "board", view)
-}
-
-// setStatus moves a task on the board.
-func setStatus(v *desk.Visit) error {
-	ref, err := v.PathID("id")
-	if err != nil {
-		return err
-	}
-	if err := v.Do("tasks.update", desk.Fields{"id": ref, "status": v.Value("status")}, nil); err != nil {
-		if fault.IsKind(err, fault.NotFound) {
-			return err
-		}
-		return v.Explain(err, "tasks", "/tasks/board")
-	}
-	return v.Done(v.Back("/tasks/board"), "changed", nil)
 }

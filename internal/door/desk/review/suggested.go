@@ -1,10 +1,8 @@
-package people
+package review
 
 import (
-	"net/http"
-	"net/url"
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"frontdesk/internal/door/desk"
@@ -16,22 +14,17 @@ import (
 	"frontdesk/internal/resource/property"
 )
 
-// suggestedData is the page of all suggestions. Its template is "suggested".
-type suggestedData struct {
-	Rows  []suggestedRow
-	More  string
-	Undo  []string // what can be undone, as marks
-	Undid string   // how many that is
-	May   bool
-}
-
+// suggestedRow is a value that an agent or a program found, and somebody has to decide on.
 type suggestedRow struct {
 	Mark                  string // which value of which object
-	Name, Href, Kind      string
+	Anchor                string
+	Name, Href            string
 	Avatar                *desk.Avatar
 	Word, Old, Value, Who string
 	Sources               []property.PropertyValueSource
 	Time                  *desk.TimeText
+	On                    bool // the current one
+	May                   bool // the reader may decide
 }
 
 const shownSuggestions = 50
@@ -60,40 +53,20 @@ func readMark(text string) (m mark, ok bool) {
 	return mark{words[0], object, value, old}, isObject && isValue && (hasOld || words[3] == "")
 }
 
-// suggested shows every value that waits for a decision.
-func suggested(v *desk.Visit) error {
-	d := &suggestedData{Undo: v.R.URL.Query()["was"], May: v.May("contacts.properties.update")}
-	if len(d.Undo) > 0 {
-		d.Undid = desk.Count(len(d.Undo), "decision", "decisions")
+// listSuggestions finds the newest values that wait for a decision.
+func listSuggestions(v *desk.Visit) (out []suggestedRow, more bool, err error) {
+	if !v.May("suggestions.list") {
+		return nil, false, nil
 	}
-	in := desk.Fields{"limit": shownSuggestions}
-	if ref, ok := id.Parse(v.R.URL.Query().Get("agentId")); ok {
-		in["agentId"] = ref
-	}
-	rows, page, err := desk.List[property.PropertyValue](v, "suggestions.list", in)
+	rows, page, err := desk.List[property.PropertyValue](v, "suggestions.list", desk.Fields{"limit": shownSuggestions})
 	if err != nil {
-		return err
+		return nil, false, err
 	}
-	if page.HasMore {
-		d.More = "The newest " + strconv.Itoa(shownSuggestions) + ". Decide on these to see more."
-	}
-	if err := d.fill(v, rows); err != nil {
-		return err
-	}
-	view := desk.View{Title: "Suggestions", Section: "review", Data: d, Own: true,
-		API:     v.Samples("suggestions.list", nil),
-		Watch:   "contact.property customer.property business.property",
-		Buttons: []desk.Button{{Text: "Proposals", Href: "/review", Icon: "review"}}}
-	if len(rows) > 0 {
-		view.Sub = strconv.Itoa(len(rows))
-		if page.HasMore {
-			view.Sub += "+"
-		}
-	}
-	return v.Show(http.StatusOK, "suggested", view)
+	out, err = tellSuggestions(v, rows)
+	return out, page.HasMore, err
 }
 
-func (d *suggestedData) fill(v *desk.Visit, rows []property.PropertyValue) error {
+func tellSuggestions(v *desk.Visit, rows []property.PropertyValue) (out []suggestedRow, err error) {
 	var definitions []id.ID
 	objects := map[string][]id.ID{}
 	for i := range rows {
@@ -106,7 +79,7 @@ func (d *suggestedData) fill(v *desk.Visit, rows []property.PropertyValue) error
 		found, _, err := desk.List[property.PropertyDefinition](v, "property_definitions.list",
 			desk.Fields{"ids": unique(definitions), "limit": 100})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, f := range found {
 			words[f.ID] = f.Name
@@ -116,33 +89,41 @@ func (d *suggestedData) fill(v *desk.Visit, rows []property.PropertyValue) error
 	for path, ids := range objects {
 		found, err := v.Names(path, ids)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for ref, name := range found {
 			names[ref] = name
 		}
 		if err := confirmed(v, path, unique(ids), old); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for i := range rows {
 		p := &rows[i]
-		who, err := v.WhoIs(p.SetByKind, first(p.SetByAgentID, p.SetByUserID))
+		who, err := v.WhoIs(p.SetByKind, cmp.Or(p.SetByAgentID, p.SetByUserID))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		path := paths[p.ObjectType]
-		r := suggestedRow{Mark: mark{path: path, object: p.ObjectID, value: p.ID}.String(), Name: names[p.ObjectID],
-			Href: "/" + path + "/" + string(p.ObjectID), Kind: p.ObjectType, Word: words[p.DefinitionID],
-			Old: old[[2]id.ID{p.ObjectID, p.DefinitionID}], Value: valueText(p), Who: who.Name, Sources: p.Sources,
-			Time: v.When(p.CreatedAt)}
+		r := suggestedRow{Mark: mark{path: path, object: p.ObjectID, value: p.ID}.String(), Anchor: "v-" + string(p.ID),
+			Name: desk.Visible(names[p.ObjectID]), Href: "/" + path + "/" + string(p.ObjectID),
+			Word: words[p.DefinitionID], Old: desk.Visible(old[[2]id.ID{p.ObjectID, p.DefinitionID}]),
+			Value: desk.Visible(p.Text()), Who: who.Name, Time: v.When(p.CreatedAt),
+			May: v.May(path + ".properties.update")}
+		for _, s := range p.Sources {
+			if s.Title != nil {
+				title := desk.Visible(*s.Title)
+				s.Title = &title
+			}
+			r.Sources = append(r.Sources, s)
+		}
 		if r.Name == "" {
 			r.Name = "(no name)"
 		}
-		r.Avatar = desk.AvatarOf(r.Name, map[string]string{"contact": ""}[p.ObjectType])
-		d.Rows = append(d.Rows, r)
+		r.Avatar = desk.AvatarOf(r.Name, "")
+		out = append(out, r)
 	}
-	return nil
+	return out, nil
 }
 
 func unique(ids []id.ID) []id.ID {
@@ -159,7 +140,7 @@ func confirmed(v *desk.Visit, path string, ids []id.ID, out map[[2]id.ID]string)
 		}
 		for i := range *list {
 			p := &(*list)[i]
-			out[[2]id.ID{object, p.DefinitionID}] = valueText(&p.PropertyValue)
+			out[[2]id.ID{object, p.DefinitionID}] = p.Text()
 		}
 	}
 	in := desk.Fields{"ids": ids, "limit": 100, "include": []string{"properties"}}
@@ -184,47 +165,27 @@ func confirmed(v *desk.Visit, path string, ids []id.ID, out map[[2]id.ID]string)
 			return err
 		}
 		for i := range rows {
-			out[[2]id.ID{ref, rows[i].DefinitionID}] = valueText(&rows[i])
+			out[[2]id.ID{ref, rows[i].DefinitionID}] = rows[i].Text()
 		}
 	}
 	return nil
 }
 
-// decideMany accepts or dismisses the chosen values, each by its own operation.
-// Somebody else may have been faster with one; the others go on.
-func decideMany(v *desk.Visit) error {
-	status, done := "dismissed", "dismissed"
-	if v.Value("do") == "accept" {
-		status, done = "confirmed", "accepted-value"
+// decideValue accepts or rejects a suggested value. The mark that it returns also names the
+// value that this one took the place of, for Undo.
+func decideValue(v *desk.Visit, text, status string) (string, error) {
+	m, ok := readMark(text)
+	if !ok {
+		return "", fault.NotFound.New()
 	}
-	was := url.Values{}
-	var refused error
-	for _, text := range v.R.PostForm["id"] {
-		m, ok := readMark(text)
-		if !ok || len(was["was"]) >= shownSuggestions {
-			continue
+	var err error
+	if status == "confirmed" {
+		if m.old, err = current(v, m); err != nil {
+			return "", err
 		}
-		var err error
-		if status == "confirmed" {
-			m.old, err = current(v, m)
-		}
-		if err == nil {
-			err = v.Do(m.path+".properties.update",
-				desk.Fields{"id": m.object, "propertyId": m.value, "status": status}, nil)
-		}
-		if err != nil {
-			refused = err
-			continue
-		}
-		was.Add("was", m.String())
 	}
-	if len(was["was"]) == 0 && refused != nil {
-		return v.Explain(refused, "review", "/suggestions")
-	}
-	if len(was["was"]) == 0 {
-		return v.Done("/suggestions", "nothing", nil)
-	}
-	return v.Done("/suggestions?"+was.Encode(), done, nil, "n", strconv.Itoa(len(was["was"])))
+	return m.String(), v.Do(m.path+".properties.update",
+		desk.Fields{"id": m.object, "propertyId": m.value, "status": status}, nil)
 }
 
 // current is the value that a suggestion would take the place of, or nothing.
@@ -241,21 +202,25 @@ func current(v *desk.Visit, m mark) (id.ID, error) {
 	return rows[0].ID, nil
 }
 
-// undecide makes suggestions of values again, and brings back what they took the
-// place of.
-func undecide(v *desk.Visit) error {
-	n := 0
-	for _, text := range v.R.PostForm["was"] {
-		m, ok := readMark(text)
-		if !ok || n >= shownSuggestions {
-			continue
-		}
-		if err := undecideOne(v, m); err != nil && !fault.IsKind(err, fault.NotFound) {
-			return v.Explain(err, "review", "/suggestions")
-		}
-		n++
+var _ = addUndoOfValues()
+
+func addUndoOfValues() bool {
+	for _, path := range paths {
+		desk.AddUndo(path, undecide)
 	}
-	return v.Done("/suggestions", "undone", nil)
+	return true
+}
+
+// undecide makes a suggestion of a value again, and brings back what it took the place of.
+func undecide(v *desk.Visit, text string) (string, error) {
+	m, ok := readMark(text)
+	if !ok {
+		return "", fault.NotFound.New()
+	}
+	if err := undecideOne(v, m); !fault.IsKind(err, fault.NotFound) {
+		return "", err
+	}
+	return "", nil // it is gone
 }
 
 // valueOf is a value as the API takes it.
@@ -266,7 +231,7 @@ func valueOf(p *property.PropertyValue) any {
 	case p.ValueTextList != nil:
 		return *p.ValueTextList
 	}
-	return valueText(p)
+	return p.Text()
 }
 
 func undecideOne(v *desk.Visit, m mark) error {

@@ -1,0 +1,24 @@
+package mcp
+
+import "frontdesk/internal/kernel/op"
+
+// What the tests of this package look at from outside.
+const MaxAnswer = maxAnswer
+
+// WritePart is a part of a body.
+var WritePart = writePart
+
+// PartLength is how much of a body one part shows.
+const PartLength = partLength
+
+// DescribeAll is every tool as the full list, a compact one and tools_describe show it, by name.
+func DescribeAll(c *op.Catalog) map[string][3][]byte {
+	d := &Door{metrics: newMetrics()}
+	d.collectTools(c)
+	out := map[string][3][]byte{}
+	for _, t := range d.tools {
+		x := t.texts()
+		out[t.name] = [3][]byte{x.listed, x.short, x.whole}
+	}
+	return out
+}
