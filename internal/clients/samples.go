@@ -12,11 +12,12 @@ import (
 func Samples(c *op.Catalog) map[string][]docs.Sample {
 	out := map[string][]docs.Sample{}
 	for _, o := range Describe(c).All() {
-		for _, l := range []language{typescriptLanguage(), pythonLanguage(), goLanguage()} {
-			name, _, _ := strings.Cut(l.title, " and ")
-			out[o.Name] = append(out[o.Name], docs.Sample{Language: name, Text: withoutComment(l.example(o))})
+		out[o.Name] = []docs.Sample{
+			{Language: "TypeScript", Text: withoutComment(tsExampleCall(o))},
+			{Language: "Python", Text: withoutComment(pyExampleCall(o))},
+			{Language: "Go", Text: withoutComment(goExampleCall(o))},
+			{Language: "Shell", Text: withoutComment(ShellExample(o))},
 		}
-		out[o.Name] = append(out[o.Name], docs.Sample{Language: "Shell", Text: withoutComment(ShellExample(o))})
 	}
 	return out
 }

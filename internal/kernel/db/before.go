@@ -18,16 +18,16 @@ type rowBefore struct {
 
 // rememberRow keeps a copy of a row that is about to change. Only the first copy of a
 // row counts: it is what was there before the transaction.
-func (t *Table[T]) rememberRow(tx *Tx, row *T) {
+func (t *layout) rememberRow(tx *Tx, row reflect.Value) {
 	if !tx.writable {
 		return
 	}
 	key := id.ID(t.columnText(row, "id"))
-	tx.lastChange = max(tx.lastChange, clock.Time(t.mapping.fieldValue(reflect.ValueOf(row).Elem(),
-		t.fieldForColumn("updated_at")).Int()))
+	tx.lastChange = max(tx.lastChange, clock.Time(t.mapping.fieldValue(row, t.fieldForColumn("updated_at")).Int()))
 	if tx.RowBefore(key) == nil {
-		was := *row
-		tx.rowsBefore = append(tx.rowsBefore, rowBefore{key, &was})
+		was := reflect.New(t.rowType)
+		was.Elem().Set(row)
+		tx.rowsBefore = append(tx.rowsBefore, rowBefore{key, was.Interface()})
 		t.traceVersion(tx, row, key)
 	}
 }
@@ -42,20 +42,28 @@ func (tx *Tx) RowBefore(row id.ID) any {
 	return nil
 }
 
+// rowBefore is the table's row as it was when this transaction locked it, if it did.
+func (t *layout) rowBefore(tx *Tx, row reflect.Value) (was reflect.Value, locked bool) {
+	before := reflect.ValueOf(tx.RowBefore(id.ID(t.columnText(row, "id"))))
+	if !before.IsValid() || before.Type().Elem() != t.rowType {
+		return was, false
+	}
+	return before.Elem(), true
+}
+
 // TimeAfterLocked is now, or a moment after the last change of all rows that this
 // transaction has locked. Whoever waited for a row, or has a slower clock, may come
 // with a time before that change, and events must stay in order.
 func (tx *Tx) TimeAfterLocked(now clock.Time) clock.Time { return max(now, tx.lastChange+1) }
 
 // advanceUpdatedAt keeps updated_at from going backwards.
-func (t *Table[T]) advanceUpdatedAt(tx *Tx, row *T) {
-	v := reflect.ValueOf(row).Elem()
-	was, ok := tx.RowBefore(id.ID(t.mapping.fieldValue(v, t.fieldForColumn("id")).String())).(*T)
-	if !ok {
+func (t *layout) advanceUpdatedAt(tx *Tx, row reflect.Value) {
+	was, locked := t.rowBefore(tx, row)
+	if !locked {
 		return
 	}
 	f := t.fieldForColumn("updated_at")
-	now, before := t.mapping.fieldValue(v, f), t.mapping.fieldValue(reflect.ValueOf(was).Elem(), f).Int()
+	now, before := t.mapping.fieldValue(row, f), t.mapping.fieldValue(was, f).Int()
 	if now.Int() < before {
 		now.SetInt(before + 1)
 	}

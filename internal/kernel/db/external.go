@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"frontdesk/internal/kernel/id"
 )
 
 // Text from outside. A row that holds what somebody outside the organization wrote
@@ -43,9 +42,9 @@ const externalColumn = "external"
 // declareExternal finds the mark and the columns that outsiders fill. A table whose
 // rows have the mark must say which these are, even if there are none: forgetting
 // one would let an outsider's text pass for the organization's.
-func (t *Table[T]) declareExternal(at map[string]int) {
+func (t *layout) declareExternal(at map[string]int) {
 	t.externalField = -1
-	tablesByRowType.Store(reflect.TypeFor[T](), t.name)
+	tablesByRowType.Store(t.rowType, t.name)
 	i, ok := at[externalColumn]
 	if !ok {
 		return
@@ -70,37 +69,33 @@ func (t *Table[T]) declareExternal(at map[string]int) {
 
 // markExternal sets the mark of a row that is about to be written, if an outsider
 // worded something new in it.
-func (t *Table[T]) markExternal(tx *Tx, row *T) {
+func (t *layout) markExternal(tx *Tx, row reflect.Value) {
 	if t.externalField < 0 {
 		return
 	}
-	v := reflect.ValueOf(row).Elem()
-	mark := t.mapping.fieldValue(v, &t.mapping.fields[t.externalField])
+	mark := t.mapping.fieldValue(row, &t.mapping.fields[t.externalField])
 	switch {
 	case mark.Bool():
-	case tx.author == AuthorExternal, t.hasNewText(tx, v, t.externalOnly), tx.author == AuthorJob &&
-		t.hasNewText(tx, v, t.externalText):
+	case tx.author == AuthorExternal, t.hasNewText(tx, row, t.externalOnly), tx.author == AuthorJob &&
+		t.hasNewText(tx, row, t.externalText):
 		mark.SetBool(true)
 	}
 }
 
 // hasNewText reports whether a row has text in one of the columns that was not there
 // before. Text that only stays is not new, whoever saves the row.
-func (t *Table[T]) hasNewText(tx *Tx, row reflect.Value, columns []int) bool {
+func (t *layout) hasNewText(tx *Tx, row reflect.Value, columns []int) bool {
 	if len(columns) == 0 {
 		return false
 	}
-	var was reflect.Value
-	if before, ok := tx.RowBefore(id.ID(t.mapping.fieldValue(row, t.fieldForColumn("id")).String())).(*T); ok {
-		was = reflect.ValueOf(before).Elem()
-	}
+	was, locked := t.rowBefore(tx, row)
 	return slices.ContainsFunc(columns, func(i int) bool {
 		f := &t.mapping.fields[i]
 		v := t.mapping.fieldValue(row, f)
 		if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
 			return false
 		}
-		return !was.IsValid() || !reflect.DeepEqual(v.Interface(), t.mapping.fieldValue(was, f).Interface())
+		return !locked || !reflect.DeepEqual(v.Interface(), t.mapping.fieldValue(was, f).Interface())
 	})
 }
 

@@ -52,7 +52,7 @@ const sortedPrefix = 40
 // its column. Text is sorted by the search text, where the table has one: it
 // begins with the name, folded. COLLATE "C" makes PostgreSQL compare bytes, as
 // SQLite does.
-func (t *Table[T]) sortOrderBy(e Engine, name string) sortOrder {
+func (t *layout) sortOrderBy(e Engine, name string) sortOrder {
 	if name == "" || name == "createdAt" {
 		return sortOrder{by: "created_at", field: t.fieldForColumn("created_at")}
 	}
@@ -74,7 +74,7 @@ func (t *Table[T]) sortOrderBy(e Engine, name string) sortOrder {
 }
 
 // fieldForColumn is the row's field for a column, or nil.
-func (t *Table[T]) fieldForColumn(column string) *columnField {
+func (t *layout) fieldForColumn(column string) *columnField {
 	for i := range t.mapping.fields {
 		if f := &t.mapping.fields[i]; f.column == column {
 			return f
@@ -127,18 +127,24 @@ type listQuery struct {
 
 // queryPage reads a page of a list.
 func queryPage[T any](ctx context.Context, tx *Tx, q listQuery, p Page) ([]T, error) {
+	text, args := q.pageSQL(tx, p)
+	return QueryAllSized[T](ctx, tx, p.Limit, text, args...)
+}
+
+// pageSQL is the statement that reads a page of the list.
+func (q listQuery) pageSQL(tx *Tx, p Page) (text string, args []any) {
 	n, limit := len(q.args), strconv.Itoa(p.Limit)
 	// Appending must not write into the caller's array.
-	args := q.args[:n:n]
+	args = q.args[:n:n]
 	if tx.Engine() != Postgres || n > 1 || !slices.Contains(usualLimits, p.Limit) {
 		args, limit = append(args, p.Limit), "$"+strconv.Itoa(n+1)
 	}
-	text := "SELECT " + q.columns + " FROM " + q.from + q.order + " LIMIT " + limit
+	text = "SELECT " + q.columns + " FROM " + q.from + q.order + " LIMIT " + limit
 	if p.Offset > 0 {
 		args = append(args, p.Offset)
 		text += " OFFSET $" + strconv.Itoa(len(args))
 	}
-	return QueryAllSized[T](ctx, tx, p.Limit, text, args...)
+	return text, args
 }
 
 // SearchSorted is Search in any order. Rows that have nothing to sort by come last in
@@ -173,7 +179,7 @@ func (t *Table[T]) SearchSorted(ctx context.Context, tx *Tx, query *string, w *W
 
 // AcceptsCursor reports whether the page's cursor can be one of this table: its value has
 // the type that the list is sorted by. A caller could have sent any.
-func (t *Table[T]) AcceptsCursor(tx *Tx, p Page) bool {
+func (t *layout) AcceptsCursor(tx *Tx, p Page) bool {
 	if p.After == nil {
 		return true
 	}
@@ -188,18 +194,21 @@ func (t *Table[T]) AcceptsCursor(tx *Tx, p Page) bool {
 }
 
 // CursorAt is the cursor at a row, for the page that follows it.
-func (t *Table[T]) CursorAt(ctx context.Context, tx *Tx, row *T, p Page) (at Cursor, err error) {
-	v := reflect.ValueOf(row).Elem()
+func (t *Table[T]) CursorAt(ctx context.Context, tx *Tx, row *T, p Page) (Cursor, error) {
+	return t.cursorAt(ctx, tx, reflect.ValueOf(row).Elem(), p)
+}
+
+func (t *layout) cursorAt(ctx context.Context, tx *Tx, row reflect.Value, p Page) (at Cursor, err error) {
 	if t.seqField >= 0 {
 		at.Seq = t.seqOfRow(row)
 	} else {
-		key := id.ID(t.mapping.fieldValue(v, t.fieldForColumn("id")).String())
+		key := id.ID(t.columnText(row, "id"))
 		if at.Seq, err = QueryOne[int64](ctx, tx, "SELECT seq FROM "+t.name+" WHERE id = $1", key); err != nil {
 			return at, err
 		}
 	}
 	s := t.sortOrderBy(tx.Engine(), p.Sort)
-	f := t.mapping.fieldValue(v, s.field)
+	f := t.mapping.fieldValue(row, s.field)
 	switch {
 	case s.bySearchText:
 		at.Value = cut.Runes(f.String(), sortedPrefix)

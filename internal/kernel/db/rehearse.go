@@ -95,17 +95,16 @@ func (tx *Tx) TraceVersion(row id.ID, at clock.Time) {
 }
 
 // traceInsert notes a row that is about to be inserted.
-func (t *Table[T]) traceInsert(tx *Tx, row *T) {
+func (t *layout) traceInsert(tx *Tx, row reflect.Value) {
 	if tx.trace != nil {
 		tx.TraceInserted(id.ID(t.columnText(row, "id")))
 	}
 }
 
 // traceVersion notes the version of a row that was just locked.
-func (t *Table[T]) traceVersion(tx *Tx, row *T, key id.ID) {
+func (t *layout) traceVersion(tx *Tx, row reflect.Value, key id.ID) {
 	if tx.trace != nil {
-		tx.TraceVersion(key, clock.Time(t.mapping.fieldValue(reflect.ValueOf(row).Elem(),
-			t.fieldForColumn("updated_at")).Int()))
+		tx.TraceVersion(key, clock.Time(t.mapping.fieldValue(row, t.fieldForColumn("updated_at")).Int()))
 	}
 }
 

@@ -214,19 +214,38 @@ func FilterByPart(w *Where, part *string) {
 // query, in list order. Without a query, or with an empty one, it lists all. See
 // searchSteps for how it proceeds.
 func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, p Page) ([]T, error) {
+	rows := []T{}
+	err := t.search(ctx, tx, query, w, p, func(q listQuery) (n int, err error) {
+		rows, err = queryPage[T](ctx, tx, q, p)
+		return len(rows), err
+	})
+	return rows, err
+}
+
+// search asks read for one list after the other. The last one that read was asked for counts.
+func (t *layout) search(
+	ctx context.Context, tx *Tx, query *string, w *Where, p Page, read func(listQuery) (int, error),
+) error {
+	list := func(w *Where) error {
+		q, some, err := t.listQuery(ctx, tx, w, p)
+		if err == nil && some {
+			_, err = read(q)
+		}
+		return err
+	}
 	if query == nil {
-		return t.List(ctx, tx, w, p)
+		return list(w)
 	}
 	want := parseSearchTerms(*query)
 	if len(want.words) == 0 {
-		return t.List(ctx, tx, w, p)
+		return list(w)
 	}
 	old, err := hasOldTexts(ctx, tx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
-		return []T{}, err
+		return err
 	}
 	all := w.clone()
 	want.addConditions(all, tx.Engine(), "search", old)
@@ -247,23 +266,23 @@ func (t *Table[T]) Search(ctx context.Context, tx *Tx, query *string, w *Where, 
 			from = "(SELECT seq AS found FROM (SELECT seq, search " + newest + ") CROSS JOIN " + t.name +
 				" ON seq = found"
 		}
-		rows, err := queryPage[T](ctx, tx, listQuery{t.columns, from, order, head.args}, p)
-		if err != nil || len(rows) == p.Limit {
-			return rows, err
+		n, err := read(listQuery{t.columns, from, order, head.args})
+		if err != nil || n == p.Limit {
+			return err
 		}
 		if few, err := t.narrowByIndex(ctx, tx, match, all, step.fewer); err != nil {
-			return nil, err
+			return err
 		} else if few {
 			break
 		}
 	}
-	return t.List(ctx, tx, all, p)
+	return list(all)
 }
 
 // narrowByIndex narrows w down to the rows that SQLite's index finds for match, if these are fewer
 // than limit, and reports whether they are. Rows that wait for the index are added,
 // whether they have the words or not: w compares those too.
-func (t *Table[T]) narrowByIndex(ctx context.Context, tx *Tx, match string, w *Where, limit int) (bool, error) {
+func (t *layout) narrowByIndex(ctx context.Context, tx *Tx, match string, w *Where, limit int) (bool, error) {
 	if tx.Engine() != SQLite || match == "" {
 		return false, nil
 	}

@@ -21,10 +21,15 @@ import (
 // seq, which orders rows of equal creation time. Every statement names the
 // organization, and none sees a deleted row. The texts are made once, so that
 // the engines' caches of prepared statements see the same text each time.
-type Table[T any] struct {
+type Table[T any] struct{ layout }
+
+// layout is what a table knows without the type of its rows. What does not need that type is
+// a method of the layout, so that the program has it once and not once per table.
+type layout struct {
 	name          string
 	life          *Life
 	mapping       *rowMapping
+	rowType       reflect.Type
 	columns       string
 	insertSQL     string
 	saveSQL       string
@@ -43,7 +48,14 @@ type Table[T any] struct {
 // that a mistake is found at start. tables_test.go finds the tables of a package
 // by the text NewTable[…]("name".
 func NewTable[T any](name string, life Life) *Table[T] {
-	t := &Table[T]{name: Declare(name, life), life: declaredLives[name], mapping: rowMappingOf[T](), seqField: -1}
+	t := &Table[T]{layout{name: Declare(name, life), life: declaredLives[name], mapping: rowMappingOf[T](),
+		rowType: reflect.TypeFor[T](), seqField: -1}}
+	t.prepareStatements()
+	return t
+}
+
+// prepareStatements makes the texts of the statements from the row's columns.
+func (t *layout) prepareStatements() {
 	at := map[string]int{}
 	var columns, names, values, sets []string
 	for i, f := range t.mapping.fields {
@@ -71,45 +83,43 @@ func NewTable[T any](name string, life Life) *Table[T] {
 	}
 	for _, c := range []string{"id", "organization_id", "created_at", "updated_at", "deleted_at"} {
 		if _, ok := at[c]; !ok {
-			panic(fmt.Sprintf("db: table %s: %T has no column %s", name, *new(T), c))
+			panic(fmt.Sprintf("db: table %s: %s has no column %s", t.name, t.rowType, c))
 		}
 	}
 	t.declareExternal(at)
 	n := len(t.saveFields)
 	// The arguments of the WHERE follow those of the SET.
 	t.saveFields = append(t.saveFields, at["organization_id"], at["id"])
-	t.columns, declaredColumns[name] = strings.Join(columns, ", "), columns
-	t.insertSQL = "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") +
-		")"
+	t.columns, declaredColumns[t.name] = strings.Join(columns, ", "), columns
+	t.insertSQL = "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" +
+		strings.Join(values, ", ") + ")"
 	const live = " AND deleted_at IS NULL"
-	t.saveSQL = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, name,
+	t.saveSQL = fmt.Sprintf("UPDATE %s SET %s WHERE organization_id = $%d AND id = $%d"+live, t.name,
 		strings.Join(sets, ", "),
 		n+1, n+2)
-	t.getSQL = "SELECT " + t.columns + " FROM " + name + " WHERE organization_id = $1 AND id = $2" + live
-	t.removeSQL = "UPDATE " + name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" +
+	t.getSQL = "SELECT " + t.columns + " FROM " + t.name + " WHERE organization_id = $1 AND id = $2" + live
+	t.removeSQL = "UPDATE " + t.name + " SET deleted_at = $3, updated_at = $3 WHERE organization_id = $1 AND id = $2" +
 		live +
 		" RETURNING " + t.columns
 	if _, t.searchable = at["search"]; t.searchable && t.seqField < 0 {
-		panic(fmt.Sprintf("db: table %s: %T has the column search, and needs seq", name, *new(T)))
+		panic(fmt.Sprintf("db: table %s: %s has the column search, and needs seq", t.name, t.rowType))
 	}
-	return t
 }
 
 // Life is what becomes of the table's rows.
-func (t *Table[T]) Life() *Life { return t.life }
+func (t *layout) Life() *Life { return t.life }
 
 // Name is the table's name in the database.
-func (t *Table[T]) Name() string { return t.name }
+func (t *layout) Name() string { return t.name }
 
 // Columns lists the columns of a row, for statements of a resource's own.
-func (t *Table[T]) Columns() string { return t.columns }
+func (t *layout) Columns() string { return t.columns }
 
 // fieldArgs reads some fields of a row as the arguments of a statement.
-func (t *Table[T]) fieldArgs(row *T, fields []int) []any {
-	v := reflect.ValueOf(row).Elem()
+func (t *layout) fieldArgs(row reflect.Value, fields []int) []any {
 	out := make([]any, len(fields))
 	for i, f := range fields {
-		out[i] = t.mapping.fieldArg(v, &t.mapping.fields[f])
+		out[i] = t.mapping.fieldArg(row, &t.mapping.fields[f])
 	}
 	return out
 }
@@ -117,6 +127,10 @@ func (t *Table[T]) fieldArgs(row *T, fields []int) []any {
 // Insert adds the row, and fills in its seq where the type has one. Like Save, it keeps the search
 // index of a table that has one.
 func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
+	return t.insertRow(ctx, tx, reflect.ValueOf(row).Elem())
+}
+
+func (t *layout) insertRow(ctx context.Context, tx *Tx, row reflect.Value) error {
 	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
 	if t.seqField < 0 {
@@ -136,6 +150,10 @@ func (t *Table[T]) Insert(ctx context.Context, tx *Tx, row *T) error {
 // did. The index itself decides, without a lookup before: two callers may try at
 // once, and a conflict would end a PostgreSQL transaction.
 func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) {
+	return t.tryInsertRow(ctx, tx, reflect.ValueOf(row).Elem())
+}
+
+func (t *layout) tryInsertRow(ctx context.Context, tx *Tx, row reflect.Value) (bool, error) {
 	t.markExternal(tx, row)
 	t.traceInsert(tx, row)
 	insert := t.insertSQL + " ON CONFLICT DO NOTHING"
@@ -155,17 +173,21 @@ func (t *Table[T]) TryInsert(ctx context.Context, tx *Tx, row *T) (bool, error) 
 	return true, nil
 }
 
-func (t *Table[T]) seqOfRow(row *T) int64 {
-	return t.mapping.fieldValue(reflect.ValueOf(row).Elem(), &t.mapping.fields[t.seqField]).Int()
+func (t *layout) seqOfRow(row reflect.Value) int64 {
+	return t.mapping.fieldValue(row, &t.mapping.fields[t.seqField]).Int()
 }
 
-func (t *Table[T]) setRowSeq(row *T, seq int64) {
-	t.mapping.fieldValue(reflect.ValueOf(row).Elem(), &t.mapping.fields[t.seqField]).SetInt(seq)
+func (t *layout) setRowSeq(row reflect.Value, seq int64) {
+	t.mapping.fieldValue(row, &t.mapping.fields[t.seqField]).SetInt(seq)
 }
 
 // Save writes the whole row back, or returns a 404 when it is deleted or gone. The
 // caller has locked its root: without that the last of two writers would win.
 func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
+	return t.saveRow(ctx, tx, reflect.ValueOf(row).Elem())
+}
+
+func (t *layout) saveRow(ctx context.Context, tx *Tx, row reflect.Value) error {
 	t.markExternal(tx, row)
 	t.advanceUpdatedAt(tx, row)
 	n, err := tx.execStatement(ctx, t.saveSQL, t.fieldArgs(row, t.saveFields))
@@ -179,7 +201,7 @@ func (t *Table[T]) Save(ctx context.Context, tx *Tx, row *T) error {
 }
 
 // indexRow has the search index follow a row that was just written.
-func (t *Table[T]) indexRow(tx *Tx, row *T) {
+func (t *layout) indexRow(tx *Tx, row reflect.Value) {
 	if t.searchable {
 		UpdateSearchIndex(tx, t.name, t.seqOfRow(row), t.columnText(row, "search"))
 	}
@@ -187,8 +209,8 @@ func (t *Table[T]) indexRow(tx *Tx, row *T) {
 
 // hasIndexedText reports whether the index has the row's text already: it is as it was when this
 // transaction locked the row, and the transaction has not indexed another one meanwhile.
-func (t *Table[T]) hasIndexedText(tx *Tx, row *T) bool {
-	was, locked := tx.RowBefore(id.ID(t.columnText(row, "id"))).(*T)
+func (t *layout) hasIndexedText(tx *Tx, row reflect.Value) bool {
+	was, locked := t.rowBefore(tx, row)
 	return locked && t.columnText(was, "search") == t.columnText(row, "search") &&
 		!slices.ContainsFunc(tx.indexChanges, func(c indexChange) bool {
 			return c.Table == t.name && c.Seq == t.seqOfRow(row)
@@ -196,8 +218,8 @@ func (t *Table[T]) hasIndexedText(tx *Tx, row *T) bool {
 }
 
 // columnText is the value of a column of text.
-func (t *Table[T]) columnText(row *T, column string) string {
-	return t.mapping.fieldValue(reflect.ValueOf(row).Elem(), t.fieldForColumn(column)).String()
+func (t *layout) columnText(row reflect.Value, column string) string {
+	return t.mapping.fieldValue(row, t.fieldForColumn(column)).String()
 }
 
 // Get returns one live row, or a 404. It also answers 404 for a row of another
@@ -218,7 +240,7 @@ func (t *Table[T]) Lock(ctx context.Context, tx *Tx, org, row id.ID) (*T, error)
 	if err != nil {
 		return &v, t.asNotFound(err)
 	}
-	t.rememberRow(tx, &v)
+	t.rememberRow(tx, reflect.ValueOf(&v).Elem())
 	return &v, tx.checkGuard(ctx, row)
 }
 
@@ -229,7 +251,7 @@ func (t *Table[T]) Find(ctx context.Context, tx *Tx, w *Where) (*T, error) {
 		"SELECT "+t.columns+" FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
 			w.conditionsSQL(tx, t.name), w.args...)
 	if err == nil {
-		t.rememberRow(tx, &v)
+		t.rememberRow(tx, reflect.ValueOf(&v).Elem())
 	}
 	return &v, t.asNotFound(err)
 }
@@ -250,16 +272,17 @@ func (t *Table[T]) SoftDelete(ctx context.Context, tx *Tx, org, row id.ID, now c
 	}
 	// What Tx.RowBefore returns is the row while it was live.
 	was := v
-	t.mapping.fieldValue(reflect.ValueOf(&was).Elem(), t.fieldForColumn("deleted_at")).SetZero()
-	t.rememberRow(tx, &was)
+	live := reflect.ValueOf(&was).Elem()
+	t.mapping.fieldValue(live, t.fieldForColumn("deleted_at")).SetZero()
+	t.rememberRow(tx, live)
 	if t.searchable {
-		UpdateSearchIndex(tx, t.name, t.seqOfRow(&v), "")
+		UpdateSearchIndex(tx, t.name, t.seqOfRow(live), "")
 	}
 	return &v, deletion{tx, org, now}.deleteDependents(ctx, t.name, row)
 }
 
 // asNotFound turns ErrNoRow into a 404 that names the table's noun.
-func (t *Table[T]) asNotFound(err error) error {
+func (t *layout) asNotFound(err error) error {
 	if errors.Is(err, ErrNoRow) {
 		return fault.NotFound.Say("There is no such %s.", t.life.Noun)
 	}
@@ -269,15 +292,24 @@ func (t *Table[T]) asNotFound(err error) error {
 // List returns one page of the live rows that match, sorted as the page says: by
 // default by creation time and then by insertion.
 func (t *Table[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) ([]T, error) {
-	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
+	q, some, err := t.listQuery(ctx, tx, w, p)
+	if err != nil || !some {
 		return []T{}, err
 	}
+	return queryPage[T](ctx, tx, q, p)
+}
+
+// listQuery is the query of List, and whether there is anything to ask.
+func (t *layout) listQuery(ctx context.Context, tx *Tx, w *Where, p Page) (listQuery, bool, error) {
+	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
+		return listQuery{}, false, err
+	}
 	order := t.sortOrderBy(tx.Engine(), p.Sort).orderBySQL(p)
-	return queryPage[T](ctx, tx, listQuery{t.columns, t.liveRowsSQL(tx, w), order, w.args}, p)
+	return listQuery{t.columns, t.liveRowsSQL(tx, w), order, w.args}, true, nil
 }
 
 // liveRowsSQL is the FROM and WHERE of the table's live rows that match.
-func (t *Table[T]) liveRowsSQL(tx *Tx, w *Where) string {
+func (t *layout) liveRowsSQL(tx *Tx, w *Where) string {
 	return t.name + " WHERE " + w.organizationSQL(tx) + " AND deleted_at IS NULL" + w.conditionsSQL(tx, t.name)
 }
 
@@ -303,7 +335,7 @@ func (t PermanentTable[T]) List(ctx context.Context, tx *Tx, w *Where, p Page) (
 }
 
 // Count returns how many live rows match.
-func (t *Table[T]) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
+func (t *layout) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
 	return QueryOne[int](ctx, tx,
 		"SELECT count(*) FROM "+t.name+" WHERE organization_id = $1 AND deleted_at IS NULL"+
 			w.conditionsSQL(tx, t.name), w.args...)
