@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
 )
 
 // Text from outside. A row that holds what somebody outside the organization wrote
