@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkDesk measures the CPU time of each list, search and page of the desk
-// with 100,000 contacts and 50,000 messages behind it. The process asks itself, so
+// with 100,000 contacts, 50,000 messages and 20,000 invoices behind it. The process asks itself, so
 // the figures include the client. Filling takes minutes:
 //
 //	go test -run '^$' -bench Desk -benchtime 40x -timeout 30m ./internal/door/desk
@@ -26,6 +26,7 @@ func BenchmarkDesk(b *testing.B) {
 	}
 	a := apptest.Start(b, engine)
 	who, thread, mail := fillDesk(b, a)
+	customer, invoice := fillBooks(b, a)
 	at := owner(b, a)
 	pages := []string{"/", "/contacts", "/contacts?query=person+77777", "/contacts?query=77", "/contacts?sortBy=name",
 		"/contacts?tag=t7", "/contacts?offset=50000", "/contacts/" + string(who), "/inbox", "/inbox?status=closed",
@@ -33,10 +34,12 @@ func BenchmarkDesk(b *testing.B) {
 		"/inbox?query=subject+777", "/inbox/" + string(thread), "/inbox/new?contactId=" + string(who), "/outbox",
 		"/outbox?status=failed&status=bounced",
 		"/outbox?query=person+77", "/outbox/" + string(mail), "/imports", "/review", "/activity", "/tasks",
-		"/invoices", "/money", "/search?query=person+777", "/search?query=77"}
+		"/customers", "/customers?query=company+77", "/customers/" + string(customer), "/invoices",
+		"/invoices?status=overdue", "/invoices?query=company+77", "/invoices/" + string(invoice), "/money",
+		"/search?query=person+777", "/search?query=77"}
 	for _, page := range pages {
 		b.Run(strings.NewReplacer("/", "_", string(who), "ID", string(thread), "ID", string(mail), "ID",
-			string(a.OwnerID), "ME").Replace(page), func(b *testing.B) {
+			string(customer), "ID", string(invoice), "ID", string(a.OwnerID), "ME").Replace(page), func(b *testing.B) {
 			if p := at.get(page); p.Status != 200 {
 				b.Fatalf("%s: %d", page, p.Status)
 			}
@@ -86,4 +89,33 @@ func fillDesk(b *testing.B, a *apptest.App) (who, thread, mail id.ID) {
 	}
 	found := call(b, "contacts.list", `{"query": "person7@example.org", "limit": 1}`)
 	return id.ID(found.OK(b, 200).Text("0.id")), thread, mail
+}
+
+// fillBooks makes customers with ten invoices each, most of them issued, half of those paid in part.
+func fillBooks(b *testing.B, a *apptest.App) (customer, invoice id.ID) {
+	b.Helper()
+	call := a.Door("action", a.Tenant)
+	customers := 2_000
+	if os.Getenv("FRONTDESK_BENCH_SMALL") != "" {
+		customers = 200
+	}
+	for i := range customers {
+		customer = call(b, "customers.create", fmt.Sprintf(
+			`{"name": "Company %d", "email": "books%d@example.org"}`, i, i)).OK(b, 201).ID("id")
+		for j := range 10 {
+			v := call(b, "invoices.create", fmt.Sprintf(`{"customerId": %q, "currency": "usd", "lineItems": [
+				{"description": "Hours in month %d", "quantity": "%d", "unitAmountCents": 12000, "taxRate": "20"},
+				{"description": "Travel", "quantity": "1", "unitAmountCents": 4900}]}`, customer, j, j+1)).OK(b, 201)
+			invoice = v.ID("id")
+			if j == 0 {
+				continue
+			}
+			call(b, "invoices.issue", fmt.Sprintf(`{"id": %q}`, invoice)).OK(b, 200)
+			if j%2 == 0 {
+				call(b, "invoices.record_payment", fmt.Sprintf(
+					`{"id": %q, "amountCents": 4900, "idempotencyKey": %q}`, invoice, invoice)).OK(b, 201)
+			}
+		}
+	}
+	return customer, invoice
 }

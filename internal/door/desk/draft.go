@@ -36,57 +36,25 @@ func saveDraft(v *Visit) error {
 		return fault.BadInput.New()
 	}
 	added := url.Values{}
+	var texts []string
 	for name, values := range posted {
 		if name, ok := strings.CutPrefix(name, "f."); ok {
 			fields[name] = values
+		}
+		if name, ok := strings.CutPrefix(name, "t."); ok {
+			fields[name], texts = values, append(texts, name)
 		}
 		if name, ok := strings.CutPrefix(name, "m."); ok {
 			added[name] = values
 		}
 	}
-	if len(added) > 0 {
-		if err := v.addToDraft(place, fields, added); err != nil {
-			return err
-		}
-	}
-	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields.Encode()}, nil); err != nil {
-		return err
-	}
-	v.W.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// addToDraft adds what was typed before the form had its draft back: below what the draft has.
-func (v *Visit) addToDraft(place string, fields, added url.Values) error {
-	before := url.Values{}
 	var d draft.Draft
-	switch err := v.Do("drafts.get", Fields{"place": place}, &d); {
-	case err == nil:
-		if before, err = url.ParseQuery(d.Fields); err != nil {
-			return err
-		}
-	case !fault.IsKind(err, fault.NotFound):
+	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields.Encode(), "added": added.Encode(),
+		"texts": texts,
+		"version": posted.Get("version"), "from": posted["from"]}, &d); err != nil {
 		return err
 	}
-	for name, values := range before {
-		if _, given := fields[name]; !given {
-			fields[name] = values
-		}
-	}
-	for name := range added {
-		text, more := fields.Get(name), added.Get(name)
-		switch {
-		case text == "":
-			fields.Set(name, more)
-		case !strings.Contains(text, more):
-			between := " "
-			if strings.Contains(text+more, "\n") {
-				between = "\n"
-			}
-			fields.Set(name, text+between+more)
-		}
-	}
-	return nil
+	return v.answerDraft(&d)
 }
 
 // readDraft answers the script with what was typed.
@@ -95,11 +63,17 @@ func readDraft(v *Visit) error {
 	if err := v.Do("drafts.get", Fields{"place": v.R.URL.Query().Get("place")}, &d); err != nil {
 		return err
 	}
+	return v.answerDraft(&d)
+}
+
+func (v *Visit) answerDraft(d *draft.Draft) error {
 	fields, err := url.ParseQuery(d.Fields)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(map[string]any{"fields": fields, "saved": v.savedWords(d.SavedAt)})
+	version := fields.Get(draft.VersionField)
+	delete(fields, draft.VersionField)
+	text, err := json.Marshal(map[string]any{"fields": fields, "saved": v.savedWords(d.SavedAt), "version": version})
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,20 @@ func TestDrafts(t *testing.T) {
 				t.Errorf("no %s in %s", want, kept)
 			}
 		}
+		// Another tab went on from a version that is no longer there: neither loses a word, and the token stays the first.
+		b.post("/draft", "place", "/contacts/new", "t.notes", "one", "f.once", "x", "version", "v1", "from", "")
+		b.post("/draft", "place", "/contacts/new", "t.notes", "one here", "f.once", "x", "version", "v2", "from", "v1")
+		joined := b.post("/draft", "place", "/contacts/new", "t.notes", "one there", "f.status", "b", "f.once", "y",
+			"version", "v3", "from", "v1").Body
+		for _, want := range []string{`one here`, `one there`, `"status":["b"]`, `"once":["x"]`} {
+			if !strings.Contains(joined, want) || strings.Contains(joined, `"version":"v3"`) {
+				t.Errorf("no %s in %s", want, joined)
+			}
+		}
+		// Who goes on from what is there may take words away.
+		b.post("/draft", "place", "/contacts/new", "t.notes", "one", "version", "v4", "from",
+			b.get("/draft?place=/contacts/new").find(`"version":"([^"]+)"`))
+		b.get("/draft?place=/contacts/new").has(`"notes":["one"]`).hasNot("there")
 		other := member(t, a)
 		other.get("/draft?place=/contacts/new").refused(404)
 		other.get("/contacts/new").hasNot("data-drafts")

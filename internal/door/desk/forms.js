@@ -79,22 +79,31 @@ const worth = (form) => form && posts(form) && form.closest("#content") && form.
 const placeOf = (form) => new URL(form.getAttribute("action") || location.href, location.href).pathname;
 // This browser has a copy until the server says that it has the draft: the server may be down, or the session over.
 const copies = "draft " + ($("#content")?.dataset.person || "") + " ";
+// A draft says which version it goes on from: what another tab or device has typed meanwhile is then joined to it.
 function saveDraft(form) {
   if (!form.typed || form.sending || !form.isConnected) return;
   form.typed = false;
-  const place = placeOf(form);
-  let data = new URLSearchParams({ place });
+  const place = placeOf(form), version = Math.random().toString(36).slice(2);
+  const unsent = store.get(copies + place), before = new URLSearchParams(unsent || "");
+  const from = unsent ? [...before.getAll("from"), before.get("version")] : [form.version || ""];
+  if (unsent && form.settled && before.get("version") !== form.version) put(form, grouped(before));
+  let data = new URLSearchParams();
   if (form.settled) {
-    for (const [name, value] of new FormData(form)) if (typeof value === "string") data.append("f." + name, value);
+    const isText = new Set($$(texts, form).map((field) => field.name));
+    for (const [name, value] of new FormData(form)) if (typeof value === "string") data.append((isText.has(name) ? "t." : "f.") + name, value);
     for (const field of $$(texts, form)) field.kept = field.value;
   } else { // its draft is not back yet: only what was typed here is added to that
-    data = new URLSearchParams(store.get(copies + place) || data);
+    data = before;
     for (const field of $$(texts, form)) {
       if (!field.name || !field.value || field.value === field.defaultValue) continue;
-      const name = (data.has("f." + field.name) ? "f." : "m.") + field.name, before = data.get(name) || "";
-      if (!before.includes(field.value)) data.set(name, (before ? before + (field.nodeName === "TEXTAREA" ? "\n" : " ") : "") + field.value);
+      const name = (data.has("t." + field.name) ? "t." : "m.") + field.name, was = data.get(name) || "";
+      if (!was.includes(field.value)) data.set(name, (was ? was + (field.nodeName === "TEXTAREA" ? "\n" : " ") : "") + field.value);
     }
   }
+  data.set("place", place);
+  data.set("version", form.version = version);
+  data.delete("from");
+  for (const v of from.slice(-50)) data.append("from", v);
   store.set(copies + place, data.toString());
   sendCopy(place);
 }
@@ -102,8 +111,15 @@ async function sendCopy(place) {
   const body = store.get(copies + place);
   if (!body) return false;
   const sent = await fetch("/draft", { method: "POST", body: new URLSearchParams(body), keepalive: body.length < 60000 }).catch(() => ({}));
-  if (sent.status === 204 && store.get(copies + place) === body) store.drop(copies + place);
-  return sent.status === 204;
+  if (!sent.ok || sent.redirected) return false;
+  if (store.get(copies + place) === body) store.drop(copies + place);
+  const { fields, version } = await sent.json();
+  if (version !== new URLSearchParams(body).get("version")) tell(place, fields, version);
+  return true;
+}
+// tell puts what was typed elsewhere into the forms of a place.
+function tell(place, fields, version) {
+  for (const form of $$("#content form")) if (worth(form) && placeOf(form) === place) { put(form, fields); form.version = version; }
 }
 // A form that was sent has no draft. One that waits for its sender to sign in has a copy, until that is done.
 addEventListener("carriedout", (event) => {
@@ -156,18 +172,20 @@ function put(form, fields) {
   }
   return changed;
 }
-const grouped = (typed) => { const out = {}; for (const [name, value] of typed) if (/^[fm]\./.test(name)) (out[name.slice(2)] ||= []).push(value); return out; };
+const grouped = (typed) => { const out = {}; for (const [name, value] of typed) if (/^[fmt]\./.test(name)) (out[name.slice(2)] ||= []).push(value); return out; };
 addEventListener("storage", (event) => { // another tab has the same form open
   if (!event.newValue || !event.key.startsWith(copies)) return;
-  for (const form of $$("#content form")) if (worth(form) && copies + placeOf(form) === event.key) put(form, grouped(new URLSearchParams(event.newValue)));
+  const typed = new URLSearchParams(event.newValue);
+  tell(typed.get("place"), grouped(typed), typed.get("version"));
 });
 
 // restore puts a draft back into its form, and says so.
 async function restore(form) {
   const res = await fetch("/draft?place=" + encodeURIComponent(placeOf(form)));
   if (!res.ok || !form.isConnected) return;
-  const { fields, saved } = await res.json();
+  const { fields, saved, version } = await res.json();
   const changed = put(form, fields);
+  form.version = version;
   form.settled = true;
   form.dispatchEvent(new CustomEvent("restored", { bubbles: true, detail: fields }));
   if (!changed) return;

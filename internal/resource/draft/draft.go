@@ -31,6 +31,9 @@ var _ = db.Declare("drafts", db.Life{
 // mostDrafts is how many a person has; a further one replaces the oldest.
 const mostDrafts = 100
 
+// mostText is how long a draft may be that was typed in two places.
+const mostText = 520_000
+
 // Draft is what was typed.
 type Draft struct {
 	Place   string     `json:"place" max:"500"`
@@ -46,8 +49,8 @@ func Operations() []*op.Op {
 			Example: example}
 	}
 	return []*op.Op{
-		op.Write(spec(http.StatusNoContent, "drafts.save", "Keep what you have typed into a form.",
-			`{"place": "/contacts/new", "fields": "firstName=Ada"}`), saveDraft),
+		op.Write(spec(http.StatusOK, "drafts.save", "Keep what you have typed into a form.",
+			`{"place": "/contacts/new", "fields": "firstName=Ada", "version": "a1"}`), saveDraft),
 		op.Read(spec(http.StatusOK, "drafts.get", "Read what you typed into a form.", `{"place": "/contacts/new"}`),
 			getDraft),
 		op.Read(spec(http.StatusOK, "drafts.places", "List the forms that you have begun.", `{}`), listPlaces),
@@ -62,26 +65,42 @@ type place struct {
 
 type draftInput struct {
 	place
-	Fields string `json:"fields" max:"260000" doc:"by name, as a form encodes them"`
+	Fields  string   `json:"fields" max:"260000" doc:"by name, as a form encodes them"`
+	Added   string   `json:"added,omitzero" max:"260000" doc:"typed before the form had its draft back"`
+	Version string   `json:"version" max:"40" doc:"names this state of the form"`
+	Texts   []string `json:"texts,omitzero" max:"1000" doc:"the fields that hold text"`
+	From    []string `json:"from,omitzero" max:"100" doc:"the versions that this one goes on from"`
 }
 
-// saveDraft keeps a draft in place of the one before.
-func saveDraft(ctx context.Context, c *op.Call, in draftInput) (op.Nothing, error) {
-	_, err := db.Exec(ctx, c.Tx, `
+// saveDraft keeps a draft in place of the one before. If that is not one that the form goes on from, another tab or
+// device has typed into the same form meanwhile: then nothing of either is lost.
+func saveDraft(ctx context.Context, c *op.Call, in draftInput) (*Draft, error) {
+	before, err := db.QueryOne[string](ctx, c.Tx, `
 		INSERT INTO drafts (organization_id, created_at, user_id, place, fields, saved_at)
-		VALUES ($1, $2, $3, $4, $5, $2)
+		VALUES ($1, $2, $3, $4, '', $2)
 		ON CONFLICT (organization_id, user_id, place) DO UPDATE
-		SET fields = excluded.fields, saved_at = excluded.saved_at, created_at = excluded.created_at`,
-		c.Org, c.Now, c.Caller.User, in.Place, in.Fields)
+		SET saved_at = excluded.saved_at, created_at = excluded.created_at
+		RETURNING fields`,
+		c.Org, c.Now, c.Caller.User, in.Place)
 	if err != nil {
-		return op.Nothing{}, err
+		return nil, err
+	}
+	fields, err := in.goOnFrom(before)
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{Place: in.Place, Fields: fields, SavedAt: c.Now}
+	if _, err := db.Exec(ctx, c.Tx,
+		"UPDATE drafts SET fields = $4 WHERE organization_id = $1 AND user_id = $2 AND place = $3",
+		c.Org, c.Caller.User, in.Place, fields); err != nil {
+		return nil, err
 	}
 	_, err = db.Exec(ctx, c.Tx, `
 		DELETE FROM drafts WHERE organization_id = $1 AND user_id = $2 AND seq NOT IN
 			(SELECT seq FROM drafts WHERE organization_id = $1 AND user_id = $2
 			ORDER BY saved_at DESC, seq DESC LIMIT $3)`,
 		c.Org, c.Caller.User, mostDrafts)
-	return op.Nothing{}, err
+	return d, err
 }
 
 func getDraft(ctx context.Context, c *op.Call, in place) (*Draft, error) {

@@ -269,19 +269,26 @@ type period struct {
 
 // periods divides the time of the question.
 func (q *question) periods() (out []period) {
-	months := 1
-	if q.groupBy == "quarter" {
-		months = 3
-	}
 	t := q.from.Std().In(q.zone)
-	first := time.Month((int(t.Month())-1)/months*months + 1)
-	for start := time.Date(t.Year(), first, 1, 0, 0, 0, 0, q.zone); clock.FromStd(start) < q.to; {
-		end := start.AddDate(0, months, 0)
+	day := func(month time.Month, day int) time.Time { return time.Date(t.Year(), month, day, 0, 0, 0, 0, q.zone) }
+	months, days, start := 1, 0, day(t.Month(), 1)
+	switch q.groupBy {
+	case "quarter":
+		months, start = 3, day((t.Month()-1)/3*3+1, 1)
+	case "week":
+		months, days, start = 0, 7, day(t.Month(), t.Day()-(int(t.Weekday())+6)%7) // Monday
+	}
+	for clock.FromStd(start) < q.to {
+		end := start.AddDate(0, months, days)
 		p := period{Span: invoice.Span{From: max(*q.from, clock.FromStd(start)), To: min(q.to, clock.FromStd(end))},
 			key: start.Format("2006-01"), name: start.Format("January 2006")}
-		if months == 3 {
+		switch q.groupBy {
+		case "quarter":
 			n := (int(start.Month())-1)/3 + 1
 			p.key, p.name = fmt.Sprintf("%d-Q%d", start.Year(), n), fmt.Sprintf("Quarter %d of %d", n, start.Year())
+		case "week":
+			year, n := start.ISOWeek()
+			p.key, p.name = fmt.Sprintf("%d-W%02d", year, n), fmt.Sprintf("Week %d of %d", n, year)
 		}
 		out, start = append(out, p), end
 	}

@@ -43,7 +43,7 @@ type Report struct {
 
 // Row is one group of a report.
 type Row struct {
-	Group    *string `json:"group" max:"300" doc:"2026-03, 2026-Q1, an id or an age; null in totals and for the rest"`
+	Group    *string `json:"group" max:"300" doc:"2026-03, 2026-W12, 2026-Q1, an id or an age; null in totals and for the rest"`
 	Name     *string `json:"name" max:"300" doc:"what people call it"`
 	Currency string  `json:"currency,omitzero"`
 	Rate     *string `json:"rate,omitzero" doc:"of a tax, in per cent"`
@@ -83,7 +83,7 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{"revenue", []string{"month", "quarter", "customer", "offering"}, "invoices", 0, revenue, revenueColumns},
+		{"revenue", []string{"month", "week", "quarter", "customer", "offering"}, "invoices", 0, revenue, revenueColumns},
 		{"receivables", []string{"age", "customer"}, "invoices", 0, receivables, receivableColumns},
 		{"taxes", []string{"quarter", "month"}, "invoices", 0, taxes, taxColumns},
 		{"mail", []string{"member"}, "messages", 30, mail, mailColumns},
@@ -100,7 +100,7 @@ func Operations() []*op.Op {
 		Route:    "GET /v1/reports/{name}",
 		Resource: op.Unrestricted,
 		Summary:  "Add up money, mail or agents' doings over time.",
-		Description: "revenue: invoiced, received and credited by month, quarter, customer or offering. receivables: " +
+		Description: "revenue: invoiced, received and credited by month, week, quarter, customer or offering. receivables: " +
 			"what is owed now by age or customer; from and to bound the day of issue. taxes: by rate and quarter or " +
 			"month. mail: received, answered, waiting, by member. agents: by agent, for owners and admins. Void " +
 			"invoices and payments do not count, and a refund lowers its payment.",
@@ -130,7 +130,7 @@ type filter struct {
 	To         *string `query:"to" max:"40" doc:"a day, which counts, or a time, which does not; by default now"`
 	BusinessID *id.ID  `query:"businessId"`
 	Currency   *string `query:"currency" format:"currency"`
-	GroupBy    *string `query:"groupBy" enum:"month,quarter,customer,offering,age,member,agent"`
+	GroupBy    *string `query:"groupBy" enum:"month,week,quarter,customer,offering,age,member,agent"`
 	Limit      int     `query:"limit" min:"1" max:"10000" default:"500" doc:"the most rows; totals count all"`
 }
 
@@ -218,6 +218,7 @@ func isOperatorsKey(c *op.Caller) bool {
 const (
 	maxSpan       = 20 * 366 * 24 * time.Hour
 	maxPeopleSpan = 400 * 24 * time.Hour
+	maxWeeks      = 3 * 366 * 24 * time.Hour
 )
 
 func (q *question) readTimes() error {
@@ -252,6 +253,8 @@ func (q *question) readTimes() error {
 	case q.lasts > 0 && q.to.Sub(*q.from) > maxPeopleSpan:
 		tree = tree.At([]any{"from"}, "The report "+q.name+" spans at most 400 days; give a later from or an "+
 			"earlier to")
+	case q.groupBy == "week" && q.to.Sub(*q.from) > maxWeeks:
+		tree = tree.At([]any{"from"}, "By week, a report spans at most three years; give a later from")
 	case q.to.Sub(*q.from) > maxSpan:
 		tree = tree.At([]any{"from"}, "A report spans at most 20 years; give a later from or an earlier to")
 	}

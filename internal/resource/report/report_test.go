@@ -187,8 +187,13 @@ func TestMoney(t *testing.T) {
 			return call(t, "reports.get", `{"name": "revenue"`+more+`}`).OK(t, 200)
 		}
 		month := func(at time.Time, _ apptest.Value) string { return at.Format("2006-01") }
+		week := func(at time.Time, _ apptest.Value) string {
+			year, n := at.ISOWeek()
+			return fmt.Sprintf("%d-W%02d", year, n)
+		}
 		for _, what := range []string{"invoiced", "received", "credited"} {
 			y.expect(report(""), what, month, first, now)
+			y.expect(report(`, "groupBy": "week"`), what, week, first, now)
 			y.expect(report(fmt.Sprintf(`, "from": %q, "to": %q`, first.AddDate(0, -2, 10).Format(time.DateOnly),
 				now.AddDate(0, -2, 0).Format(time.DateOnly))), what, month, first.AddDate(0, -2, 10),
 				time.Date(now.Year(), now.Month()-2, now.Day()+1, 0, 0, 0, 0, y.zone))
@@ -365,6 +370,7 @@ func TestReportsAreOfNow(t *testing.T) {
 		refused("from", `"name": "revenue", "from": "last week"`)
 		refused("from", `"name": "revenue", "from": "2026-02-01", "to": "2026-01-01"`)
 		refused("from", `"name": "revenue", "from": "1900-02-01"`)
+		refused("from", `"name": "revenue", "groupBy": "week", "from": "2020-01-01"`)
 		refused("from", `"name": "mail", "from": "2020-01-01"`)
 		refused("name", `"name": "profit"`)
 	})

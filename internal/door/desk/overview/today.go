@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,12 +12,12 @@ import (
 	"frontdesk/internal/door/desk/money"
 	"frontdesk/internal/door/desk/settings"
 	"frontdesk/internal/door/desk/web"
-	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/resource/domain"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
+	"frontdesk/internal/resource/report"
 )
 
 // todayData is what the template "today" shows. Every figure leads to the list
@@ -169,106 +168,41 @@ func (d *todayData) paid(v *desk.Visit) error {
 		return nil
 	}
 	now := v.Now().Std().In(v.Zone())
-	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
-	since := now.AddDate(0, 0, -8*7)
-	if month.Before(since) {
-		since = month
+	ask := func(by string, since time.Time) (r report.Report, err error) {
+		err = v.Do("reports.get", v.Chosen("reports.get", desk.Fields{"name": "revenue", "groupBy": by,
+			"from": since.Format(time.DateOnly)}), &r)
+		return r, err
 	}
-	rows, err := payments(v, since)
+	month, err := ask("month", now.AddDate(0, 0, 1-now.Day()))
 	if err != nil {
 		return err
 	}
-	total, weeks := map[string]int64{}, [8]int64{}
-	own := v.CurrentBusiness().Currency
-	for _, p := range rows {
-		if !p.PaidAt.Std().Before(month.UTC()) {
-			total[p.currency] += p.AmountCents - p.RefundedCents
-		}
-		week := int(now.Sub(p.PaidAt.Std()) / (7 * 24 * time.Hour))
-		if p.currency == own && week >= 0 && week < 8 {
-			weeks[7-week] += p.AmountCents - p.RefundedCents
-		}
+	monday := now.AddDate(0, 0, -(int(now.Weekday())+6)%7)
+	weekly, err := ask("week", monday.AddDate(0, 0, -7*7))
+	if err != nil {
+		return err
 	}
-	highest := int64(1)
-	words := []string{}
-	for _, w := range weeks {
-		highest = max(highest, w)
-		words = append(words, v.Money(w, own))
+	own, highest, words, weeks := v.CurrentBusiness().Currency, int64(1), []string{}, []int64{}
+	for _, r := range weekly.Rows {
+		if r.Currency == own {
+			weeks, words = append(weeks, *r.ReceivedCents), append(words, v.Money(*r.ReceivedCents, own))
+			highest = max(highest, *r.ReceivedCents)
+		}
 	}
 	for i, w := range weeks {
 		height := max(2, int(48*w/highest))
-		d.Bars = append(d.Bars, bar{X: i * 19, Y: 52 - height, Height: height, Now: i == 7})
+		d.Bars = append(d.Bars, bar{X: i * 19, Y: 52 - height, Height: height, Now: i == len(weeks)-1})
 	}
 	d.BarsSay = "Paid by week, the last eight weeks: " + strings.Join(words, ", ")
-	d.addMoney(v, total, figure{Word: "Paid in " + now.Format("January"),
-		More: desk.Count(len(rows), "payment in eight weeks", "payments in eight weeks"), Href: "/invoices?status=paid",
-		Bars: true})
+	total := map[string]int64{}
+	for _, r := range month.Totals {
+		if *r.ReceivedCents != 0 {
+			total[r.Currency] = *r.ReceivedCents
+		}
+	}
+	d.addMoney(v, total, figure{Word: "Paid in " + now.Format("January"), More: "by week, eight weeks",
+		Href: "/money", Bars: len(weeks) > 0})
 	return nil
-}
-
-type payment struct {
-	invoice.Payment
-	currency string
-}
-
-// payments are those of the log since a time, of the chosen business: not those that
-// were voided later, and each with what was refunded of it.
-func payments(v *desk.Visit, since time.Time) ([]payment, error) {
-	made := map[id.ID]invoice.Payment{}
-	for _, kind := range []string{"invoice.payment.created", "invoice.payment.refunded", "invoice.payment.voided"} {
-		rows, err := eventsSince(v, kind, since)
-		if err != nil {
-			return nil, err
-		}
-		for i := range rows {
-			var p invoice.Payment
-			ref := rows[i].ResourceID
-			before, known := made[ref]
-			switch {
-			case kind == "invoice.payment.voided":
-				delete(made, ref)
-			case !v.Decode(rows[i].Data, &p):
-			case kind == "invoice.payment.created" || known && p.RefundedCents > before.RefundedCents:
-				made[ref] = p
-			}
-		}
-	}
-	return withCurrency(v, made)
-}
-
-// eventsSince are all events of a kind since a time, the newest first.
-func eventsSince(v *desk.Visit, kind string, since time.Time) (all []eventlog.Event, err error) {
-	for {
-		rows, page, err := desk.List[eventlog.Event](v, "events.list", desk.Fields{"type": kind,
-			"since": clock.FromStd(since).String(), "limit": figureRows, "offset": len(all)})
-		if all = append(all, rows...); err != nil || !page.HasMore {
-			return all, err
-		}
-	}
-}
-
-// withCurrency finds the invoices of payments, and leaves out those of other businesses.
-func withCurrency(v *desk.Visit, made map[id.ID]invoice.Payment) (out []payment, err error) {
-	invoices := map[id.ID]string{}
-	for _, p := range made {
-		invoices[p.InvoiceID] = ""
-	}
-	for ids := range slices.Chunk(slices.Collect(maps.Keys(invoices)), 100) {
-		rows, _, err := desk.List[invoice.Invoice](v, "invoices.list",
-			v.Chosen("invoices.list", desk.Fields{"ids": ids, "limit": 100}))
-		if err != nil {
-			return nil, err
-		}
-		for i := range rows {
-			invoices[rows[i].ID] = rows[i].Currency
-		}
-	}
-	for _, p := range made {
-		if code := invoices[p.InvoiceID]; code != "" {
-			out = append(out, payment{p, code})
-		}
-	}
-	return out, nil
 }
 
 // lists are the rows that somebody should look at.
