@@ -52,11 +52,12 @@ func open(t *testing.T) *screen {
 
 func (s *screen) do(actions ...chromedp.Action[chromedp.Void]) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(s.ctx, time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		at, _ := chromedp.Run(s.ctx, chromedp.Location())
-		s.t.Fatalf("at %s: %v", at, err)
+		shows, _ := chromedp.Run(s.ctx, chromedp.Evaluate[string](`document.readyState + ": " + document.body.innerText`))
+		s.t.Fatalf("at %s: %v: %s", at, err, shows)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"frontdesk/internal/apptest"
 	"frontdesk/internal/kernel/cputest"
@@ -27,6 +28,7 @@ func BenchmarkDesk(b *testing.B) {
 	a := apptest.Start(b, engine)
 	who, thread, mail := fillDesk(b, a)
 	customer, invoice := fillBooks(b, a)
+	a.Clock.CorrectDrift(time.Hour, 0) // two hundred thousand events in the last minute are nobody's day
 	at := owner(b, a)
 	pages := []string{"/", "/contacts", "/contacts?query=person+77777", "/contacts?query=77", "/contacts?sortBy=name",
 		"/contacts?tag=t7", "/contacts?offset=50000", "/contacts/" + string(who), "/inbox", "/inbox?status=closed",
@@ -91,7 +93,7 @@ func fillDesk(b *testing.B, a *apptest.App) (who, thread, mail id.ID) {
 	return id.ID(found.OK(b, 200).Text("0.id")), thread, mail
 }
 
-// fillBooks makes customers with ten invoices each, most of them issued, half of those paid in part.
+// fillBooks makes customers with ten invoices each, one a draft, one owed and the others paid.
 func fillBooks(b *testing.B, a *apptest.App) (customer, invoice id.ID) {
 	b.Helper()
 	call := a.Door("action", a.Tenant)
@@ -111,9 +113,9 @@ func fillBooks(b *testing.B, a *apptest.App) (customer, invoice id.ID) {
 				continue
 			}
 			call(b, "invoices.issue", fmt.Sprintf(`{"id": %q}`, invoice)).OK(b, 200)
-			if j%2 == 0 {
-				call(b, "invoices.record_payment", fmt.Sprintf(
-					`{"id": %q, "amountCents": 4900, "idempotencyKey": %q}`, invoice, invoice)).OK(b, 201)
+			if j < 9 {
+				call(b, "invoices.record_payment", fmt.Sprintf(`{"id": %q, "amountCents": %s, "idempotencyKey": %q}`,
+					invoice, v.At("totalAmountCents"), invoice)).OK(b, 201)
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func saveDraft(v *Visit) error {
 	}
 	var d draft.Draft
 	if err := v.Do("drafts.save", Fields{"place": place, "fields": fields.Encode(), "added": added.Encode(),
-		"texts": texts,
+		"texts":   texts,
 		"version": posted.Get("version"), "from": posted["from"]}, &d); err != nil {
 		return err
 	}

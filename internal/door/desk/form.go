@@ -10,6 +10,7 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/fault"
+	"frontdesk/internal/resource/contact"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -202,6 +203,8 @@ func (v *Visit) read(s *jsonschema.Schema, f Field, texts []string) (any, string
 		return v.pick(f, text)
 	case f.Kind == "money":
 		return Cents(text, v.Currency())
+	case f.Kind == "tel":
+		return v.DialedNumber(text), ""
 	}
 	switch kindOf(s) {
 	case "boolean":
@@ -300,6 +303,8 @@ func FormWords(issue string) string {
 		return "Fill this in"
 	case fault.TooFewIssue(1):
 		return "Choose at least one"
+	case contact.NumberIssue:
+		return "Not a phone number; write it as you dial it, or with its country, like +44 20 7946 0958"
 	}
 	return issue
 }

@@ -182,6 +182,9 @@ func (tx *Tx) OnCommit(fn func()) { tx.afterCommit = append(tx.afterCommit, fn) 
 // that differ.
 func (tx *Tx) Engine() Engine { return tx.db.engine.engineName() }
 
+// Writes reports whether the transaction may change something.
+func (tx *Tx) Writes() bool { return tx.writable }
+
 // inTransactionKey marks the context of an open transaction.
 type inTransactionKey struct{}
 

@@ -279,6 +279,21 @@ func (t *layout) search(
 	return list(all)
 }
 
+// filterByIndex adds a search for words, by the index if few rows have them.
+func (t *layout) filterByIndex(ctx context.Context, tx *Tx, query string, w *Where) error {
+	want := parseSearchTerms(query)
+	if len(want.words) == 0 {
+		return nil
+	}
+	old, err := hasOldTexts(ctx, tx)
+	if err != nil {
+		return err
+	}
+	want.addConditions(w, tx.Engine(), "search", old)
+	_, err = t.narrowByIndex(ctx, tx, want.ftsQuery(w.organizationID(), old), w, maxLeaderRows)
+	return err
+}
+
 // narrowByIndex narrows w down to the rows that SQLite's index finds for match, if these are fewer
 // than limit, and reports whether they are. Rows that wait for the index are added,
 // whether they have the words or not: w compares those too.

@@ -343,8 +343,9 @@ func (t *layout) Count(ctx context.Context, tx *Tx, w *Where) (int, error) {
 
 // Grouping is how AggregateBy adds rows up.
 type Grouping struct {
-	By      string // the column whose values make the groups
-	Columns string // the SQL for the fields of a group, like status, count(*)
+	By      string  // the column whose values make the groups
+	Columns string  // the SQL for the fields of a group, like status, count(*)
+	Query   *string // words that the rows' search text has, or nil
 }
 
 // AggregateBy adds up the live rows that match: one S for each value of the column By,
@@ -352,6 +353,11 @@ type Grouping struct {
 func AggregateBy[S, T any](ctx context.Context, tx *Tx, t *Table[T], g Grouping, w *Where) ([]S, error) {
 	if some, err := w.chooseLeader(ctx, tx, t.name); err != nil || !some {
 		return []S{}, err
+	}
+	if g.Query != nil {
+		if err := t.filterByIndex(ctx, tx, *g.Query, w); err != nil {
+			return nil, err
+		}
 	}
 	return QueryAll[S](ctx, tx, "SELECT "+g.Columns+" FROM "+t.liveRowsSQL(tx, w)+" GROUP BY "+g.By+" ORDER BY "+g.By,
 		w.args...)

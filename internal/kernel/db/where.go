@@ -8,6 +8,8 @@ import (
 
 	"frontdesk/internal/kernel/clock"
 	"frontdesk/internal/kernel/id"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Where collects the conditions of a list, beginning with its organization. It
@@ -140,6 +142,16 @@ func FilterBefore(w *Where, column string, t *clock.Time) {
 	if t != nil {
 		w.And(column+" < ?", *t)
 	}
+}
+
+// Fingerprint tells conditions apart: no two that find different rows have the same.
+func (w *Where) Fingerprint() (string, error) {
+	parts := [][]string{{w.text.String()}, w.laterFilters}
+	for _, a := range w.among {
+		parts = append(parts, a.conditions)
+	}
+	text, err := json.Marshal([]any{parts, w.args})
+	return string(text), err
 }
 
 // organizationSQL is the first condition. The unary + keeps SQLite from the index on

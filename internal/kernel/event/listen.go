@@ -200,9 +200,12 @@ type LogMark struct {
 	Recent int   `db:"recent"` // how many there are since the given time: an event may be committed after a newer one
 }
 
-// ReadLogMark reads the mark. since must be earlier than the oldest transaction that may
-// still be open, and the same for marks that are compared.
-func ReadLogMark(ctx context.Context, tx *db.Tx, org id.ID, since clock.Time) (LogMark, error) {
+// ReadLogMark reads the mark. at must be the same for marks that are compared.
+func ReadLogMark(ctx context.Context, tx *db.Tx, org id.ID, at clock.Time) (LogMark, error) {
+	since := at.Add(-10 * time.Minute) // before the oldest transaction that may still be open
+	if tx.Engine() == db.SQLite {
+		since = at.Add(-time.Minute) // one writes at a time, and none waits longer for its turn
+	}
 	return db.QueryOne[LogMark](ctx, tx, `
 		SELECT coalesce((
 				SELECT seq FROM events

@@ -73,7 +73,8 @@ type phoneNumberFields struct {
 // parsedNumber is a number as the phone-number library reads it.
 type parsedNumber struct{ e164, country, national string }
 
-const numberIssue = "Not a phone number; write it like +14155550100, or nationally with countryCode"
+// NumberIssue is said of what is no phone number.
+const NumberIssue = "Not a phone number; write it like +14155550100, or nationally with countryCode"
 
 // parse reads the number, outside the transaction, and records an issue below
 // path if it is none or does not match the other fields.
@@ -85,7 +86,7 @@ func (f *phoneNumberFields) parse(tree *fault.Tree, path ...any) *fault.Tree {
 	n, ok := parseNumber(f.PhoneNumber, f.CountryCode)
 	switch {
 	case !ok:
-		return tree.At(at("phoneNumber"), numberIssue)
+		return tree.At(at("phoneNumber"), NumberIssue)
 	case f.CountryCode != nil && strings.TrimPrefix(*f.CountryCode, "+") != n.country:
 		return tree.At(at("countryCode"), "Does not match the phone number, which has "+n.country)
 	case f.NationalNumber != nil && keepDigits(*f.NationalNumber) != n.national &&
@@ -143,6 +144,19 @@ func FormatE164(s, country string) (string, bool) {
 		return "", false
 	}
 	return phonenumbers.Format(n, phonenumbers.E164), true
+}
+
+// PhoneForPeople writes a stored number as people do: as it is dialed within the country, an ISO 3166 two-letter code,
+// or with the calling code of another one.
+func PhoneForPeople(e164, country string) string {
+	n, err := phonenumbers.Parse(e164, country)
+	switch {
+	case err != nil || !phonenumbers.IsValidNumber(n):
+		return e164
+	case phonenumbers.GetRegionCodeForNumber(n) == country:
+		return phonenumbers.Format(n, phonenumbers.NATIONAL)
+	}
+	return phonenumbers.Format(n, phonenumbers.INTERNATIONAL)
 }
 
 // canonicalPhone is a number in its stored form, for filters. Text that does

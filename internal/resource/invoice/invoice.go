@@ -191,7 +191,9 @@ const openSQL = "status IN ('issued', 'sent', 'partially_paid', 'overdue')"
 // whereClause is the condition of the filter, without the text search.
 func (in *invoiceFilter) whereClause(c *op.Call) *db.Where {
 	w := db.InOrganization(c.Org)
-	db.FilterEqual(w, "customer_id", in.CustomerID)
+	if in.CustomerID != nil {
+		w.AmongRows(db.IndexedRows{Where: "customer_id = ?", Args: []any{*in.CustomerID}})
+	}
 	db.FilterChoice(w, "status", in.Status, statusPaid)
 	db.FilterEqual(w, "business_id", in.BusinessID)
 	due := db.IndexedRows{Where: "due_at IS NOT NULL AND deleted_at IS NULL"}

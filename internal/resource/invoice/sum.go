@@ -234,7 +234,7 @@ func (s *SumOver) SumReceivables(ctx context.Context, tx *db.Tx, now clock.Time,
 	late := fmt.Sprintf("i.due_at <= %d", int64(now))
 	issued := ""
 	if len(s.Spans) > 0 {
-		issued = fmt.Sprintf(" AND i.issued_at >= %d AND i.issued_at < %d", int64(s.Spans[0].From),
+		issued = fmt.Sprintf(" AND +i.issued_at >= %d AND +i.issued_at < %d", int64(s.Spans[0].From),
 			int64(s.Spans[len(s.Spans)-1].To))
 	}
 	return db.QueryAll[Receivable](ctx, tx, "SELECT "+age+" AS age, "+customer+` AS customer_id, i.currency,

@@ -12,9 +12,9 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
+	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"frontdesk/internal/account"
@@ -154,7 +154,7 @@ func getReport(ctx context.Context, c *op.Call, in named) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := q.answer(ctx, c)
+	all, err := q.answer(ctx, c, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -288,67 +288,43 @@ func (q *question) whole() []invoice.Span {
 	return nil
 }
 
-// kept are the reports that were asked for last. One is right as long as the
-// organization has no new event, and looks at the clock only to the minute.
-var kept = struct {
-	sync.Mutex
-	of map[id.ID]map[keptKey]*Report // by organization
-}{of: map[id.ID]map[keptKey]*Report{}}
+// kept are the reports that were asked for last, at most mostKeptRows of each.
+var kept event.Memo[*Report]
 
-type keptKey struct {
-	name, groupBy, from, to, zone, business, currency string
+const mostKeptRows = 1000
 
-	mark   event.LogMark
-	minute clock.Time
-}
-
-// What is kept is bounded: reports of each organization, rows of each report, organizations.
-const (
-	mostKept     = 20
-	mostKeptRows = 1000
-	mostKeepers  = 200
-)
-
-// answer adds up, unless it has just done so and nothing has happened since.
-func (q *question) answer(ctx context.Context, c *op.Call) (*Report, error) {
-	minute := c.Now - c.Now%clock.Time(time.Minute.Microseconds())
-	mark, err := event.ReadLogMark(ctx, c.Tx, c.Org, minute.Add(-10*time.Minute))
-	if err != nil {
-		return nil, err
-	}
+// answer adds up, unless it has just done so and nothing has happened since. It has more rows than limit if there are
+// more, and not always all of them.
+func (q *question) answer(ctx context.Context, c *op.Call, limit int) (*Report, error) {
 	text := func(s *string) string { return *cmp.Or(s, new("")) }
-	key := keptKey{name: q.name, groupBy: q.groupBy, from: text(q.From), to: text(q.To), zone: q.zone.String(),
-		business: string(*cmp.Or(q.BusinessID, new(id.ID))), currency: text(q.Currency), mark: mark, minute: minute}
-	kept.Lock()
-	r := kept.of[c.Org][key]
-	kept.Unlock()
-	if r != nil {
-		return r, nil
-	}
-	if r, err = q.make(ctx, c, q); err != nil {
-		return nil, err
-	}
-	r.Name, r.GroupBy, r.From, r.To = q.name, q.groupBy, q.from, q.to
-	r.Rows, r.Totals = append([]Row{}, r.Rows...), append([]Row{}, r.Totals...)
-	if len(r.Rows) <= mostKeptRows {
-		keep(c.Org, key, r)
+	asked := strings.Join([]string{q.name, q.groupBy, text(q.From), text(q.To), q.zone.String(),
+		string(*cmp.Or(q.BusinessID, new(id.ID))), text(q.Currency)}, "\x00")
+	var all *Report
+	r, err := kept.Recall(ctx, c.Tx, c.Org, c.Now, asked, func() (some *Report, keep bool, err error) {
+		if all, err = q.addUp(ctx, c); err != nil {
+			return nil, false, err
+		}
+		first := *all
+		first.Rows = slices.Clone(all.Rows[:min(len(all.Rows), mostKeptRows)])
+		return &first, true, nil
+	})
+	switch {
+	case err != nil || all != nil:
+		return all, err
+	case len(r.Rows) == mostKeptRows && limit >= mostKeptRows: // there may be more
+		return q.addUp(ctx, c)
 	}
 	return r, nil
 }
 
-func keep(org id.ID, key keptKey, r *Report) {
-	kept.Lock()
-	defer kept.Unlock()
-	if kept.of[org] == nil {
-		if len(kept.of) >= mostKeepers {
-			clear(kept.of)
-		}
-		kept.of[org] = map[keptKey]*Report{}
+func (q *question) addUp(ctx context.Context, c *op.Call) (*Report, error) {
+	r, err := q.make(ctx, c, q)
+	if err != nil {
+		return nil, err
 	}
-	if len(kept.of[org]) >= mostKept {
-		clear(kept.of[org])
-	}
-	kept.of[org][key] = r
+	r.Name, r.GroupBy, r.From, r.To = q.name, q.groupBy, q.from, q.to
+	r.Rows, r.Totals = append([]Row{}, r.Rows...), append([]Row{}, r.Totals...)
+	return r, nil
 }
 
 // column is a column of a report's file.
@@ -365,7 +341,7 @@ func export(ctx context.Context, c *op.Call, in named) (*op.Content, error) {
 		c.Tx = tx
 		defer func() { c.Tx = nil }()
 		if q, err = in.read(ctx, c); err == nil {
-			r, err = q.answer(ctx, c)
+			r, err = q.answer(ctx, c, math.MaxInt)
 		}
 		return err
 	})

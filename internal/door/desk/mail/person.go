@@ -54,7 +54,7 @@ func person(v *desk.Visit, t *message.Thread, d *threadData) (*personData, error
 		p.Facts = append(p.Facts, fact{"Email", e.Email})
 	}
 	for _, n := range c.PhoneNumbers[:min(2, len(c.PhoneNumbers))] {
-		p.Facts = append(p.Facts, fact{"Phone", n.PhoneNumber})
+		p.Facts = append(p.Facts, fact{"Phone", v.Phone(n.PhoneNumber)})
 	}
 	return p, p.fill(v, t, c.ID)
 }

@@ -331,7 +331,7 @@ const debtorRows = 8
 
 // debtors are the customers who owe most.
 func (d *moneyData) debtors(v *desk.Visit) error {
-	r, err := d.ask(v, "receivables", desk.Fields{"groupBy": "customer", "limit": 1000})
+	r, err := d.ask(v, "receivables", desk.Fields{"groupBy": "customer", "limit": 500})
 	if err != nil {
 		return err
 	}

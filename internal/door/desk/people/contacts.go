@@ -26,8 +26,8 @@ var contacts = &desk.Noun[contact.Contact]{
 			}},
 		{Head: "Email", Field: "emails",
 			Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell { return desk.Text(Email(c)) }},
-		{Head: "Phone", Field: "phoneNumbers", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
-			return desk.Text(phone(c))
+		{Head: "Phone", Field: "phoneNumbers", Width: "w2p", Cell: func(v *desk.Visit, c *contact.Contact) desk.Cell {
+			return desk.Text(v.Phone(phone(c)))
 		}},
 		{Head: "Tags", Field: "tags", Width: "w2p", Cell: func(_ *desk.Visit, c *contact.Contact) desk.Cell {
 			return desk.Tags(c.Tags)
@@ -68,7 +68,7 @@ var contacts = &desk.Noun[contact.Contact]{
 		{Field: "firstName", Label: "First name"},
 		{Field: "lastName", Label: "Last name"},
 		{Field: "email", Label: "Email", Kind: "email", Hint: "ada@example.com"},
-		{Field: "phone", Label: "Phone", Kind: "tel", Hint: "+14155550100"},
+		{Field: "phone", Label: "Phone", Kind: "tel"},
 		{Field: "organizationName", Label: "Company"},
 		{Field: "jobTitle", Label: "Job title"},
 		{Field: "tags", Label: "Tags"},
@@ -105,10 +105,10 @@ var contacts = &desk.Noun[contact.Contact]{
 				{Field: "isPrimary", Label: "Write here first"}}},
 		&desk.Child[contact.PhoneNumber]{Key: "phone-numbers", Ops: "contacts.phone_numbers", Param: "phoneNumberId",
 			Head: "Phone", One: "phone number",
-			Line: func(_ *desk.Visit, p *contact.PhoneNumber) desk.Line {
-				return desk.Line{Text: p.PhoneNumber, Faint: labelled(p.Label)}
+			Line: func(v *desk.Visit, p *contact.PhoneNumber) desk.Line {
+				return desk.Line{Text: v.Phone(p.PhoneNumber), Faint: labelled(p.Label)}
 			},
-			Fields: []desk.Field{{Field: "phoneNumber", Label: "Phone", Hint: "+14155550100"},
+			Fields: []desk.Field{{Field: "phoneNumber", Label: "Phone", Kind: "tel"},
 				{Field: "label", Label: "Label", Hint: "mobile"}}},
 		&desk.Child[contact.Address]{Key: "addresses", Ops: "contacts.addresses", Param: "addressId", Head: "Address",
 			One: "address",
@@ -217,7 +217,7 @@ func nestEmailAndPhone(v *desk.Visit, in desk.Fields) {
 		in["emails"] = []desk.Fields{{"email": e}}
 	}
 	if p := v.Value("phone"); p != "" {
-		in["phoneNumbers"] = []desk.Fields{{"phoneNumber": p}}
+		in["phoneNumbers"] = []desk.Fields{{"phoneNumber": v.DialedNumber(p)}}
 	}
 }
 

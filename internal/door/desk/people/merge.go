@@ -110,7 +110,7 @@ func joinedRows(v *desk.Visit, mine, theirs *contact.Contact) (out []mergeRow) {
 		}},
 		{"Phone", func(c *contact.Contact) (out []string) {
 			for _, p := range c.PhoneNumbers {
-				out = append(out, p.PhoneNumber)
+				out = append(out, v.Phone(p.PhoneNumber))
 			}
 			return out
 		}},
