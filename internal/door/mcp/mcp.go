@@ -79,7 +79,7 @@ type Door struct {
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	sets      map[string][]string // the resources of every toolset
-	index     func() searchIndex  // built when somebody first searches
+	index     func() *searchIndex // built when somebody first searches
 	allowance limit.LeasedLimiter[id.ID]
 	backstop  limit.Limiter[userAndClient]
 	metrics   *metrics
