@@ -30,6 +30,9 @@ const (
 	maxNearest   = 3   // tools that a refusal names
 	maxDescribed = 20  // tools in one tools_describe
 	maxQuery     = 400 // bytes
+
+	// maxFoundBytes bounds what a search answers, apart from a line about what is left out: 700 tokens of a model.
+	maxFoundBytes = 2_300
 )
 
 var describeText = []byte(`{"name":"` + describeName + `","description":"Show all that tools do, take and answer.",` +
@@ -48,24 +51,57 @@ func wrapperJSON(name, text, annotations string) []byte {
 		`"string"},"arguments":{"type":"object"}},"required":["name"]},"annotations":%s}`, name, text, annotations)
 }
 
-// searchToolJSON is the description of tools_search for the list. It says how many tools
-// of each resource this caller can find, so that a model knows what to search for.
+// verbLetters are how the description of tools_search writes the verbs that most nouns have.
+var verbLetters = []struct{ verb, letter string }{{"list", "l"}, {"create", "c"}, {"get", "g"}, {"update", "u"},
+	{"delete", "d"}, {"restore", "r"}, {"batch", "b"}}
+
+// searchToolJSON is the description of tools_search for the list. It names every tool that this caller can find, by
+// its noun, so that a model knows what there is and may call a tool that it knows without a search.
 func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
-	counts := map[string]int{}
+	verbs := map[string][]string{}
 	for _, t := range d.tools {
-		if v.includesTool(t, c) && t.op.Resource != op.Unrestricted {
-			counts[t.op.Resource]++
+		if v.includesTool(t, c) {
+			noun, verb, _ := cutLast(t.op.Name)
+			verbs[noun] = append(verbs[noun], verb)
 		}
 	}
-	var parts []string
-	for _, resource := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", resource, counts[resource]))
+	var letters, nouns []string
+	for _, l := range verbLetters {
+		letters = append(letters, l.letter+" "+l.verb)
 	}
-	text := "Find more tools by words of the job. Answers the best five with their input. Tools: " +
-		strings.Join(parts, ", ")
+	for _, noun := range slices.Sorted(maps.Keys(verbs)) {
+		nouns = append(nouns, describeNoun(noun, verbs))
+	}
+	text := "Find tools by words of the job. Answers the best five and their input: ? may be missing, text unless it " +
+		"says another type. Tools are noun_verb (" + strings.Join(letters, ", ") + "; _x is under the noun before): " +
+		strings.Join(nouns, "; ")
 	return fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"query":`+
 		`{"type":"string"}},"required":["query"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`,
 		searchName, text)
+}
+
+// describeNoun is a noun with the verbs of its tools: contacts lcgu merge. One below another that is there, too, is
+// named by its last part: _notes lcud.
+func describeNoun(noun string, verbs map[string][]string) string {
+	name := strings.ReplaceAll(noun, ".", "_")
+	if above, last, nested := cutLast(noun); nested && verbs[above] != nil && !strings.Contains(above, ".") {
+		name = "_" + last
+	}
+	short, rest := "", ""
+	for _, l := range verbLetters {
+		if slices.Contains(verbs[noun], l.verb) {
+			short += l.letter
+		}
+	}
+	if short != "" {
+		short = " " + short
+	}
+	for _, verb := range verbs[noun] {
+		if !slices.ContainsFunc(verbLetters, func(l struct{ verb, letter string }) bool { return l.verb == verb }) {
+			rest += " " + verb
+		}
+	}
+	return name + short + rest
 }
 
 // describedResult is a result with the full descriptions of tools, as many as there is room for.
@@ -132,16 +168,41 @@ func (d *Door) searchTools(v view, c *op.Caller, arguments []byte) (result, erro
 	return toolResult(foundJSON(d.findByWords(v, c, in.Query, maxFound)), v.structured), nil
 }
 
-// foundJSON is the answer of tools_search.
+// foundJSON is the answer of tools_search: what each tool does and takes, and all that is to say about the first, as
+// long as there is room.
 func foundJSON(found []*tool) []byte {
-	text := []byte(`{"tools":[`)
-	for i, t := range found {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(text, t.texts().short...)
+	type row struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		With        string `json:"with"`
+		Input       string `json:"input,omitempty"`
 	}
-	return append(text, `]}`...)
+	rows, left, room := []row{}, []string{}, maxFoundBytes
+	for _, t := range found {
+		r := row{Name: t.name, Description: t.texts().sentence, With: writeName}
+		if t.reads {
+			r.With = readName
+		}
+		rows = append(rows, r)
+		room -= len(mustEncode(r))
+	}
+	for i, t := range found {
+		if input := t.texts().signature; len(input) < room {
+			rows[i].Input, room = input, room-len(input)
+		} else {
+			left = append(left, t.name)
+		}
+	}
+	if len(found) > 0 {
+		if whole := found[0].texts().text; len(whole) < room {
+			rows[0].Description = whole
+		}
+	}
+	text := mustEncode(map[string]any{"tools": rows})
+	if len(left) > 0 {
+		text = addMember(text, leftOutMember, "The input of "+strings.Join(left, ", ")+": call "+describeName+".")
+	}
+	return text
 }
 
 // toolsTaking says which other tools take an argument, those of the same resource first. It is empty if none does.

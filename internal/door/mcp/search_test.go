@@ -17,8 +17,8 @@ func TestQuestionsOfPeople(t *testing.T) {
 	search := mcp.NewSearch(catalog)
 	known := mcp.DescribeAll(catalog)
 	for _, list := range []struct {
-		file            string
-		among, atOnce   int // of a hundred: the right tool is one of five, or the first
+		file          string
+		among, atOnce int // of a hundred: the right tool is one of five, or the first
 	}{{"questions.txt", 95, 70}, {"questions_heldout.txt", 0, 0}} {
 		text, err := os.ReadFile("testdata/" + list.file)
 		if err != nil {
