@@ -73,7 +73,7 @@ func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
 		nouns = append(nouns, describeNoun(noun, verbs))
 	}
 	text := "Find tools by words of the job. Answers the best five and their input: ? may be missing, text unless it " +
-		"says another type. Tools are noun_verb (" + strings.Join(letters, ", ") + "; _x is under the noun before): " +
+		"says another type. Tools are noun_verb (" + strings.Join(letters, ", ") + "; _x continues the noun before): " +
 		strings.Join(nouns, "; ")
 	return fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"query":`+
 		`{"type":"string"}},"required":["query"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`,
@@ -81,11 +81,11 @@ func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
 }
 
 // describeNoun is a noun with the verbs of its tools: contacts lcgu merge. One below another that is there, too, is
-// named by its last part: _notes lcud.
+// named without it: _notes lcud.
 func describeNoun(noun string, verbs map[string][]string) string {
 	name := strings.ReplaceAll(noun, ".", "_")
-	if above, last, nested := cutLast(noun); nested && verbs[above] != nil && !strings.Contains(above, ".") {
-		name = "_" + last
+	if above, _, nested := strings.Cut(noun, "."); nested && verbs[above] != nil {
+		name = strings.TrimPrefix(name, above)
 	}
 	short, rest := "", ""
 	for _, l := range verbLetters {

@@ -93,7 +93,7 @@ func (s *Service) businessOperations() []*op.Op {
 		}, getBusiness),
 		op.Write(op.Spec{
 			Name:    "businesses.update",
-			Words:   "bank account, iban, logo, colour, timezone, currency, letterhead, legal name",
+			Words:   "bank account, iban, logo, accent colour, timezone, currency, letterhead, legal name",
 			Route:   "PATCH /v1/businesses/{id}",
 			Summary: "Change fields of a business.",
 			Events:  []string{"business.updated"},

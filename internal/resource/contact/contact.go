@@ -93,7 +93,7 @@ func contactOperations() []*op.Op {
 			Name: "contacts.list",
 			NounWords: "person, somebody, someone, man, woman, lady, friend, supplier, lead, address book, he, " +
 				"she, his, her, him, named, acquaintance",
-			Words:   "anyone, anybody, called, know, detail, company, who is",
+			Words:   "anyone, anybody, know, detail, company, who is, anyone called, person called",
 			Route:   "GET /v1/contacts",
 			Summary: "List contacts, newest first.",
 			Example: `{"query": "lovelace", "limit": 20}`,

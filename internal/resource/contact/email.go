@@ -45,7 +45,7 @@ func emailOperations() []*op.Op {
 	return []*op.Op{
 		op.ListChildren(op.Spec{
 			Name:      "contacts.emails.list",
-			NounWords: "mail address, email address, gmail, outlook, address",
+			NounWords: "mail address, email address, gmail, outlook",
 			Summary:   "List a contact's email addresses, newest first.",
 		}, emails.Nested),
 		op.Write(op.Spec{
