@@ -132,7 +132,7 @@ func firstSentence(text string) string {
 	return strings.TrimSuffix(first, ".") + "."
 }
 
-// writeSignature is an input in a line: {id, dueAt?, lineItems?: {description, quantity: number}[], status?: open|done}.
+// writeSignature is an input in a line: {id, dueAt?, lineItems?: {description, amount: integer}[], status?: open|done}.
 // A name without a type is a text. It costs a model a third of the schema, and it reads it as well.
 func writeSignature(s *jsonschema.Schema) string {
 	var fields []string

@@ -44,7 +44,8 @@ const (
 )
 
 // verbPreference is for equal hits: what people want more often comes first.
-var verbPreference = map[string]float64{"list": 1, "create": 1, "get": 0.9, "delete": 0.85, "restore": 0.7, "batch": 0.7}
+var verbPreference = map[string]float64{"list": 1, "create": 1, "get": 0.9, "delete": 0.85, "restore": 0.7,
+	"batch": 0.7}
 
 const otherVerb = 0.95
 
