@@ -49,7 +49,7 @@ var verbPreference = map[string]float64{"list": 1, "create": 1, "get": 0.9, "del
 
 const otherVerb = 0.95
 
-// namedStem stands for the name of somebody in a query, and wordsOfAddress and wordsOfDomain for what they look like.
+// What a query is taken to say where it has the name of somebody, an email address or a domain.
 var (
 	namedStem      = stemWord("named")
 	wordsOfAddress = phraseStems("email address person")
@@ -215,8 +215,8 @@ func (q *searchQuery) addWords(stems ...string) {
 // looksLikeDomain reports whether a word is like example.com; files that people name end otherwise.
 func looksLikeDomain(word string) bool {
 	_, ending, found := cutLast(word)
-	isLetter := func(r rune) bool { return unicode.IsLetter(r) }
-	return found && len(ending) > 1 && strings.IndexFunc(ending, func(r rune) bool { return !isLetter(r) }) < 0 &&
+	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
+	return found && len(ending) > 1 && !strings.ContainsFunc(ending, notLetter) &&
 		!slices.Contains([]string{"pdf", "csv", "doc", "docx", "xlsx", "jpg", "png", "txt", "vcf", "zip"}, ending)
 }
 

@@ -51,9 +51,8 @@ func wrapperJSON(name, text, annotations string) []byte {
 		`"string"},"arguments":{"type":"object"}},"required":["name"]},"annotations":%s}`, name, text, annotations)
 }
 
-// verbLetters are how the description of tools_search writes the verbs that most nouns have.
-var verbLetters = []struct{ verb, letter string }{{"list", "l"}, {"create", "c"}, {"get", "g"}, {"update", "u"},
-	{"delete", "d"}, {"restore", "r"}, {"batch", "b"}}
+// letterVerbs are the verbs that most nouns have. The description of tools_search writes their first letters.
+var letterVerbs = []string{"list", "create", "get", "update", "delete", "restore", "batch"}
 
 // searchToolJSON is the description of tools_search for the list. It names every tool that this caller can find, by
 // its noun, so that a model knows what there is and may call a tool that it knows without a search.
@@ -66,8 +65,8 @@ func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
 		}
 	}
 	var letters, nouns []string
-	for _, l := range verbLetters {
-		letters = append(letters, l.letter+" "+l.verb)
+	for _, verb := range letterVerbs {
+		letters = append(letters, verb[:1]+" "+verb)
 	}
 	for _, noun := range slices.Sorted(maps.Keys(verbs)) {
 		nouns = append(nouns, describeNoun(noun, verbs))
@@ -87,21 +86,21 @@ func describeNoun(noun string, verbs map[string][]string) string {
 	if above, _, nested := strings.Cut(noun, "."); nested && verbs[above] != nil {
 		name = strings.TrimPrefix(name, above)
 	}
-	short, rest := "", ""
-	for _, l := range verbLetters {
-		if slices.Contains(verbs[noun], l.verb) {
-			short += l.letter
+	letters, others := "", ""
+	for _, verb := range letterVerbs {
+		if slices.Contains(verbs[noun], verb) {
+			letters += verb[:1]
 		}
 	}
-	if short != "" {
-		short = " " + short
+	if letters != "" {
+		letters = " " + letters
 	}
 	for _, verb := range verbs[noun] {
-		if !slices.ContainsFunc(verbLetters, func(l struct{ verb, letter string }) bool { return l.verb == verb }) {
-			rest += " " + verb
+		if !slices.Contains(letterVerbs, verb) {
+			others += " " + verb
 		}
 	}
-	return name + short + rest
+	return name + letters + others
 }
 
 // describedResult is a result with the full descriptions of tools, as many as there is room for.
