@@ -53,6 +53,8 @@ func (a *Accounts) colleagueOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "members.list",
+			NounWords:   "staff, team, colleague, employee, coworker, user, worker",
+			Words:       "who works, works here",
 			Route:       "GET /v1/members",
 			Summary:     "List the members of the organization, to find whom to assign a task to.",
 			Description: "The newest come first. Disabled users are left out, as they cannot be assigned.",

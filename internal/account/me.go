@@ -52,7 +52,10 @@ type MeBusiness struct {
 func (a *Accounts) meOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "me.get",
+			Name: "me.get",
+			NounWords: "log in, logged, permission, plan, who am i, which company, which business, timezone, " +
+				"rights",
+			Words:   "may you, what may you",
 			Route:   "GET /v1/me",
 			Summary: "Show who the caller acts for: organization, business, plan and permissions.",
 			Description: "Also tells the business's timezone, locale and currency, the service's time, and an " +

@@ -5,7 +5,9 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -128,4 +130,61 @@ func remainingOrder(s *jsonschema.Schema) []string {
 func firstSentence(text string) string {
 	first, _, _ := strings.Cut(text, ". ")
 	return strings.TrimSuffix(first, ".") + "."
+}
+
+// writeSignature is an input in a line: {id, dueAt?, lineItems?: {description, amount: integer}[], status?: open|done}.
+// A name without a type is a text. It costs a model a third of the schema, and it reads it as well.
+func writeSignature(s *jsonschema.Schema) string {
+	var fields []string
+	for _, name := range s.PropertyOrder {
+		p, required := s.Properties[name], slices.Contains(s.Required, name)
+		if p == nil || !required && (name == "include" || name == keyArgument) {
+			continue
+		}
+		if !required {
+			name += "?"
+		}
+		if form := writeForm(p); form != "" {
+			name += ": " + form
+		}
+		fields = append(fields, name)
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// writeForm is the type of a field in a signature; empty for a text.
+func writeForm(s *jsonschema.Schema) string {
+	var forms []string
+	switch {
+	case s.AnyOf != nil:
+		for _, one := range s.AnyOf {
+			if one.Type != "null" {
+				forms = append(forms, cmp.Or(writeForm(one), "string"))
+			}
+		}
+	case s.Enum != nil:
+		for _, one := range s.Enum {
+			if one != nil {
+				forms = append(forms, fmt.Sprint(one))
+			}
+		}
+	case s.Items != nil:
+		form := cmp.Or(writeForm(s.Items), "string")
+		if strings.Contains(form, "|") {
+			form = "(" + form + ")"
+		}
+		forms = []string{form + "[]"}
+	case len(s.PropertyOrder) > 0:
+		forms = []string{writeSignature(s)}
+	default:
+		for _, one := range append(slices.Clone(s.Types), s.Type) {
+			if one != "" && one != "null" {
+				forms = append(forms, one)
+			}
+		}
+	}
+	if form := strings.Join(forms, "|"); form != "string" {
+		return form
+	}
+	return ""
 }

@@ -1,6 +1,8 @@
 package mcp
 
-import "frontdesk/internal/kernel/op"
+import (
+	"frontdesk/internal/kernel/op"
+)
 
 // What the tests of this package look at from outside.
 const MaxAnswer = maxAnswer
@@ -21,4 +23,19 @@ func DescribeAll(c *op.Catalog) map[string][3][]byte {
 		out[t.name] = [3][]byte{x.listed, x.short, x.whole}
 	}
 	return out
+}
+
+// NewSearch is tools_search for a caller who may do everything: the names of the tools that a query finds, and the
+// answer.
+func NewSearch(c *op.Catalog) func(query string) (names []string, answer []byte) {
+	d := &Door{metrics: newMetrics()}
+	d.buildTools(c)
+	all := &op.Caller{Permissions: op.Everything()}
+	return func(query string) (names []string, answer []byte) {
+		found := d.findByWords(view{compact: true}, all, query, maxFound)
+		for _, t := range found {
+			names = append(names, t.name)
+		}
+		return names, foundJSON(found)
+	}
 }

@@ -10,7 +10,7 @@
 // calls of tools (call.go) from there to the Runner. A method of the protocol is a line
 // in its table of methods. What an agent may not do alone becomes a proposal
 // (proposal.go). Which tools a client is told of is in view.go, how they are described
-// in tool.go and diet.go, and search.go finds tools that a compact list leaves out.
+// in tool.go and diet.go. search.go finds tools that a compact list leaves out; how is in rank.go and words.go.
 //
 // Nothing in memory decides who may do what. Every HTTP request looks up its
 // caller again, even inside a session. Sessions are rows in the database, so
@@ -79,7 +79,7 @@ type Door struct {
 	tools     []*tool // in catalog order
 	byName    map[string]*tool
 	sets      map[string][]string // the resources of every toolset
-	index     func() searchIndex  // built when somebody first searches
+	index     func() *searchIndex // built when somebody first searches
 	allowance limit.LeasedLimiter[id.ID]
 	backstop  limit.Limiter[userAndClient]
 	metrics   *metrics

@@ -2,14 +2,11 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
-	"unicode"
 
 	"frontdesk/internal/kernel/op"
 
@@ -33,6 +30,9 @@ const (
 	maxNearest   = 3   // tools that a refusal names
 	maxDescribed = 20  // tools in one tools_describe
 	maxQuery     = 400 // bytes
+
+	// maxFoundBytes bounds what a search answers, apart from a line about what is left out: 700 tokens of a model.
+	maxFoundBytes = 2_300
 )
 
 var describeText = []byte(`{"name":"` + describeName + `","description":"Show all that tools do, take and answer.",` +
@@ -51,24 +51,56 @@ func wrapperJSON(name, text, annotations string) []byte {
 		`"string"},"arguments":{"type":"object"}},"required":["name"]},"annotations":%s}`, name, text, annotations)
 }
 
-// searchToolJSON is the description of tools_search for the list. It says how many tools
-// of each resource this caller can find, so that a model knows what to search for.
+// letterVerbs are the verbs that most nouns have. The description of tools_search writes their first letters.
+var letterVerbs = []string{"list", "create", "get", "update", "delete", "restore", "batch"}
+
+// searchToolJSON is the description of tools_search for the list. It names every tool that this caller can find, by
+// its noun, so that a model knows what there is and may call a tool that it knows without a search.
 func (d *Door) searchToolJSON(v view, c *op.Caller) []byte {
-	counts := map[string]int{}
+	verbs := map[string][]string{}
 	for _, t := range d.tools {
-		if v.includesTool(t, c) && t.op.Resource != op.Unrestricted {
-			counts[t.op.Resource]++
+		if v.includesTool(t, c) {
+			noun, verb, _ := cutLast(t.op.Name)
+			verbs[noun] = append(verbs[noun], verb)
 		}
 	}
-	var parts []string
-	for _, resource := range slices.Sorted(maps.Keys(counts)) {
-		parts = append(parts, fmt.Sprintf("%s %d", resource, counts[resource]))
+	var letters, nouns []string
+	for _, verb := range letterVerbs {
+		letters = append(letters, verb[:1]+" "+verb)
 	}
-	text := "Find more tools by words of the job. Answers the best five with their input. Tools: " +
-		strings.Join(parts, ", ")
+	for _, noun := range slices.Sorted(maps.Keys(verbs)) {
+		nouns = append(nouns, describeNoun(noun, verbs))
+	}
+	text := "Find tools by words of the job. Answers the best five and their input: ? may be missing, text unless it " +
+		"says another type. Tools are noun_verb (" + strings.Join(letters, ", ") + "; _x continues the noun before): " +
+		strings.Join(nouns, "; ")
 	return fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object","properties":{"query":`+
 		`{"type":"string"}},"required":["query"]},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`,
 		searchName, text)
+}
+
+// describeNoun is a noun with the verbs of its tools: contacts lcgu merge. One below another that is there, too, is
+// named without it: _notes lcud.
+func describeNoun(noun string, verbs map[string][]string) string {
+	name := strings.ReplaceAll(noun, ".", "_")
+	if above, _, nested := strings.Cut(noun, "."); nested && verbs[above] != nil {
+		name = strings.TrimPrefix(name, above)
+	}
+	letters, others := "", ""
+	for _, verb := range letterVerbs {
+		if slices.Contains(verbs[noun], verb) {
+			letters += verb[:1]
+		}
+	}
+	if letters != "" {
+		letters = " " + letters
+	}
+	for _, verb := range verbs[noun] {
+		if !slices.Contains(letterVerbs, verb) {
+			others += " " + verb
+		}
+	}
+	return name + letters + others
 }
 
 // describedResult is a result with the full descriptions of tools, as many as there is room for.
@@ -126,82 +158,50 @@ func unwrapToolCall(p *params) error {
 	return nil
 }
 
-// How much a word of a query counts, by where it is found in a tool.
-const (
-	weightInName    = 4
-	weightInSummary = 3
-	weightInField   = 1.5
-	weightInText    = 1
-)
-
-// searchIndex has the words of every tool.
-type searchIndex struct {
-	weights       []map[string]float64 // for each tool, how much a word counts
-	toolsWithWord map[string]int       // in how many tools a word occurs
-}
-
-func (d *Door) buildSearchIndex() (x searchIndex) {
-	x.toolsWithWord = map[string]int{}
-	for _, t := range d.tools {
-		words := map[string]float64{}
-		add := func(text string, weight float64) {
-			for _, w := range searchWords(text) {
-				words[w] = max(words[w], weight)
-			}
-		}
-		add(t.name, weightInName)
-		add(t.op.Resource, weightInName)
-		add(t.op.Summary, weightInSummary)
-		add(t.op.Description, weightInText)
-		for name, p := range t.op.InputSchema().Properties {
-			add(name, weightInField)
-			add(p.Description, weightInText)
-		}
-		x.weights = append(x.weights, words)
-		for w := range words {
-			x.toolsWithWord[w]++
-		}
-	}
-	return x
-}
-
 // searchTools answers tools_search with the best tools for a query, the best first.
 func (d *Door) searchTools(v view, c *op.Caller, arguments []byte) (result, error) {
 	var in struct{ Query string }
 	if json.Unmarshal(arguments, &in) != nil || strings.TrimSpace(in.Query) == "" || len(in.Query) > maxQuery {
 		return nil, newRPCError(codeBadParams, "query is words of the job, at most %d letters", maxQuery)
 	}
-	return describedResult(d.findByWords(v, c, in.Query, maxFound), v.structured), nil
+	return toolResult(foundJSON(d.findByWords(v, c, in.Query, maxFound)), v.structured), nil
 }
 
-// findByWords are the best tools for the words of a job, the best first. A word
-// counts more the fewer tools have it (inverse document frequency).
-func (d *Door) findByWords(v view, c *op.Caller, query string, most int) (found []*tool) {
-	type hit struct {
-		t     *tool
-		score float64
+// foundJSON is the answer of tools_search: what each tool does and takes, and all that is to say about the first, as
+// long as there is room.
+func foundJSON(found []*tool) []byte {
+	type row struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		With        string `json:"with"`
+		Input       string `json:"input,omitempty"`
 	}
-	var hits []hit
-	words, index := searchWords(query), d.index()
-	for i, t := range d.tools {
-		if !v.includesTool(t, c) {
-			continue
+	rows, left, room := []row{}, []string{}, maxFoundBytes
+	for _, t := range found {
+		r := row{Name: t.name, Description: t.texts().sentence, With: writeName}
+		if t.reads {
+			r.With = readName
 		}
-		score := 0.0
-		for _, w := range words {
-			if weight := index.weights[i][w]; weight > 0 {
-				score += weight * math.Log(float64(len(d.tools))/float64(index.toolsWithWord[w]))
-			}
-		}
-		if score > 0 { // of two equal hits, the tool with the shorter name comes first
-			hits = append(hits, hit{t, score / (1 + 0.02*float64(len(t.name)))})
+		rows = append(rows, r)
+		room -= len(mustEncode(r))
+	}
+	for i, t := range found {
+		if input := t.texts().signature; len(input) < room {
+			rows[i].Input, room = input, room-len(input)
+		} else {
+			left = append(left, t.name)
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
-	for _, h := range hits[:min(len(hits), most)] {
-		found = append(found, h.t)
+	if len(found) > 0 {
+		if whole := found[0].texts().text; len(whole) < room {
+			rows[0].Description = whole
+		}
 	}
-	return found
+	text := mustEncode(map[string]any{"tools": rows})
+	if len(left) > 0 {
+		text = addMember(text, leftOutMember, "The input of "+strings.Join(left, ", ")+": call "+describeName+".")
+	}
+	return text
 }
 
 // toolsTaking says which other tools take an argument, those of the same resource first. It is empty if none does.
@@ -221,67 +221,4 @@ func (d *Door) toolsTaking(key string, t *tool, q *request) string {
 		return ""
 	}
 	return "it belongs to " + strings.Join(names[:min(len(names), maxNearest)], ", ")
-}
-
-// synonyms maps words that people use to the words that tools use.
-var synonyms = stemKeys(map[string]string{
-	"add": "create", "new": "create", "make": "create", "open": "create", "write": "create", "issue": "create",
-	"change": "update", "edit": "update", "modify": "update", "rename": "update", "set": "update",
-	"remove": "delete", "erase": "delete", "cancel": "delete",
-	"show": "get", "read": "get", "look": "get", "see": "get", "fetch": "get", "view": "get",
-	"find": "list", "search": "list", "which": "list", "all": "list", "what": "list", "who": "list", "has": "list",
-	"mail": "message", "email": "message", "letter": "message", "reply": "message", "answer": "message",
-	"bill": "invoice", "unpaid": "invoice", "overdue": "invoice", "client": "customer", "person": "contact",
-	"people": "contact", "todo": "task", "colleague": "member", "user": "member", "document": "file",
-	"buy": "register", "purchase": "register", "pay": "payment", "paid": "payment", "revert": "undo",
-	"telephone": "phone", "mobile": "phone", "share": "link", "download": "link", "combine": "merge",
-	"happened": "event", "history": "event", "yesterday": "event", "agree": "opt",
-	"double": "duplicate", "workflow": "automation", "rule": "automation", "hook": "webhook", "site": "domain",
-})
-
-func stemKeys(words map[string]string) map[string]string {
-	out := make(map[string]string, len(words))
-	for w, same := range words {
-		out[stemWord(w)] = same
-	}
-	return out
-}
-
-// searchWords are the words of a text: lower case, stemmed, and each followed by the word
-// that tools use for it.
-func searchWords(text string) (words []string) {
-	var spaced strings.Builder
-	lower := false
-	for _, r := range text { // splits phoneNumbers into two words
-		if unicode.IsUpper(r) && lower {
-			spaced.WriteByte(' ')
-		}
-		lower = unicode.IsLower(r)
-		spaced.WriteRune(unicode.ToLower(r))
-	}
-	for _, w := range strings.FieldsFunc(spaced.String(), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		w = stemWord(w)
-		words = append(words, w)
-		if other := synonyms[w]; other != "" {
-			words = append(words, other)
-		}
-	}
-	return words
-}
-
-// stemWord cuts the most common endings of English words.
-func stemWord(w string) string {
-	switch {
-	case len(w) > 4 && strings.HasSuffix(w, "ies"):
-		return w[:len(w)-3] + "y"
-	case len(w) > 5 && strings.HasSuffix(w, "sses"):
-		return w[:len(w)-2]
-	case len(w) > 5 && strings.HasSuffix(w, "ed"):
-		return w[:len(w)-1] // changed becomes change
-	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us"):
-		return w[:len(w)-1]
-	}
-	return w
 }

@@ -31,6 +31,9 @@ type toolTexts struct {
 	listed []byte // in the full list
 	short  []byte // in a compact list
 	whole  []byte // in tools_describe, with everything there is to say
+
+	// in tools_search: what it does, its first sentence, and what it takes
+	text, sentence, signature string
 }
 
 // collectTools makes a tool of every operation that is declared for agents. Uploads and
@@ -94,7 +97,8 @@ func (t *tool) writeTexts(creates *op.Op) (out toolTexts) {
 		answers = nil
 	}
 	out.listed = t.encodeTool(text, listed, answers)
-	out.short = t.encodeTool(firstSentence(text), briefInput(listed), nil)
+	out.text, out.sentence, out.signature = text, firstSentence(text), writeSignature(listed)
+	out.short = t.encodeTool(out.sentence, briefInput(listed), nil)
 	return out
 }
 

@@ -38,6 +38,10 @@ type Spec struct {
 	Summary     string // one sentence
 	Description string // more, where a caller needs it
 
+	// What people say where the Summary speaks otherwise, so that tools are found: words and phrases, with commas
+	// between. Words are for this operation; NounWords are for all of its noun, and the noun's list has them.
+	Words, NounWords string
+
 	Resource string        // whose permission it needs; by default the route's first segment after /v1
 	Doors    Door          // where it can be called; by default AnyDoor
 	Status   int           // HTTP status of success; by default 201 for POST, 204 for DELETE, else 200

@@ -81,9 +81,12 @@ func (s *Service) automationOperations() []*op.Op {
 		"the permissions of whoever last changed its steps: a step that the caller may not take is refused, and so " +
 		"is an event whose resource the caller may not read."
 	return []*op.Op{
-		op.ListRows(op.Spec{Name: "automations.list"}, automations, op.Unfiltered[automationList]),
+		op.ListRows(op.Spec{Name: "automations.list",
+			NounWords: "rule, workflow, recipe, automatic, automatically, trigger"},
+			automations, op.Unfiltered[automationList]),
 		op.Write(op.Spec{
 			Name:        "automations.create",
+			Words:       "whenever, every time, each time, always, make whenever, whenever gets",
 			Outward:     true,
 			Route:       "POST /v1/automations",
 			Summary:     "Create an automation.",
@@ -99,6 +102,7 @@ func (s *Service) automationOperations() []*op.Op {
 		op.GetRow(op.Spec{Name: "automations.get"}, automations),
 		op.Write(op.Spec{
 			Name:    "automations.update",
+			Words:   "pause, stop, turn off, switch off, resume",
 			Route:   "PATCH /v1/automations/{id}",
 			Summary: "Change fields of an automation.",
 			Description: "Pausing cancels the executions that have not begun. One that has begun continues with the " +
@@ -113,6 +117,7 @@ func (s *Service) automationOperations() []*op.Op {
 		op.RestoreRow("automations", "automations", automations, restorePaused),
 		op.Write(op.Spec{
 			Name:    "automations.run",
+			Words:   "run now, start now",
 			Outward: true,
 			Route:   "POST /v1/automations/{id}/run",
 			Summary: "Run an automation now.",
@@ -125,12 +130,14 @@ func (s *Service) automationOperations() []*op.Op {
 		}, s.runAutomation),
 		op.Read(op.Spec{
 			Name:    "automations.options",
+			Words:   "possible, ingredient",
 			Route:   "GET /v1/automations/options",
 			Summary: "List what automations can be made of: events, operations and placeholders.",
 			Example: `{"query": "contact"}`,
 		}, s.listOptions),
 		op.Read(op.Spec{
 			Name:    "automations.test",
+			Words:   "try, dry run, without doing, simulate",
 			Route:   "POST /v1/automations/{id}/test",
 			Summary: "Show what an automation would do, without doing it.",
 			Status:  200,

@@ -162,6 +162,8 @@ func (s *Service) executionOperations() []*op.Op {
 	list := spec("automation_executions.list", "GET /v1/automation-executions", "List executions, newest first.",
 		`{"status": ["failed"], "limit": 20}`)
 	list.Description = "An execution is skipped when the condition was false."
+	list.NounWords, list.Words = "run, automation, work", "why, not work, fail"
+	retry.Words, cancel.Words = "again, fail, repeat", "stop"
 	newest := spec("automations.executions.newest", "", "Get the newest execution of each of many automations.",
 		`{"ids": ["5d0c7f1e-3b2a-4c88-9e41-6a7d2b9f0c13"]}`)
 	newest.Doors = op.ConsoleDoor

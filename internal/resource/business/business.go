@@ -69,10 +69,12 @@ func (s *Service) businessOperations() []*op.Op {
 	const ref = exampleID
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "businesses.list",
-			Route:   "GET /v1/businesses",
-			Summary: "List the organization's businesses, newest first.",
-			Example: `{"limit": 20}`,
+			Name:      "businesses.list",
+			NounWords: "company, firm, organization",
+			Words:     "our companies",
+			Route:     "GET /v1/businesses",
+			Summary:   "List the organization's businesses, newest first.",
+			Example:   `{"limit": 20}`,
 		}, listBusinesses),
 		op.Write(op.Spec{
 			Name:        "businesses.create",
@@ -91,6 +93,7 @@ func (s *Service) businessOperations() []*op.Op {
 		}, getBusiness),
 		op.Write(op.Spec{
 			Name:    "businesses.update",
+			Words:   "bank account, iban, logo, accent colour, timezone, currency, letterhead, legal name",
 			Route:   "PATCH /v1/businesses/{id}",
 			Summary: "Change fields of a business.",
 			Events:  []string{"business.updated"},

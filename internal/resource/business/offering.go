@@ -55,11 +55,14 @@ func offeringOperations() []*op.Op {
 	const ref = exampleID + `, "offeringId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
 		op.ListChildrenWhere(op.Spec{
-			Name:    "businesses.offerings.list",
-			Example: `{` + exampleID + `, "kind": ["service"], "isActive": true}`,
+			Name:      "businesses.offerings.list",
+			NounWords: "product, service, price, pricelist, sell, catalog, goods, item, article, menu",
+			Words:     "price list, we sell, offer",
+			Example:   `{` + exampleID + `, "kind": ["service"], "isActive": true}`,
 		}, offerings, filterOfferings),
 		op.Write(op.Spec{
 			Name:        "businesses.offerings.create",
+			Words:       "new product, new service, into price list, to price list, offer",
 			Route:       "POST /v1/businesses/{id}/offerings",
 			Summary:     "Add an offering to a business.",
 			Description: "Without currency, the price is in the business's.",
@@ -70,6 +73,7 @@ func offeringOperations() []*op.Op {
 		op.GetChild(op.Spec{Name: "businesses.offerings.get"}, offerings),
 		op.Write(op.Spec{
 			Name:    "businesses.offerings.update",
+			Words:   "cost, price, dearer, cheaper, from now on",
 			Route:   "PATCH /v1/businesses/{id}/offerings/{offeringId}",
 			Summary: "Change an offering of a business.",
 			Events:  []string{"business.offering.updated"},

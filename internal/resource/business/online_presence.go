@@ -33,7 +33,9 @@ func onlinePresenceOperations() []*op.Op {
 	const ref = exampleID + `, "onlinePresenceId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
 		op.ListChildrenWhere(op.Spec{
-			Name:    "businesses.online_presences.list",
+			Name: "businesses.online_presences.list",
+			NounWords: "social, instagram, facebook, linkedin, website, online, twitter, youtube, tiktok, " +
+				"social media, web page",
 			Example: `{` + exampleID + `, "kind": ["website"]}`,
 		}, onlinePresences, func(in *onlinePresenceList, w *db.Where) { db.FilterOneOf(w, "kind", in.Kind) }),
 		op.Write(op.Spec{
@@ -52,7 +54,7 @@ func onlinePresenceOperations() []*op.Op {
 			Events:  []string{"business.online_presence.updated"},
 			Example: `{` + ref + `, "url": "https://example.com/new", "handle": null}`,
 		}, updateOnlinePresence),
-		op.DeleteChild(op.Spec{Name: "businesses.online_presences.delete"}, onlinePresences),
+		op.DeleteChild(op.Spec{Name: "businesses.online_presences.delete", Words: "leave"}, onlinePresences),
 	}
 }
 

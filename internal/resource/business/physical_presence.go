@@ -31,7 +31,9 @@ var physicalPresences = op.NewNested[BusinessPhysicalPresence]("business_physica
 func physicalPresenceOperations() []*op.Op {
 	const ref = exampleID + `, "physicalPresenceId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "businesses.physical_presences.list"}, physicalPresences),
+		op.ListChildren(op.Spec{Name: "businesses.physical_presences.list",
+			NounWords: "shop, store, office, branch, location, open, workshop, premises, showroom, site, opening"},
+			physicalPresences),
 		op.Write(op.Spec{
 			Name:    "businesses.physical_presences.create",
 			Route:   "POST /v1/businesses/{id}/physical-presences",

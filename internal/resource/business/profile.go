@@ -42,7 +42,9 @@ var profiles = db.NewTable[BusinessProfile]("business_profiles", db.Life{
 func profileOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:        "businesses.profile.get",
+			Name: "businesses.profile.get",
+			NounWords: "about us, slogan, mission, tagline, tone, vat number, tax number, introduction, " +
+				"opening text, found, self-description",
 			Route:       "GET /v1/businesses/{id}/profile",
 			Summary:     "Get the profile of a business.",
 			Description: "Every business has one; its fields are null until they are set.",
@@ -60,6 +62,7 @@ func profileOperations() []*op.Op {
 		}, replaceProfile),
 		op.Write(op.Spec{
 			Name:    "businesses.profile.update",
+			Words:   "should say",
 			Route:   "PATCH /v1/businesses/{id}/profile",
 			Summary: "Change fields of the profile of a business.",
 			Events:  []string{"business.profile.updated"},

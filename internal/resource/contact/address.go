@@ -47,9 +47,12 @@ var addresses = primaries[Address]{op.NewNested[Address]("contact_addresses", db
 func addressOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "addressId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "contacts.addresses.list"}, addresses.Nested),
+		op.ListChildren(op.Spec{Name: "contacts.addresses.list",
+			NounWords: "street, city, postcode, town, house, live, home, postal, zip, country, office"},
+			addresses.Nested),
 		op.Write(op.Spec{
 			Name:        "contacts.addresses.create",
+			Words:       "move, moved",
 			Route:       "POST /v1/contacts/{id}/addresses",
 			Summary:     "Add an address to a contact.",
 			Description: "The first address is primary. A new primary address replaces the old one.",
@@ -60,6 +63,7 @@ func addressOperations() []*op.Op {
 		op.GetChild(op.Spec{Name: "contacts.addresses.get"}, addresses.Nested),
 		op.Write(op.Spec{
 			Name:    "contacts.addresses.update",
+			Words:   "move, moved",
 			Route:   "PATCH /v1/contacts/{id}/addresses/{addressId}",
 			Summary: "Change an address of a contact.",
 			Events:  []string{"contact.address.updated"},

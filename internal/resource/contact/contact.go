@@ -90,13 +90,17 @@ const exampleID = `"6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 func contactOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "contacts.list",
+			Name: "contacts.list",
+			NounWords: "person, somebody, someone, man, woman, lady, friend, supplier, lead, address book, he, " +
+				"she, his, her, him, named, acquaintance",
+			Words:   "anyone, anybody, know, detail, company, who is, anyone called, person called",
 			Route:   "GET /v1/contacts",
 			Summary: "List contacts, newest first.",
 			Example: `{"query": "lovelace", "limit": 20}`,
 		}, listContacts),
 		op.Write(op.Spec{
 			Name:    "contacts.create",
+			Words:   "meet, met, business card, introduce, met today",
 			Route:   "POST /v1/contacts",
 			Summary: "Create a contact, with its emails, phone numbers and addresses.",
 			Description: "At least one of firstName, lastName and organizationName is needed. A contact has at most " +
@@ -109,12 +113,15 @@ func contactOperations() []*op.Op {
 		}, createContact),
 		op.Read(op.Spec{
 			Name:    "contacts.get",
+			Words:   "know, everything about, all about, details of",
 			Route:   "GET /v1/contacts/{id}",
 			Summary: "Get a contact.",
 			Example: `{"id": ` + exampleID + `}`,
 		}, getContact),
 		op.Write(op.Spec{
-			Name:    "contacts.update",
+			Name: "contacts.update",
+			Words: "surname, married, maiden, birthday, job, promote, position, nickname, spelling, misspelled, " +
+				"retired, company changed",
 			Route:   "PATCH /v1/contacts/{id}",
 			Summary: "Change fields of a contact.",
 			Errors:  []*fault.Kind{op.ExternalIDTaken},
@@ -123,6 +130,7 @@ func contactOperations() []*op.Op {
 		}, updateContact),
 		op.Write(op.Spec{
 			Name:    "contacts.delete",
+			Words:   "take out, forget, get rid, cross out",
 			Route:   "DELETE /v1/contacts/{id}",
 			Summary: "Delete a contact.",
 			Events:  []string{"contact.deleted"},

@@ -26,6 +26,7 @@ func duplicateOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:    "contacts.duplicates",
+			Words:   "twice, double, same person, clean up, tidy up, look alike",
 			Route:   "GET /v1/contacts/duplicates",
 			Summary: "List groups of contacts that share an email, a phone number or a full name.",
 			Description: "One call looks through a part of the contacts, so a page may be short or empty and still " +

@@ -44,11 +44,13 @@ func emailOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "emailId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
 		op.ListChildren(op.Spec{
-			Name:    "contacts.emails.list",
-			Summary: "List a contact's email addresses, newest first.",
+			Name:      "contacts.emails.list",
+			NounWords: "mail address, email address, gmail, outlook",
+			Summary:   "List a contact's email addresses, newest first.",
 		}, emails.Nested),
 		op.Write(op.Spec{
 			Name:        "contacts.emails.create",
+			Words:       "also reads, second address",
 			Route:       "POST /v1/contacts/{id}/emails",
 			Summary:     "Add an email address to a contact.",
 			Description: "The first address is primary. A new primary address replaces the old one.",
@@ -62,6 +64,7 @@ func emailOperations() []*op.Op {
 		}, emails.Nested),
 		op.Write(op.Spec{
 			Name:    "contacts.emails.update",
+			Words:   "email changed, new email, new mail address",
 			Route:   "PATCH /v1/contacts/{id}/emails/{emailId}",
 			Summary: "Change an email address of a contact.",
 			Errors:  []*fault.Kind{EmailExists},
@@ -70,6 +73,7 @@ func emailOperations() []*op.Op {
 		}, updateEmail),
 		op.DeleteChild(op.Spec{
 			Name:    "contacts.emails.delete",
+			Words:   "bounce, gone, not exist",
 			Summary: "Remove an email address from a contact.",
 		}, emails.Nested, emails.afterRemove),
 	}

@@ -42,6 +42,7 @@ func mergeOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:    "contacts.merge",
+			Words:   "same, join, combine, double, put together, one and the same",
 			Route:   "POST /v1/contacts/{id}/merge",
 			Summary: "Merge another contact into this one, and delete the other.",
 			Description: "The contact keeps its own fields, but for those that take names, and takes those that it " +

@@ -35,9 +35,12 @@ var notes = op.NewNested[ContactNote]("contact_notes", db.Life{
 func noteOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "noteId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "contacts.notes.list"}, notes),
+		op.ListChildren(op.Spec{Name: "contacts.notes.list",
+			NounWords: "remark, memo, remember, write down, keep in mind",
+			Words:     "write about, last time"}, notes),
 		op.Write(op.Spec{
 			Name:        "contacts.notes.create",
+			Words:       "jot, remember that, note that, note down",
 			Route:       "POST /v1/contacts/{id}/notes",
 			Summary:     "Add a note to a contact.",
 			Description: "Notes are for the house alone.",

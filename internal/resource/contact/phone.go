@@ -37,9 +37,12 @@ var phoneNumbers = op.NewNested[PhoneNumber]("contact_phone_numbers", db.Life{
 func phoneNumberOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "phoneNumberId": "1d3c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "contacts.phone_numbers.list"}, phoneNumbers),
+		op.ListChildren(op.Spec{Name: "contacts.phone_numbers.list",
+			NounWords: "telephone, mobile, cell, ring, call, whatsapp, landline, fax, extension, number"},
+			phoneNumbers),
 		op.Write(op.Spec{
 			Name:        "contacts.phone_numbers.create",
+			Words:       "new mobile, new number",
 			Route:       "POST /v1/contacts/{id}/phone-numbers",
 			Summary:     "Add a phone number to a contact.",
 			Description: "A number without + needs countryCode. Numbers are stored as E.164.",
@@ -49,12 +52,13 @@ func phoneNumberOperations() []*op.Op {
 		op.GetChild(op.Spec{Name: "contacts.phone_numbers.get"}, phoneNumbers),
 		op.Write(op.Spec{
 			Name:    "contacts.phone_numbers.update",
+			Words:   "mistyped, wrong number, new number",
 			Route:   "PATCH /v1/contacts/{id}/phone-numbers/{phoneNumberId}",
 			Summary: "Change a phone number of a contact.",
 			Events:  []string{"contact.phone_number.updated"},
 			Example: `{` + ref + `, "label": "home"}`,
 		}, updatePhoneNumber),
-		op.DeleteChild(op.Spec{Name: "contacts.phone_numbers.delete"}, phoneNumbers,
+		op.DeleteChild(op.Spec{Name: "contacts.phone_numbers.delete", Words: "dead, old number"}, phoneNumbers,
 			func(ctx context.Context, c *op.Call, v *PhoneNumber) error {
 				return refreshContact(ctx, c, v.ContactID)
 			}),

@@ -18,6 +18,7 @@ func putOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:    "contacts.put_by_email",
+			Words:   "upsert, make or change, create or change, add or update",
 			Route:   "PUT /v1/contacts/by-email/{address}",
 			Summary: "Create or change the contact with an email address.",
 			Description: "Changes the fields that are sent, like PATCH, and keeps the rest. Without a contact that " +

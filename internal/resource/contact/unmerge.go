@@ -40,6 +40,7 @@ func unmergeOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:    "contacts.unmerge",
+			Words:   "separate, split, different, apart, undo merge",
 			Route:   "POST /v1/contacts/{id}/unmerge",
 			Summary: "Take back a merge: restore the other contact, and what was moved goes back to it.",
 			Description: "Fields that the contact took over get their former values. What somebody changed since the " +

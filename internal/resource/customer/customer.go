@@ -74,13 +74,16 @@ func Operations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
 	return slices.Concat(op.WithExport(op.WithBatch([]*op.Op{
 		op.Read(op.Spec{
-			Name:    "customers.list",
-			Route:   "GET /v1/customers",
-			Summary: "List customers, newest first.",
-			Example: `{"status": ["active"], "limit": 20}`,
+			Name:      "customers.list",
+			NounWords: "client, buyer, account, patron, guest, patient, company",
+			Words:     "regular, best",
+			Route:     "GET /v1/customers",
+			Summary:   "List customers, newest first.",
+			Example:   `{"status": ["active"], "limit": 20}`,
 		}, listCustomers),
 		op.Write(op.Spec{
 			Name:        "customers.create",
+			Words:       "sign, won, become, client of ours",
 			Route:       "POST /v1/customers",
 			Summary:     "Create a customer.",
 			Description: "Without businessId, the customer belongs to the caller's business.",
@@ -91,12 +94,14 @@ func Operations() []*op.Op {
 		}, createCustomer),
 		op.Read(op.Spec{
 			Name:    "customers.get",
+			Words:   "everything about, all about",
 			Route:   "GET /v1/customers/{id}",
 			Summary: "Get a customer.",
 			Example: `{` + ref + `}`,
 		}, getCustomer),
 		op.Write(op.Spec{
 			Name:    "customers.update",
+			Words:   "inactive, active, no longer work",
 			Route:   "PATCH /v1/customers/{id}",
 			Summary: "Change fields of a customer.",
 			Errors:  []*fault.Kind{op.ExternalIDTaken},

@@ -13,6 +13,7 @@ func putOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:    "customers.put_by_external_id",
+			Words:   "webshop, sync, other system, create or change, add or update",
 			Route:   "PUT /v1/customers/by-external-id/{externalId}",
 			Summary: "Create or change the customer that another system knows by an id.",
 			Description: "Changes the fields that are sent, like PATCH, and keeps the rest. Without a customer that " +

@@ -64,11 +64,14 @@ func transactionOperations() []*op.Op {
 	const ref = `"id": "8e0d2b51-6a3f-4c0e-9b7a-2f1c5d4e6a90"`
 	return []*op.Op{
 		op.ListChildrenWhere(op.Spec{
-			Name:    "customers.transactions.list",
-			Example: `{` + ref + `, "type": ["payment"]}`,
+			Name:      "customers.transactions.list",
+			NounWords: "ledger, charge, credit, booking, account, movement",
+			Words:     "account statement, every charge",
+			Example:   `{` + ref + `, "type": ["payment"]}`,
 		}, transactions, filterTransactions),
 		op.Write(op.Spec{
 			Name:        "customers.transactions.create",
+			Words:       "goodwill, fee, voucher, without invoice, outside invoice, deposit",
 			Route:       "POST /v1/customers/{id}/transactions",
 			Summary:     "Credit or charge a customer outside any invoice.",
 			Description: "Issued invoices and payments write their own transactions.",
@@ -79,6 +82,7 @@ func transactionOperations() []*op.Op {
 		op.GetChild(op.Spec{Name: "customers.transactions.get"}, transactions),
 		op.Read(op.Spec{
 			Name:        "customers.balance.get",
+			NounWords:   "owe, debt, in the red, credit, outstanding, saldo",
 			Route:       "GET /v1/customers/{id}/balance",
 			Summary:     "Get what a customer owes, by currency.",
 			Description: "The sum of the customer's transactions. A negative balance is the customer's credit.",

@@ -43,9 +43,10 @@ func (d *Domains) contactOperations() []*op.Op {
 	changes := []*fault.Kind{OrganizationRequired, TransferInFlight, Unsupported}
 	return []*op.Op{
 		op.ListRows(op.Spec{
-			Name:     "domain_contacts.list",
-			Summary:  "List saved registrants, newest first.",
-			Resource: "domains",
+			Name:      "domain_contacts.list",
+			NounWords: "owner, holder",
+			Summary:   "List saved registrants, newest first.",
+			Resource:  "domains",
 		}, domainContacts, op.Unfiltered[contactList]),
 		op.Write(op.Spec{
 			Name:     "domain_contacts.create",
@@ -83,10 +84,11 @@ func (d *Domains) contactOperations() []*op.Op {
 		}, deleteContact),
 		op.RestoreRow("domain-contacts", "domains", domainContacts, nil),
 		op.Read(op.Spec{
-			Name:    "domains.registration.contact.get",
-			Route:   "GET /v1/domains/{id}/registration/contact",
-			Summary: "Get the registrant of a domain.",
-			Example: `{"id": ` + exampleID + `}`,
+			Name:      "domains.registration.contact.get",
+			NounWords: "owner, holder, whois, who owns",
+			Route:     "GET /v1/domains/{id}/registration/contact",
+			Summary:   "Get the registrant of a domain.",
+			Example:   `{"id": ` + exampleID + `}`,
 		}, d.getRegistrant),
 		op.Flow(op.Spec{
 			Name:      "domains.registration.contact.update",

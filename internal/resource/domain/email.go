@@ -18,9 +18,11 @@ func (d *Domains) emailOperations() []*op.Op {
 	const ref = `{"id": ` + exampleID + `}`
 	return []*op.Op{
 		op.Flow(op.Spec{
-			Name:    "domains.email.enable",
-			Route:   "POST /v1/domains/{id}/email",
-			Summary: "Turn hosted email on for a domain.",
+			Name:      "domains.email.enable",
+			NounWords: "mailbox, mail, own domain, dkim, spf, mx",
+			Words:     "get mail, receive mail, set up mail, set up email, mail at domain, activate, switch on",
+			Route:     "POST /v1/domains/{id}/email",
+			Summary:   "Turn hosted email on for a domain.",
 			Description: "Writes the MX, SPF, DKIM and DMARC records of the domain and its subdomains into its zone; " +
 				"MX only where the purpose is general. A domain that was registered here has them from the start. " +
 				"The zone of another must be delegated to our name servers, or its records copied from the " +
@@ -36,6 +38,7 @@ func (d *Domains) emailOperations() []*op.Op {
 		}, d.enableEmail),
 		op.Flow(op.Spec{
 			Name:    "domains.email.get",
+			Words:   "mail set up, mail properly, check mail, mail works",
 			Route:   "GET /v1/domains/{id}/email",
 			Summary: "Get the records of hosted email, and what the DNS has of them.",
 			Description: "Looks every record of the domain or subdomain up in the DNS. Where the zone is not " +
@@ -45,6 +48,7 @@ func (d *Domains) emailOperations() []*op.Op {
 		}, d.getEmailSetup),
 		op.Flow(op.Spec{
 			Name:        "domains.email.disable",
+			Words:       "switch off, deactivate",
 			Rehearses:   true,
 			Route:       "DELETE /v1/domains/{id}/email",
 			Summary:     "Turn hosted email off for a domain.",

@@ -100,13 +100,16 @@ var operations = db.NewTable[Operation]("operations", db.Life{
 func operationOperations() []*op.Op {
 	return []*op.Op{
 		op.ListRows(op.Spec{
-			Name:     "operations.list",
-			Summary:  "List registrations and renewals that were paid for, newest first.",
-			Resource: "domains",
-			Example:  `{"type": ["domain_registration"], "status": ["running"]}`,
+			Name:      "operations.list",
+			NounWords: "purchase, order, progress",
+			Words:     "buy, purchase",
+			Summary:   "List registrations and renewals that were paid for, newest first.",
+			Resource:  "domains",
+			Example:   `{"type": ["domain_registration"], "status": ["running"]}`,
 		}, operations, filterOperations),
 		op.Read(op.Spec{
 			Name:     "operations.get",
+			Words:    "gone through, purchase, how far, ready",
 			Route:    "GET /v1/operations/{id}",
 			Summary:  "Get the progress of a registration or renewal.",
 			Resource: "domains",

@@ -20,6 +20,7 @@ func (d *Domains) registerOperations() []*op.Op {
 	return []*op.Op{
 		op.WithQuote(op.Flow(op.Spec{
 			Name:      "domains.register",
+			Words:     "buy, purchase, order, get domain",
 			Rehearses: true,
 			Route:     "POST /v1/domain-registrations",
 			Summary:   "Register a domain and charge the default card.",

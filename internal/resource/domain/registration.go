@@ -12,13 +12,15 @@ import (
 func (d *Domains) registrationOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "domains.registration.get",
-			Route:   "GET /v1/domains/{id}/registration",
-			Summary: "Get the registration of a domain.",
-			Example: `{"id": ` + exampleID + `}`,
+			Name:      "domains.registration.get",
+			NounWords: "expire, run out, expiry, whois, lock, registrar, end",
+			Route:     "GET /v1/domains/{id}/registration",
+			Summary:   "Get the registration of a domain.",
+			Example:   `{"id": ` + exampleID + `}`,
 		}, d.getRegistration),
 		op.WithQuote(op.Flow(op.Spec{
 			Name:         "domains.registration.update",
+			Words:        "by itself, automatic, auto-renew, lock, unlock, renew automatically",
 			Rehearses:    true,
 			Route:        "PATCH /v1/domains/{id}/registration",
 			Summary:      "Turn the transfer lock or the automatic renewal on or off.",

@@ -21,6 +21,7 @@ func (d *Domains) renewOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:    "domains.renew_quote",
+			Words:   "extend, how much, cost, price",
 			Route:   "GET /v1/domains/{id}/registration/renew/quote",
 			Summary: "Quote the price of a renewal.",
 			Errors:  []*fault.Kind{Unsupported, TransferInFlight, Unavailable},
@@ -28,6 +29,7 @@ func (d *Domains) renewOperations() []*op.Op {
 		}, d.quoteRenewal),
 		op.WithQuote(op.Flow(op.Spec{
 			Name:        "domains.renew",
+			Words:       "keep, another year, extend, prolong",
 			Rehearses:   true,
 			Route:       "POST /v1/domains/{id}/registration/renew",
 			Summary:     "Renew a registered domain and charge the default card.",

@@ -29,6 +29,7 @@ func (d *Domains) searchOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:    "domains.search",
+			Words:   "free, available, taken, nice, idea, suggest",
 			Route:   "GET /v1/domain-registrations/search",
 			Summary: "Search for names that can be registered.",
 			Description: "A name with an ending is checked and offered under the other endings; " +
@@ -38,6 +39,7 @@ func (d *Domains) searchOperations() []*op.Op {
 		}, d.searchNames),
 		op.Flow(op.Spec{
 			Name:     "domains.quote",
+			Words:    "cost, price, how much, expensive, a year",
 			Route:    "GET /v1/domain-registrations/quote",
 			Summary:  "Quote the price of a registration.",
 			Resource: "domains",

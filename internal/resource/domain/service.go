@@ -146,6 +146,8 @@ func (d *Domains) domainOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "domains.list",
+			NounWords:   "web address, site, website, internet",
+			Words:       "own, we own, our domains",
 			Route:       "GET /v1/domains",
 			Summary:     "List domains, newest first.",
 			Description: "Subdomains are listed under their domain.",
@@ -153,6 +155,7 @@ func (d *Domains) domainOperations() []*op.Op {
 		}, d.listDomains),
 		op.Write(op.Spec{
 			Name:    "domains.create",
+			Words:   "elsewhere, another company, already have, bring, use here, own domain",
 			Route:   "POST /v1/domains",
 			Summary: "Add a domain that is registered elsewhere.",
 			Description: "The answer names the TXT record to publish; then call verify. " +
@@ -169,6 +172,7 @@ func (d *Domains) domainOperations() []*op.Op {
 		}, d.getDomain),
 		op.Flow(op.Spec{
 			Name:        "domains.verify",
+			Words:       "prove, ownership, check, confirm",
 			Route:       "POST /v1/domains/{id}/verify",
 			Summary:     "Look for the TXT record that proves a domain.",
 			Description: "Looks the record up in the DNS. A domain that is active already stays so.",

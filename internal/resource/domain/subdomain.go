@@ -23,6 +23,7 @@ func (d *Domains) subdomainOperations() []*op.Op {
 		}, d.listSubdomains),
 		op.Write(op.Spec{
 			Name:    "domains.subdomains.create",
+			Words:   "set up",
 			Route:   "POST /v1/domains/{id}/subdomains",
 			Summary: "Add a subdomain.",
 			Description: "It is active at once: the domain above it is verified already. " +

@@ -17,6 +17,7 @@ func (d *Domains) transferOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:      "domains.registration.transfer",
+			Words:     "move away, leave, other provider, another provider, auth code, switch provider",
 			Rehearses: true,
 			Route:     "POST /v1/domains/{id}/registration/transfer",
 			Summary:   "Ask to leave for another registrar.",
@@ -30,6 +31,7 @@ func (d *Domains) transferOperations() []*op.Op {
 		}, d.beginTransfer),
 		op.Flow(op.Spec{
 			Name:      "domains.registration.transfer.cancel",
+			Words:     "stay, stop transfer",
 			Rehearses: true,
 			Route:     "DELETE /v1/domains/{id}/registration/transfer",
 			Summary:   "Withdraw a transfer to another registrar.",

@@ -46,7 +46,10 @@ const eventColumns = `id, created_at, created_at AS updated_at, NULL AS deleted_
 func Operations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:        "events.list",
+			Name:      "events.list",
+			NounWords: "log, history, audit, activity, happen, trail, protocol",
+			Words: "yesterday, happen, who did, who changed, who deleted, changed since, last hour, agent did, " +
+				"agent do, last night",
 			Route:       "GET /v1/events",
 			Resource:    "webhooks",
 			Summary:     "List events, newest first.",

@@ -64,7 +64,10 @@ const exampleID = `"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"`
 func (s *Store) Operations() []*op.Op {
 	return append(append([]*op.Op{
 		op.ListRows(op.Spec{
-			Name:    "files.list",
+			Name: "files.list",
+			NounWords: "document, drawing, picture, photo, scan, pdf, contract, paper, image, video, brochure, " +
+				"spreadsheet",
+			Words:   "somewhere, where is",
 			Example: `{"query": "invoice", "limit": 20}`,
 		}, files, func(in *fileList, w *db.Where) { db.FilterEqualOrNone(w, "folder_id", in.FolderID) }),
 		op.Bytes(op.Spec{
@@ -82,6 +85,7 @@ func (s *Store) Operations() []*op.Op {
 		op.GetRow(op.Spec{Name: "files.get", Summary: "Get a file's metadata."}, files),
 		op.Write(op.Spec{
 			Name:        "files.update",
+			Words:       "rename, move, into folder, in folder",
 			Route:       "PATCH /v1/files/{id}",
 			Summary:     "Rename a file or move it to another folder.",
 			Events:      []string{"file.updated"},

@@ -36,7 +36,8 @@ var (
 func folderOperations() []*op.Op {
 	const ref = `"id": "b1f0a8d2-3c64-4e7b-9a15-60d7c2e84f93"`
 	return []*op.Op{
-		op.ListRows(op.Spec{Name: "folders.list", Resource: "files"}, folders,
+		op.ListRows(op.Spec{Name: "folders.list",
+			NounWords: "directory, drawer, binder, subfolder", Resource: "files"}, folders,
 			func(in *folderList, w *db.Where) { db.FilterEqualOrNone(w, "parent_folder_id", in.ParentFolderID) }),
 		op.Write(op.Spec{
 			Name:     "folders.create",
@@ -49,6 +50,7 @@ func folderOperations() []*op.Op {
 		op.GetRow(op.Spec{Name: "folders.get", Resource: "files"}, folders),
 		op.Write(op.Spec{
 			Name:        "folders.update",
+			Words:       "rename",
 			Route:       "PATCH /v1/folders/{id}",
 			Resource:    "files",
 			Summary:     "Rename a folder or move it into another.",

@@ -37,9 +37,11 @@ const LinkPrefix = "fl_"
 
 func (s *Store) linkOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "files.access_links.list"}, accessLinks),
+		op.ListChildren(op.Spec{Name: "files.access_links.list",
+			NounWords: "link, share, download, url, public"}, accessLinks),
 		op.Write(op.Spec{
 			Name:    "files.access_links.create",
+			Words:   "share, give access, send file, hand out",
 			Outward: true,
 			Route:   "POST /v1/files/{id}/access-links",
 			Summary: "Create a public link to a file.",
@@ -51,7 +53,8 @@ func (s *Store) linkOperations() []*op.Op {
 			Example: `{` + exampleID + `, "maxDownloads": 5}`,
 		}, s.createLink),
 		op.GetChild(op.Spec{Name: "files.access_links.get"}, accessLinks),
-		op.DeleteChild(op.Spec{Name: "files.access_links.delete"}, accessLinks),
+		op.DeleteChild(op.Spec{Name: "files.access_links.delete",
+			Words: "revoke, stop working, unshare, withdraw"}, accessLinks),
 		op.Bytes(op.Spec{
 			Name:     "files.access_links.download",
 			Route:    "GET /f/{token}",

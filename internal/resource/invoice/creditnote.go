@@ -51,13 +51,16 @@ var (
 func creditNoteOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "invoices.credit_notes.list",
-			Route:   "GET /v1/invoices/{id}/credit-notes",
-			Summary: "List an invoice's credit notes, newest first.",
-			Example: `{"id": ` + exampleID + `}`,
+			Name:      "invoices.credit_notes.list",
+			NounWords: "credit, correction",
+			Route:     "GET /v1/invoices/{id}/credit-notes",
+			Summary:   "List an invoice's credit notes, newest first.",
+			Example:   `{"id": ` + exampleID + `}`,
 		}, listCreditNotes),
 		op.Write(op.Spec{
-			Name:    "invoices.credit_notes.create",
+			Name: "invoices.credit_notes.create",
+			Words: "take off, went out, line off, discount afterwards, reduce, already sent, complaint, rebate, " +
+				"too much",
 			Route:   "POST /v1/invoices/{id}/credit-notes",
 			Summary: "Credit an issued invoice: all that is left of it, an amount, or some lines.",
 			Description: "Without lineItems and amountCents, all that is left is credited, whether it was paid or " +

@@ -105,13 +105,16 @@ const exampleID = `"c2b7a7de-2f0e-4f0b-8d5c-9a4b1f6e7d20"`
 func invoiceOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "invoices.list",
-			Route:   "GET /v1/invoices",
-			Summary: "List invoices, newest first.",
-			Example: `{"unpaid": true, "dueBefore": "2026-03-02T00:00:00Z", "limit": 20}`,
+			Name:      "invoices.list",
+			NounWords: "bill, receipt",
+			Words:     "owe, owes money, unpaid, overdue, late, debtor, outstanding, open, paid yet, not paid, settle",
+			Route:     "GET /v1/invoices",
+			Summary:   "List invoices, newest first.",
+			Example:   `{"unpaid": true, "dueBefore": "2026-03-02T00:00:00Z", "limit": 20}`,
 		}, listInvoices),
 		op.Read(op.Spec{
 			Name:    "invoices.totals",
+			Words:   "total, sum, add up, how much, altogether, outstanding, invoiced, together",
 			Route:   "GET /v1/invoices/totals",
 			Summary: "Add up invoices, by currency.",
 			Description: "The filters are those of the list. All invoices that match are added up, void ones left " +
@@ -120,6 +123,7 @@ func invoiceOperations() []*op.Op {
 		}, addUpInvoices),
 		op.Write(op.Spec{
 			Name:    "invoices.create",
+			Words:   "bill, hour, charge for, work, prepare",
 			Route:   "POST /v1/invoices",
 			Summary: "Draft an invoice.",
 			Description: "Missing billTo fields are filled in from the customer and its contact; an address is taken " +
@@ -135,12 +139,14 @@ func invoiceOperations() []*op.Op {
 		}, createInvoice),
 		op.Read(op.Spec{
 			Name:    "invoices.get",
+			Words:   "line items",
 			Route:   "GET /v1/invoices/{id}",
 			Summary: "Get an invoice with its line items.",
 			Example: `{"id": ` + exampleID + `}`,
 		}, getInvoice),
 		op.Write(op.Spec{
 			Name:    "invoices.update",
+			Words:   "line, another line, due date, draft",
 			Route:   "PATCH /v1/invoices/{id}",
 			Summary: "Change fields of a draft.",
 			Description: "lineItems replaces all line items. With another customerId, billTo fields that were never " +
@@ -151,6 +157,7 @@ func invoiceOperations() []*op.Op {
 		}, updateInvoice),
 		op.Write(op.Spec{
 			Name:    "invoices.delete",
+			Words:   "unfinished, draft",
 			Route:   "DELETE /v1/invoices/{id}",
 			Summary: "Delete a draft.",
 			Errors:  []*fault.Kind{NotDraft},

@@ -70,6 +70,7 @@ func moveOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:        "invoices.issue",
+			Words:       "final, finalise, finalize, number, approve, finish, make official",
 			Route:       "POST /v1/invoices/{id}/issue",
 			Status:      200,
 			Summary:     "Issue a draft: it gets its number and can no longer be changed.",
@@ -80,6 +81,7 @@ func moveOperations() []*op.Op {
 		}, issueInvoice),
 		op.Write(op.Spec{
 			Name:        "invoices.void",
+			Words:       "cancel, mistake, not count, annul, invalid, storno",
 			Route:       "POST /v1/invoices/{id}/void",
 			Status:      200,
 			Summary:     "Void an issued invoice that has no payments and no credit notes.",

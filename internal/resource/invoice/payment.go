@@ -47,9 +47,13 @@ var (
 func paymentOperations() []*op.Op {
 	const ref = `"id": ` + exampleID + `, "paymentId": "7d1b0c52-8a6e-4e5f-9b3d-2c4a6e8f0b13"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "invoices.payments.list"}, payments),
+		op.ListChildren(op.Spec{Name: "invoices.payments.list",
+			NounWords: "pay, money",
+			Words:     "was paid, paid so far"}, payments),
 		op.Write(op.Spec{
-			Name:    "invoices.record_payment",
+			Name: "invoices.record_payment",
+			Words: "pay, transfer, cash, money came, receive, arrive, bank, settle, euro, pound, dollar, card, " +
+				"cheque, deposit",
 			Route:   "POST /v1/invoices/{id}/payments",
 			Summary: "Record a payment of an invoice.",
 			Description: "The idempotency key stays bound to the payment for good. Repeating it with the same " +
@@ -65,6 +69,7 @@ func paymentOperations() []*op.Op {
 		op.GetChild(op.Spec{Name: "invoices.payments.get"}, payments),
 		op.Write(op.Spec{
 			Name:        "invoices.payments.void",
+			Words:       "bounce, mistake, never arrived, not arrive, wrong payment, return, charged back",
 			Route:       "POST /v1/invoices/{id}/payments/{paymentId}/void",
 			Status:      200,
 			Summary:     "Void a payment that was recorded by mistake or bounced.",

@@ -21,6 +21,7 @@ func refundOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:    "invoices.payments.refund",
+			Words:   "money back, give back, pay back, reimburse, return money",
 			Route:   "POST /v1/invoices/{id}/payments/{paymentId}/refund",
 			Status:  200,
 			Summary: "Record that a payment was given back, all that is left of it or a part.",

@@ -37,11 +37,14 @@ func reminderOperations() []*op.Op {
 	const business = `"id": "4b7e1f20-3c5d-4e8a-8f6b-9a0c1d2e3f41"`
 	return []*op.Op{
 		op.ListChildren(op.Spec{
-			Name:    "businesses.invoice_reminders.list",
-			Summary: "List when a business reminds of its invoices.",
+			Name:      "businesses.invoice_reminders.list",
+			NounWords: "dunning, payment reminder, remind, nudge, chase",
+			Words:     "when",
+			Summary:   "List when a business reminds of its invoices.",
 		}, reminderRules),
 		op.Write(op.Spec{
 			Name:    "businesses.invoice_reminders.create",
+			Words:   "automatically, days after, days before, week after, due date, before due",
 			Route:   "POST /v1/businesses/{id}/invoice-reminders",
 			Summary: "Remind of every invoice that is not paid, some days after or before it is due.",
 			Description: "The reminder goes to billToEmail, with the template invoice_reminder and the PDF: once for " +
@@ -57,6 +60,7 @@ func reminderOperations() []*op.Op {
 		}, reminderRules),
 		op.DeleteChild(op.Spec{
 			Name:    "businesses.invoice_reminders.delete",
+			Words:   "stop remind, stop reminders, no more reminders",
 			Summary: "Stop reminding on that day.",
 		}, reminderRules),
 	}

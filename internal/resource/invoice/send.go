@@ -28,7 +28,9 @@ var NoRecipient = fault.DefineKind("INVOICE_RECIPIENT_MISSING", 422,
 func (s *Service) sendOperations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
-			Name:      "invoices.send",
+			Name: "invoices.send",
+			Words: "mail invoice, mail bill, remind, remind pay, reminder, chase, nudge, dun, email invoice, " +
+				"ask to pay, late paying",
 			Outward:   true,
 			Rehearses: true,
 			Route:     "POST /v1/invoices/{id}/send",

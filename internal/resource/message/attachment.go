@@ -42,9 +42,12 @@ var messageAttachments = op.NewNested[MessageAttachment]("message_attachments", 
 func (m *Messages) attachmentOperations() []*op.Op {
 	const ref = exampleID + `, "attachmentId": "0c7f4a92-3b1e-4d85-9a6f-5e2d8c1b7f43"`
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "messages.attachments.list"}, messageAttachments),
+		op.ListChildren(op.Spec{Name: "messages.attachments.list",
+			NounWords: "attach, attachment, enclose, came with",
+			Words:     "which files, came with, attach"}, messageAttachments),
 		op.Write(op.Spec{
 			Name:        "messages.attachments.create",
+			Words:       "attach to",
 			Route:       "POST /v1/messages/{id}/attachments",
 			Summary:     "Attach a file to a draft.",
 			Description: "The attachments of a message may have 18 MiB in total.",

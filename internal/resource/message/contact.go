@@ -47,9 +47,10 @@ var ContactExists = fault.DefineKind("MESSAGE_CONTACT_EXISTS", 409,
 
 func messageContactOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "messages.contacts.list"}, messageContacts),
+		op.ListChildren(op.Spec{Name: "messages.contacts.list", NounWords: "belong, recipient"}, messageContacts),
 		op.Write(op.Spec{
 			Name:        "messages.contacts.create",
+			Words:       "connect, link, belong",
 			Route:       "POST /v1/messages/{id}/contacts",
 			Summary:     "Link a contact to a message.",
 			Description: "Contacts with an address of the message are linked automatically.",

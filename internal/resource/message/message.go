@@ -214,13 +214,18 @@ const exampleID = `"id": "5e0b7d1c-6a2f-4b93-9c48-2f7d1e8a3b60"`
 func (m *Messages) messageOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "messages.list",
-			Route:   "GET /v1/messages",
-			Summary: "List messages, newest first.",
-			Example: `{"direction": ["outbound"], "status": ["sent"], "limit": 20}`,
+			Name:      "messages.list",
+			NounWords: "mail, email, letter",
+			Words:     "what write, said, talk, write us, about, find mail, mention, correspondence",
+			Route:     "GET /v1/messages",
+			Summary:   "List messages, newest first.",
+			Example:   `{"direction": ["outbound"], "status": ["sent"], "limit": 20}`,
 		}, listMessages),
 		op.Write(op.Spec{
-			Name:    "messages.create",
+			Name: "messages.create",
+			Words: "answer, reply, respond, write, inform, newsletter, campaign, drop a line, invite, thank, " +
+				"everybody, schedule, forward, copy, apologise, congratulate, compose, let know, send on, " +
+				"send mail",
 			Outward: true,
 			Route:   "POST /v1/messages",
 			Summary: "Write a message, and send it unless it is a draft.",
@@ -244,6 +249,7 @@ func (m *Messages) messageOperations() []*op.Op {
 		}, m.createMessage),
 		op.Read(op.Spec{
 			Name:    "messages.get",
+			Words:   "read letter, read mail, what it says",
 			Route:   "GET /v1/messages/{id}",
 			Summary: "Get a message.",
 			Example: `{` + exampleID + `}`,
@@ -257,6 +263,7 @@ func (m *Messages) messageOperations() []*op.Op {
 		}, previewStored),
 		op.Write(op.Spec{
 			Name:            "messages.update",
+			Words:           "wording, text, rewrite, subject, rephrase",
 			Route:           "PATCH /v1/messages/{id}",
 			Summary:         "Change fields of a draft.",
 			FieldExceptions: []string{"markdown", "variables"}, // rendered into text and HTML
@@ -269,6 +276,7 @@ func (m *Messages) messageOperations() []*op.Op {
 		}, m.updateMessage),
 		op.Write(op.Spec{
 			Name:    "messages.delete",
+			Words:   "discard",
 			Route:   "DELETE /v1/messages/{id}",
 			Summary: "Delete a draft.",
 			Errors:  []*fault.Kind{NotDraft},

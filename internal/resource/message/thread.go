@@ -82,6 +82,8 @@ func threadOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "threads.list",
+			NounWords:   "conversation, inbox, discussion, chat, correspondence, mail, email",
+			Words:       "new mail, inbox, unread, unanswered, wait, waiting for answer, got mail",
 			Route:       "GET /v1/threads",
 			Resource:    threadResource,
 			Summary:     "List threads, newest first.",
@@ -90,11 +92,14 @@ func threadOperations() []*op.Op {
 		}, listThreads),
 		op.GetRow(op.Spec{
 			Name:        "threads.get",
+			Words:       "whole conversation, whole thread",
 			Resource:    threadResource,
 			Description: "messages.list with its threadId lists the messages.",
 		}, threads),
 		op.Write(op.Spec{
-			Name:     "threads.update",
+			Name: "threads.update",
+			Words: "done, close, finish, snooze, come back, mark read, as read, as unread, assign, give to, " +
+				"hand over, archive, reopen, settle, take care, no answer needed",
 			Route:    "PATCH /v1/threads/{id}",
 			Resource: threadResource,
 			Summary:  "Change fields of a thread: assign it, snooze it, close it, mark it as read.",

@@ -29,9 +29,11 @@ var threadNotes = op.NewNested[ThreadNote]("thread_notes", db.Life{
 
 func threadNoteOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "threads.notes.list", Resource: threadResource}, threadNotes),
+		op.ListChildren(op.Spec{Name: "threads.notes.list",
+			NounWords: "internal, comment, colleague, remark", Resource: threadResource}, threadNotes),
 		op.Write(op.Spec{
 			Name:        "threads.notes.create",
+			Words:       "comment for",
 			Route:       "POST /v1/threads/{id}/notes",
 			Resource:    threadResource,
 			Summary:     "Add a note to a thread.",

@@ -17,6 +17,7 @@ func (m *Messages) transitionOperations() []*op.Op {
 	return []*op.Op{
 		op.Write(op.Spec{
 			Name:        "messages.send",
+			Words:       "send off, send draft, go out",
 			Outward:     true,
 			Route:       "POST /v1/messages/{id}/send",
 			Summary:     "Send a draft.",
@@ -28,6 +29,7 @@ func (m *Messages) transitionOperations() []*op.Op {
 		}, m.sendMessage),
 		op.Write(op.Spec{
 			Name:        "messages.cancel",
+			Words:       "stop, hold, goes out, recall, prevent, unsend, do not send",
 			Route:       "POST /v1/messages/{id}/cancel",
 			Summary:     "Cancel a message before it is sent.",
 			Status:      200,
@@ -38,6 +40,7 @@ func (m *Messages) transitionOperations() []*op.Op {
 		}, m.cancelMessage),
 		op.Write(op.Spec{
 			Name:        "messages.unschedule",
+			Words:       "wait, hold, postpone, send yet, send later, not yet",
 			Route:       "POST /v1/messages/{id}/unschedule",
 			Summary:     "Make a scheduled message a draft again.",
 			Status:      200,

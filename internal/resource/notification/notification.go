@@ -126,6 +126,8 @@ func (s *Service) Operations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:        "notifications.list",
+			NounWords:   "notice, news, alert, bell",
+			Words:       "what new, new for me, missed",
 			Route:       "GET /v1/notifications",
 			Resource:    op.Unrestricted,
 			Summary:     "List your notifications, newest first.",

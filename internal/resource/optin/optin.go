@@ -71,11 +71,15 @@ func (l *Links) Operations() []*op.Op {
 	const ref = `"id": "0c7a9d84-3e51-4f6b-a2d8-5b1e7f90c4a3"`
 	return append(op.WithExport(op.WithBatch([]*op.Op{
 		op.ListRows(op.Spec{
-			Name:    "email_opt_ins.list",
+			Name: "email_opt_ins.list",
+			NounWords: "newsletter, marketing, subscribe, subscription, subscriber, consent, agree, advertising, " +
+				"opt-in, mailing list, promotion",
+			Words:   "allow, who agreed, who may",
 			Example: `{"status": ["opted_in"], "limit": 20}`,
 		}, optIns, filterOptIns),
 		op.Write(op.Spec{
 			Name:    "email_opt_ins.create",
+			Words:   "sign up, signed up, subscribe",
 			Route:   "POST /v1/email-opt-ins",
 			Summary: "Record whether an address wants marketing mail.",
 			Description: "For an import, optedInAt and optedOutAt say when it happened; otherwise it is now. " +
@@ -88,6 +92,7 @@ func (l *Links) Operations() []*op.Op {
 		op.GetRow(op.Spec{Name: "email_opt_ins.get"}, optIns),
 		op.Write(op.Spec{
 			Name:        "email_opt_ins.update",
+			Words:       "unsubscribe, not want, opt-out, no more, stop newsletter",
 			Route:       "PATCH /v1/email-opt-ins/{id}",
 			Summary:     "Change an email opt-in.",
 			Description: "A new status sets optedInAt or optedOutAt to now.",
@@ -97,6 +102,7 @@ func (l *Links) Operations() []*op.Op {
 		}, l.updateOptIn),
 		op.DeleteRow(op.Spec{
 			Name:    "email_opt_ins.delete",
+			Words:   "unsubscribe",
 			Summary: "Delete an email opt-in; the address no longer gets marketing mail.",
 		}, optIns),
 		op.RestoreRow("email-opt-ins", "email_opt_ins", optIns, nil),

@@ -66,12 +66,14 @@ func definitionOperations() []*op.Op {
 	const ref = `"id": "2c9f7d10-5b3e-4a8c-9d21-7e6f5a4b3c2d"`
 	return []*op.Op{
 		op.ListRows(op.Spec{
-			Name:     "property_definitions.list",
-			Resource: "properties",
-			Example:  `{"objectType": ["customer"], "limit": 20}`,
+			Name:      "property_definitions.list",
+			NounWords: "custom field, custom, extra field, attribute, column, own field, keep track, field",
+			Resource:  "properties",
+			Example:   `{"objectType": ["customer"], "limit": 20}`,
 		}, definitions, func(in *definitionList, w *db.Where) { db.FilterOneOf(w, "object_type", in.ObjectType) }),
 		op.Write(op.Spec{
 			Name:        "property_definitions.create",
+			Words:       "keep each, remember each, each customer, every customer, each contact, keep track",
 			Route:       "POST /v1/property-definitions",
 			Summary:     "Define a property of contacts, customers or businesses.",
 			Description: "A select or multi_select needs options. Key, object type and value type never change.",

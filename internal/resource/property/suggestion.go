@@ -11,10 +11,12 @@ import (
 
 func suggestionOperations() []*op.Op {
 	return []*op.Op{op.Read(op.Spec{
-		Name:     "suggestions.list",
-		Route:    "GET /v1/suggestions",
-		Resource: "properties",
-		Summary:  "List the property values that wait for a decision, newest first.",
+		Name:      "suggestions.list",
+		NounWords: "suggested, guess, confirm",
+		Words:     "should confirm, find out, research",
+		Route:     "GET /v1/suggestions",
+		Resource:  "properties",
+		Summary:   "List the property values that wait for a decision, newest first.",
 		Description: "Those of contacts, customers and businesses together. Confirm or dismiss one with the update " +
 			"operation of its object's properties.",
 		Example: `{"objectType": ["contact"], "limit": 20}`,

@@ -93,6 +93,9 @@ func (o objectKind) operationSpec(verb, route, summary, example string) op.Spec 
 		Resource: "properties",
 		Example:  `{"id": "6f1c2a34-9d6c-4c1e-8a54-1f0a3d6b7c88"` + example + `}`,
 	}
+	if verb == "list" {
+		s.NounWords = "custom field, attribute, favourite, trait, value, extra field"
+	}
 	if past := map[string]string{"create": "created", "update": "updated", "delete": "deleted"}[verb]; past != "" {
 		s.Events = []string{o.eventType(past)}
 	}
@@ -111,6 +114,7 @@ func (o objectKind) operations() []*op.Op {
 			`"https://example.com/about", "title": "About"}]`)
 	create.Description = "A value from an agent is a suggestion unless it says otherwise. A confirmed value replaces " +
 		"the one confirmed before. A number may be sent as a string; an array holds strings."
+	create.Words = "prefer, likes"
 	update := o.operationSpec("update", "PATCH "+one,
 		"Confirm, dismiss, restore or replace a property value of a "+o.kind+".", ref+`, "status": "dismissed"`)
 	update.Description = "Use status to confirm a suggestion, dismiss a value or restore a dismissed one as a " +

@@ -181,6 +181,7 @@ func (s *Service) Operations() []*op.Op {
 	return append([]*op.Op{
 		op.Flow(op.Spec{
 			Name:    "proposals.create",
+			Words:   "several steps, one plan, rehearse",
 			Route:   "POST /v1/proposals",
 			Summary: "Rehearse operation calls and propose them.",
 			Description: "The steps run for real and are undone; a planned one is yours to execute, a pending one " +
@@ -195,6 +196,8 @@ func (s *Service) Operations() []*op.Op {
 		}, s.createProposal),
 		op.Read(op.Spec{
 			Name:        "proposals.list",
+			NounWords:   "plan, approval, decision, propose",
+			Words:       "wait, approve, my yes, pending, decide, waits for me, my approval",
 			Route:       "GET /v1/proposals",
 			Summary:     "List proposals, newest first.",
 			Description: "A key or an agent sees its own, a person those of the whole organization.",
@@ -202,6 +205,7 @@ func (s *Service) Operations() []*op.Op {
 		}, s.listProposals),
 		op.Flow(op.Spec{
 			Name:    "proposals.get",
+			Words:   "decided, approved",
 			Route:   "GET /v1/proposals/{id}",
 			Summary: "Get a proposal, and wait for its decision.",
 			Description: "With waitSeconds it answers once the proposal has come to an end, or when the time is up. " +
@@ -210,6 +214,7 @@ func (s *Service) Operations() []*op.Op {
 		}, s.getProposal),
 		op.Flow(op.Spec{
 			Name:    "proposals.execute",
+			Words:   "go ahead, carry out, do it, as shown, as planned",
 			Route:   "POST /v1/proposals/{id}/execute",
 			Summary: "Carry out a planned proposal, exactly as it was shown.",
 			Status:  200,
@@ -220,6 +225,7 @@ func (s *Service) Operations() []*op.Op {
 		}, s.executeProposal),
 		op.Write(op.Spec{
 			Name:    "proposals.cancel",
+			Words:   "never mind, forget plan",
 			Route:   "POST /v1/proposals/{id}/cancel",
 			Summary: "Withdraw a proposal that was not carried out.",
 			Status:  200,

@@ -96,7 +96,10 @@ var refusals = []*fault.Kind{fault.Forbidden, fault.NotFound}
 // Operations lists the reports: one operation that answers, and each as a file.
 func Operations() []*op.Op {
 	ops := []*op.Op{op.Read(op.Spec{
-		Name:     "reports.get",
+		Name: "reports.get",
+		NounWords: "statistic, figures, revenue, turnover, income, earn, take in, earnings, sales, profit, tax, " +
+			"vat, receivables",
+		Words:    "how much, quarter, month, year, compare, how fast, how old, debt, top, owe, agent did, per month",
 		Route:    "GET /v1/reports/{name}",
 		Resource: op.Unrestricted,
 		Summary:  "Add up money, mail or agents' doings over time.",

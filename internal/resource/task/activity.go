@@ -51,13 +51,16 @@ var activities = op.NewNested[TaskActivity]("task_activity", db.Life{
 func activityOperations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "tasks.activity.list",
-			Route:   "GET /v1/tasks/{id}/activity",
-			Summary: "List what happened to a task, newest first.",
-			Example: `{` + exampleID + `}`,
+			Name:      "tasks.activity.list",
+			NounWords: "comment, progress, history",
+			Words:     "happen, so far",
+			Route:     "GET /v1/tasks/{id}/activity",
+			Summary:   "List what happened to a task, newest first.",
+			Example:   `{` + exampleID + `}`,
 		}, listActivity),
 		op.Write(op.Spec{
 			Name:    "tasks.activity.create",
+			Words:   "write under, comment",
 			Route:   "POST /v1/tasks/{id}/activity",
 			Summary: "Comment on a task.",
 			Events:  []string{"task.activity.created"},

@@ -31,9 +31,12 @@ var AssigneeExists = fault.DefineKind("TASK_ASSIGNEE_EXISTS", 409, "The task is 
 
 func assigneeOperations() []*op.Op {
 	return []*op.Op{
-		op.ListChildren(op.Spec{Name: "tasks.assignees.list"}, assignees),
+		op.ListChildren(op.Spec{Name: "tasks.assignees.list",
+			NounWords: "assign, responsible, in charge, do job",
+			Words:     "who is working, who does, working on"}, assignees),
 		op.Write(op.Spec{
 			Name:    "tasks.assignees.create",
+			Words:   "hand, let do, give to, should do, delegate, over to, put in charge",
 			Route:   "POST /v1/tasks/{id}/assignees",
 			Summary: "Assign a task to a member of the organization.",
 			Errors:  []*fault.Kind{AssigneeExists},
@@ -42,6 +45,7 @@ func assigneeOperations() []*op.Op {
 		}, addAssignee),
 		op.DeleteChild(op.Spec{
 			Name:        "tasks.assignees.delete",
+			Words:       "take off, not any more, unassign, no longer",
 			Summary:     "Unassign a task.",
 			Description: "assigneeId is the id of the assignment, not of the user.",
 		}, assignees, recordUnassigned),

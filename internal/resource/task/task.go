@@ -75,11 +75,14 @@ const exampleID = `"id": "3a5d7c92-1e4b-4f60-8d2a-6b9c0e1f2a35"`
 func taskOperations() []*op.Op {
 	return []*op.Op{
 		op.ListRows(op.Spec{
-			Name:    "tasks.list",
-			Example: `{"status": ["open"], "dueBefore": "2026-02-01T00:00:00Z", "limit": 20}`,
+			Name:      "tasks.list",
+			NounWords: "to-do, todo, job, chore, errand, appointment, reminder, order",
+			Words:     "plate, today, late, due, overdue, agenda, pending, what to do, this week",
+			Example:   `{"status": ["open"], "dueBefore": "2026-02-01T00:00:00Z", "limit": 20}`,
 		}, tasks, filterTasks),
 		op.Write(op.Spec{
 			Name:    "tasks.create",
+			Words:   "remind me, remember to, do not forget, don't forget, tomorrow, to-do list",
 			Route:   "POST /v1/tasks",
 			Summary: "Create a task.",
 			Events:  []string{"task.created", "task.assignee.created"},
@@ -90,7 +93,9 @@ func taskOperations() []*op.Op {
 		}, createTask),
 		op.GetRow(op.Spec{Name: "tasks.get"}, tasks),
 		op.Write(op.Spec{
-			Name:        "tasks.update",
+			Name: "tasks.update",
+			Words: "tick, tick off, done, finish, postpone, push back, deadline, priority, complete, urgent, " +
+				"put off",
 			Route:       "PATCH /v1/tasks/{id}",
 			Summary:     "Change fields of a task.",
 			Description: "completedAt follows the status.",

@@ -79,11 +79,14 @@ func Operations() []*op.Op {
 		`nothing else: there is no logic. `
 	return []*op.Op{
 		op.ListRows(op.Spec{
-			Name:    "email_templates.list",
+			Name: "email_templates.list",
+			NounWords: "standard text, ready-made, standard letter, canned, boilerplate, reusable, standard, " +
+				"layout, welcome mail, snippet",
 			Example: `{"status": ["active"], "limit": 20}`,
 		}, templates, filterTemplates),
 		op.Write(op.Spec{
 			Name:    "email_templates.create",
+			Words:   "use again",
 			Route:   "POST /v1/email-templates",
 			Summary: "Create an email template.",
 			Description: placeholders +
@@ -98,6 +101,7 @@ func Operations() []*op.Op {
 		op.GetRow(op.Spec{Name: "email_templates.get"}, templates),
 		op.Write(op.Spec{
 			Name:    "email_templates.update",
+			Words:   "wording, text",
 			Route:   "PATCH /v1/email-templates/{id}",
 			Summary: "Change fields of an email template.",
 			Errors:  []*fault.Kind{KeyTaken},
@@ -108,6 +112,7 @@ func Operations() []*op.Op {
 		op.RestoreRow("email-templates", "email_templates", templates, nil),
 		op.Read(op.Spec{
 			Name:    "email_templates.preview",
+			Words:   "look like, look, will look, how it looks",
 			Route:   "POST /v1/email-templates/{id}/preview",
 			Summary: "Render an email template with values.",
 			Status:  200,

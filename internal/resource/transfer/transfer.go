@@ -171,6 +171,7 @@ func (s *Service) Operations() []*op.Op {
 	return []*op.Op{
 		op.Read(op.Spec{
 			Name:           "imports.list",
+			NounWords:      "upload, csv, vcard, old list, spreadsheet, excel, outlook",
 			Route:          "GET /v1/imports",
 			Resource:       "contacts",
 			AnyOfResources: names,
@@ -198,6 +199,7 @@ func (s *Service) Operations() []*op.Op {
 		}, s.createImport),
 		op.GetRow(op.Spec{
 			Name:           "imports.get",
+			Words:          "finish, ready, how far",
 			Resource:       "contacts",
 			AnyOfResources: names,
 			Summary:        "Get an import, with its progress.",

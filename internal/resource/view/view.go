@@ -69,6 +69,7 @@ func (s *Service) Operations() []*op.Op {
 	return []*op.Op{
 		op.Read(spec(op.Spec{
 			Name:        "views.list",
+			NounWords:   "filter, segment, saved list",
 			Route:       "GET /v1/views",
 			Summary:     "List saved views, newest first.",
 			Description: "One's own and the shared ones, of the lists that the caller may read.",
@@ -76,6 +77,7 @@ func (s *Service) Operations() []*op.Op {
 		}), s.listViews),
 		op.Write(spec(op.Spec{
 			Name:    "views.create",
+			Words:   "keep list, next time, keep filter, save list, filter",
 			Route:   "POST /v1/views",
 			Summary: "Save a view of a list.",
 			Description: "Lists and exports take it as viewId. Whoever may change what is listed may save views of " +

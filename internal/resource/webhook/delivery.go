@@ -66,9 +66,11 @@ func (s *Service) deliveryOperations() []*op.Op {
 	const ref = webhookRefExample + `, "deliveryId": "b1d60f4e-5c87-4a92-9e3d-70a4c8f2165b"`
 	return []*op.Op{
 		op.Read(op.Spec{
-			Name:    "webhooks.deliveries.list",
-			Route:   "GET /v1/webhooks/{id}/deliveries",
-			Summary: "List a webhook's deliveries, newest first.",
+			Name:      "webhooks.deliveries.list",
+			NounWords: "notice, attempt, callback",
+			Words:     "fail",
+			Route:     "GET /v1/webhooks/{id}/deliveries",
+			Summary:   "List a webhook's deliveries, newest first.",
 			Description: "Deliveries are kept for 30 days. A retrying one has more attempts to come; a canceled one " +
 				"was not sent, because its webhook was disabled or deleted first.",
 			Example: `{` + webhookRefExample + `, "status": ["failed"], "eventType": "contact.created"}`,
@@ -86,6 +88,7 @@ func (s *Service) deliveryOperations() []*op.Op {
 		}, deliveries.NewestPerParent),
 		op.Flow(op.Spec{
 			Name:      "webhooks.deliveries.redeliver",
+			Words:     "send again, missed, resend, was down, repeat",
 			Outward:   true,
 			Rehearses: true,
 			Route:     "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver",

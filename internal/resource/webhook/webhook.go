@@ -98,11 +98,13 @@ func (s *Service) Operations() []*op.Op {
 	const ref = webhookRefExample
 	return append([]*op.Op{
 		op.ListRows(op.Spec{
-			Name:    "webhooks.list",
-			Example: `{"status": ["active"], "limit": 20}`,
+			Name:      "webhooks.list",
+			NounWords: "hook, system, server, endpoint, notify, integration, callback, zapier",
+			Example:   `{"status": ["active"], "limit": 20}`,
 		}, webhooks, func(in *webhookList, w *db.Where) { db.FilterOneOf(w, "status", in.Status) }),
 		op.Write(op.Spec{
 			Name:    "webhooks.create",
+			Words:   "whenever, tell system, tell server, notify system",
 			Outward: true,
 			Route:   "POST /v1/webhooks",
 			Summary: "Create a webhook.",
@@ -135,6 +137,7 @@ func (s *Service) Operations() []*op.Op {
 		op.RestoreRow("webhooks", "webhooks", webhooks, restoreDisabled),
 		op.Write(op.Spec{
 			Name:    "webhooks.rotate_secret",
+			Words:   "key, leak",
 			Route:   "POST /v1/webhooks/{id}/rotate-secret",
 			Status:  200,
 			Summary: "Give a webhook a new secret.",

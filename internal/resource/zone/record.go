@@ -24,6 +24,7 @@ func (z *Zones) Operations() []*op.Op {
 	return []*op.Op{
 		op.Flow(op.Spec{
 			Name:        "domains.dns_records.list",
+			NounWords:   "mx, txt, cname, spf, entry, zone, name server, dkim, aaaa, a record",
 			Route:       "GET /v1/domains/{id}/dns-records",
 			Summary:     "List the DNS records of a domain, newest first.",
 			Description: "Includes the built-in SOA and NS records at the apex.",
@@ -32,6 +33,7 @@ func (z *Zones) Operations() []*op.Op {
 		}, z.listRecords),
 		op.Flow(op.Spec{
 			Name:        "domains.dns_records.create",
+			Words:       "point, www, web host, point to",
 			Rehearses:   true,
 			Route:       "POST /v1/domains/{id}/dns-records",
 			Summary:     "Add a DNS record to a domain.",
