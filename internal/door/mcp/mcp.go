@@ -91,8 +91,8 @@ type userAndClient struct {
 	client string
 }
 
-// maxBodyBytes is a megabyte of arguments plus the message around them.
-const maxBodyBytes = 1<<20 + 64<<10
+// maxBodyBytes is enough for a file of a megabyte in base64, or as text with its escapes, and the message around it.
+const maxBodyBytes = 2 << 20
 
 // maxBatchMessages bounds the messages of one body (protocol version 2025-03-26).
 const maxBatchMessages = 20
@@ -302,7 +302,7 @@ func (d *Door) servePost(w http.ResponseWriter, r *http.Request, login *grant.Lo
 		if errors.As(err, &large) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		invalid(status, codeInvalid, "The body could not be read, or is larger than 1 MiB.")
+		invalid(status, codeInvalid, "The body could not be read, or is larger than 2 MiB.")
 		return
 	}
 	messages, batch, err := parseMessages(text)
