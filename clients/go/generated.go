@@ -50,6 +50,7 @@ const (
 	CodeEmailTemplateKeyTaken            Code = "EMAIL_TEMPLATE_KEY_TAKEN"             // 409: Another active email template has this key. Archive it first.
 	CodeEmailTemplateVariableMissing     Code = "EMAIL_TEMPLATE_VARIABLE_MISSING"      // 422: A variable of the template has no value and no default.
 	CodeExternalIDTaken                  Code = "EXTERNAL_ID_TAKEN"                    // 409: Another record has this externalId.
+	CodeFileHasNoText                    Code = "FILE_HAS_NO_TEXT"                     // 422: The file has no text that can be read.
 	CodeFolderCycle                      Code = "FOLDER_CYCLE"                         // 409: A folder cannot be moved into itself or a folder below it.
 	CodeFolderNotEmpty                   Code = "FOLDER_NOT_EMPTY"                     // 409: The folder is not empty. Move or delete its contents first.
 	CodeIdempotencyKeyInFlight           Code = "IDEMPOTENCY_KEY_IN_FLIGHT"            // 409: The first request with this Idempotency-Key is still running. Retry in a moment.
@@ -375,8 +376,11 @@ type Contact struct {
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *string       `json:"birthday"`
 	Notes            *string       `json:"notes"`
-	ExternalID       *string       `json:"externalId"` // what another system calls it; unique
-	Tags             []string      `json:"tags"`       // a change replaces all
+	ExternalID       *string       `json:"externalId"`     // what another system calls it; unique
+	Tags             []string      `json:"tags"`           // a change replaces all
+	LastMessageAt    *time.Time    `json:"lastMessageAt"`  // the later of the two
+	LastInboundAt    *time.Time    `json:"lastInboundAt"`  // when they last wrote
+	LastOutboundAt   *time.Time    `json:"lastOutboundAt"` // when they were last written to
 	Emails           []Email       `json:"emails"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers"`
 	Addresses        []Address     `json:"addresses"`
@@ -954,8 +958,11 @@ type LinkedContact struct {
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *string       `json:"birthday"`
 	Notes            *string       `json:"notes"`
-	ExternalID       *string       `json:"externalId"` // what another system calls it; unique
-	Tags             []string      `json:"tags"`       // a change replaces all
+	ExternalID       *string       `json:"externalId"`     // what another system calls it; unique
+	Tags             []string      `json:"tags"`           // a change replaces all
+	LastMessageAt    *time.Time    `json:"lastMessageAt"`  // the later of the two
+	LastInboundAt    *time.Time    `json:"lastInboundAt"`  // when they last wrote
+	LastOutboundAt   *time.Time    `json:"lastOutboundAt"` // when they were last written to
 	Emails           []Email       `json:"emails"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers"`
 	Addresses        []Address     `json:"addresses"`
@@ -1133,6 +1140,17 @@ type OptInRowInput struct {
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
 	Delete     Opt[bool]      `json:"delete,omitzero"`     // with id alone: delete this row
+}
+
+// Page is an answer, or part of one.
+type Page struct {
+	FileID      string `json:"fileId"`
+	Name        string `json:"name"`
+	ContentType string `json:"contentType"`
+	Text        string `json:"text"`
+	Offset      int64  `json:"offset"`     // where the text begins, in characters
+	NextOffset  *int64 `json:"nextOffset"` // where it goes on; null at the end
+	Characters  int64  `json:"characters"` // of the whole text
 }
 
 // Payment is an answer, or part of one.
@@ -2150,21 +2168,27 @@ type ContactEmailUpdateInput struct {
 
 // ContactExportParams is what contacts.export takes.
 type ContactExportParams struct {
-	SortOrder        string    `json:"sortOrder,omitzero"` // asc, desc
-	IDs              []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter     time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore    time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter     time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore    time.Time `json:"updatedBefore,omitzero"`
-	ViewID           string    `json:"viewId,omitzero"` // a saved view
-	Query            string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
-	Email            string    `json:"email,omitzero"`  // an exact email address
-	Phone            string    `json:"phone,omitzero"`  // an exact phone number
-	ExternalID       string    `json:"externalId,omitzero"`
-	OrganizationName string    `json:"organizationName,omitzero"` // the whole name of a company
-	Tag              []string  `json:"tag,omitzero"`              // one of these tags
-	PropertyKey      string    `json:"propertyKey,omitzero"`      // the key of a property that is confirmed as propertyValue
-	PropertyValue    string    `json:"propertyValue,omitzero"`    // exact; one option of a multi_select
+	SortOrder          string    `json:"sortOrder,omitzero"` // asc, desc
+	IDs                []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter       time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore      time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter       time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore      time.Time `json:"updatedBefore,omitzero"`
+	ViewID             string    `json:"viewId,omitzero"` // a saved view
+	Query              string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
+	Email              string    `json:"email,omitzero"`  // an exact email address
+	Phone              string    `json:"phone,omitzero"`  // an exact phone number
+	ExternalID         string    `json:"externalId,omitzero"`
+	OrganizationName   string    `json:"organizationName,omitzero"` // the whole name of a company
+	Tag                []string  `json:"tag,omitzero"`              // one of these tags
+	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time, or never, as the next five
+	LastMessageBefore  string    `json:"lastMessageBefore,omitzero"`
+	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`  // they wrote since
+	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"` // they did not write since
+	LastOutboundAfter  string    `json:"lastOutboundAfter,omitzero"`
+	LastOutboundBefore string    `json:"lastOutboundBefore,omitzero"` // not written to since
+	PropertyKey        string    `json:"propertyKey,omitzero"`        // the key of a property that is confirmed as propertyValue
+	PropertyValue      string    `json:"propertyValue,omitzero"`      // exact; one option of a multi_select
 }
 
 // ContactGetParams is what contacts.get takes.
@@ -2174,26 +2198,32 @@ type ContactGetParams struct {
 
 // ContactListParams is what contacts.list takes.
 type ContactListParams struct {
-	Limit            int64     `json:"limit,omitzero"`     // how many at most
-	Offset           int64     `json:"offset,omitzero"`    // how many to skip
-	SortOrder        string    `json:"sortOrder,omitzero"` // asc, desc
-	Cursor           string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
-	IDs              []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter     time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore    time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter     time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore    time.Time `json:"updatedBefore,omitzero"`
-	ViewID           string    `json:"viewId,omitzero"` // a saved view
-	SortBy           string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
-	Query            string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
-	Email            string    `json:"email,omitzero"`  // an exact email address
-	Phone            string    `json:"phone,omitzero"`  // an exact phone number
-	ExternalID       string    `json:"externalId,omitzero"`
-	OrganizationName string    `json:"organizationName,omitzero"` // the whole name of a company
-	Tag              []string  `json:"tag,omitzero"`              // one of these tags
-	Include          []string  `json:"include,omitzero"`          // properties: also show the confirmed ones
-	PropertyKey      string    `json:"propertyKey,omitzero"`      // the key of a property that is confirmed as propertyValue
-	PropertyValue    string    `json:"propertyValue,omitzero"`    // exact; one option of a multi_select
+	Limit              int64     `json:"limit,omitzero"`     // how many at most
+	Offset             int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder          string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor             string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	IDs                []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter       time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore      time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter       time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore      time.Time `json:"updatedBefore,omitzero"`
+	ViewID             string    `json:"viewId,omitzero"` // a saved view
+	SortBy             string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
+	Query              string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
+	Email              string    `json:"email,omitzero"`  // an exact email address
+	Phone              string    `json:"phone,omitzero"`  // an exact phone number
+	ExternalID         string    `json:"externalId,omitzero"`
+	OrganizationName   string    `json:"organizationName,omitzero"` // the whole name of a company
+	Tag                []string  `json:"tag,omitzero"`              // one of these tags
+	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time, or never, as the next five
+	LastMessageBefore  string    `json:"lastMessageBefore,omitzero"`
+	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`  // they wrote since
+	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"` // they did not write since
+	LastOutboundAfter  string    `json:"lastOutboundAfter,omitzero"`
+	LastOutboundBefore string    `json:"lastOutboundBefore,omitzero"` // not written to since
+	Include            []string  `json:"include,omitzero"`            // properties: also show the confirmed ones
+	PropertyKey        string    `json:"propertyKey,omitzero"`        // the key of a property that is confirmed as propertyValue
+	PropertyValue      string    `json:"propertyValue,omitzero"`      // exact; one option of a multi_select
 }
 
 // ContactMergeInput is what contacts.merge takes.
@@ -2778,6 +2808,11 @@ type FileListParams struct {
 	SortBy        string    `json:"sortBy,omitzero"`   // createdAt, updatedAt, name
 	FolderID      string    `json:"folderId,omitzero"` // none for the root
 	Query         string    `json:"query,omitzero"`    // part of a name; 1-2 letters match word starts
+}
+
+// FileReadParams is what files.read takes.
+type FileReadParams struct {
+	Offset int64 `json:"offset,omitzero"` // nextOffset of the answer before
 }
 
 // FileUpdateInput is what files.update takes.
@@ -4860,6 +4895,12 @@ func (r *FilesResource) ListAll(ctx context.Context, params FileListParams, opti
 	return all[File](ctx, r.c, "/v1/files", queryOf(params), true, options)
 }
 
+// Read: Read a file as text: text, CSV, HTML, PDF or mail. Answers with 20000 characters from offset on; send
+// nextOffset as offset to read on. Pictures, and PDFs that only have pictures, have no text.
+func (r *FilesResource) Read(ctx context.Context, id string, params FileReadParams, options ...Option) (*Page, error) {
+	return call[Page](ctx, r.c, Request{Method: "GET", Path: "/v1/files/" + url.PathEscape(id) + "/text", Query: queryOf(params)}, options)
+}
+
 // Restore: Restore a deleted file. Works until deleted rows are purged. References to it that the deletion
 // cleared come back too.
 func (r *FilesResource) Restore(ctx context.Context, id string, options ...Option) (*File, error) {
@@ -5765,9 +5806,10 @@ func newUndoResource(c *caller) *UndoResource {
 }
 
 // Create: Plan how to take back what an agent, a proposal, a request or an import did. Answers with a planned
-// proposal of the inverse steps: execute it to undo. What somebody changed since stays as it is and is named in
-// skipped[], and so is what cannot be taken back. More than 500 events are taken back in parts, newest first:
-// effects[] shows the first of them, and once executed the only step's result tells how far it has come.
+// proposal of the inverse steps: execute it to undo. That of an agent is pending, for a person to decide. What
+// somebody changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More
+// than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once executed
+// the only step's result tells how far it has come.
 func (r *UndoResource) Create(ctx context.Context, input UndoCreateInput, options ...Option) (*Proposal, error) {
 	return call[Proposal](ctx, r.c, Request{Method: "POST", Path: "/v1/undo", Body: input}, options)
 }

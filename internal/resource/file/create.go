@@ -22,8 +22,7 @@ func (s *Store) createOperation() *op.Op {
 		// REST uploads instead, so nobody serves this route. It says that the operation creates, and takes a key.
 		Route:   "POST /v1/files/content",
 		Summary: "Write a file of up to 1 MiB.",
-		Description: "content is the text of the file, or its bytes with encoding base64. The content type is " +
-			"detected from the bytes and the ending of the name.",
+		Description: "The type follows from the bytes and the ending of the name.",
 		Errors:          []*fault.Kind{LimitReached},
 		Events:          []string{"file.created"},
 		Rehearses:       true,
@@ -34,7 +33,7 @@ func (s *Store) createOperation() *op.Op {
 
 type fileCreate struct {
 	Name     string `json:"name" min:"1"`
-	Content  string `json:"content" max:"1500000"`
+	Content  string `json:"content" max:"1500000" doc:"text or base64"`
 	Encoding string `json:"encoding" default:"text" enum:"text,base64"`
 	FolderID *id.ID `json:"folderId" ref:"files"`
 

@@ -56,8 +56,8 @@ func (r *Reader) Operations() []*op.Op {
 			Name:    "files.read",
 			Route:   "GET /v1/files/{id}/text",
 			Summary: "Read a file as text: text, CSV, HTML, PDF or mail.",
-			Description: "Answers with 20000 characters from offset on; send nextOffset as offset to read on. " +
-				"Pictures, and PDFs that only have pictures, have no text.",
+			Description: "20000 characters from offset on; send nextOffset as offset to read on. Pictures and scans " +
+				"have no text.",
 			Errors:  []*fault.Kind{NoText, fault.TooLarge},
 			Example: `{"id": "2a6d1c7e-95b0-4f3a-8c4d-71e2b9a05f36"}`,
 		}, r.readFile),
