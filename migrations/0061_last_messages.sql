@@ -1,5 +1,8 @@
 -- expand
--- When a contact last wrote, and was last written to. Messages keep these columns true from now on.
+-- When a contact last wrote, and was last written to. Messages keep these columns true from now on. And for which
+-- rights a session of an agent got the list of its tools, so that it can be told when they change.
+
+ALTER TABLE agent_sessions ADD COLUMN listed TEXT;
 
 ALTER TABLE contacts ADD COLUMN last_message_at TIME;
 ALTER TABLE contacts ADD COLUMN last_inbound_at TIME;

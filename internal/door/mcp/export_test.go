@@ -1,6 +1,11 @@
 package mcp
 
-import "frontdesk/internal/kernel/op"
+import (
+	"testing"
+	"time"
+
+	"frontdesk/internal/kernel/op"
+)
 
 // What the tests of this package look at from outside.
 const MaxAnswer = maxAnswer
@@ -21,4 +26,11 @@ func DescribeAll(c *op.Catalog) map[string][3][]byte {
 		out[t.name] = [3][]byte{x.listed, x.short, x.whole}
 	}
 	return out
+}
+
+// ProgressEvery makes calls tell sooner that they go on, for one test.
+func ProgressEvery(t testing.TB, every time.Duration) {
+	before := progressEvery
+	progressEvery = every
+	t.Cleanup(func() { progressEvery = before })
 }

@@ -20,9 +20,9 @@ func (s *Store) createOperation() *op.Op {
 		Name:  "files.create",
 		Doors: op.AgentDoor | op.AutomationDoor,
 		// REST uploads instead, so nobody serves this route. It says that the operation creates, and takes a key.
-		Route:   "POST /v1/files/content",
-		Summary: "Write a file of up to 1 MiB.",
-		Description: "The type follows from the bytes and the ending of the name.",
+		Route:           "POST /v1/files/content",
+		Summary:         "Write a file of up to 1 MiB.",
+		Description:     "The type follows from the bytes and the ending of the name.",
 		Errors:          []*fault.Kind{LimitReached},
 		Events:          []string{"file.created"},
 		Rehearses:       true,
