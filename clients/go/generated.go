@@ -785,6 +785,17 @@ type File struct {
 	FolderID       *string    `json:"folderId"` // null for none
 }
 
+// FileText is an answer, or part of one.
+type FileText struct {
+	FileID      string `json:"fileId"`
+	Name        string `json:"name"`
+	ContentType string `json:"contentType"`
+	Text        string `json:"text"`
+	Offset      int64  `json:"offset"`     // where the text begins, in characters
+	NextOffset  *int64 `json:"nextOffset"` // where it goes on; null at the end
+	Characters  int64  `json:"characters"` // of the whole text
+}
+
 // Folder is an answer, or part of one.
 type Folder struct {
 	ID             string     `json:"id"`
@@ -1140,17 +1151,6 @@ type OptInRowInput struct {
 	OptedInAt  Opt[time.Time] `json:"optedInAt,omitzero"`  // when it opted in; by default now, for opted_in
 	OptedOutAt Opt[time.Time] `json:"optedOutAt,omitzero"` // when it opted out; by default now, for opted_out
 	Delete     Opt[bool]      `json:"delete,omitzero"`     // with id alone: delete this row
-}
-
-// Page is an answer, or part of one.
-type Page struct {
-	FileID      string `json:"fileId"`
-	Name        string `json:"name"`
-	ContentType string `json:"contentType"`
-	Text        string `json:"text"`
-	Offset      int64  `json:"offset"`     // where the text begins, in characters
-	NextOffset  *int64 `json:"nextOffset"` // where it goes on; null at the end
-	Characters  int64  `json:"characters"` // of the whole text
 }
 
 // Payment is an answer, or part of one.
@@ -2181,10 +2181,10 @@ type ContactExportParams struct {
 	ExternalID         string    `json:"externalId,omitzero"`
 	OrganizationName   string    `json:"organizationName,omitzero"` // the whole name of a company
 	Tag                []string  `json:"tag,omitzero"`              // one of these tags
-	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time, or never, as the next five
+	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time or never; so all six
 	LastMessageBefore  string    `json:"lastMessageBefore,omitzero"`
-	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`  // they wrote since
-	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"` // they did not write since
+	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`
+	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"`
 	LastOutboundAfter  string    `json:"lastOutboundAfter,omitzero"`
 	LastOutboundBefore string    `json:"lastOutboundBefore,omitzero"` // not written to since
 	PropertyKey        string    `json:"propertyKey,omitzero"`        // the key of a property that is confirmed as propertyValue
@@ -2215,10 +2215,10 @@ type ContactListParams struct {
 	ExternalID         string    `json:"externalId,omitzero"`
 	OrganizationName   string    `json:"organizationName,omitzero"` // the whole name of a company
 	Tag                []string  `json:"tag,omitzero"`              // one of these tags
-	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time, or never, as the next five
+	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time or never; so all six
 	LastMessageBefore  string    `json:"lastMessageBefore,omitzero"`
-	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`  // they wrote since
-	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"` // they did not write since
+	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`
+	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"`
 	LastOutboundAfter  string    `json:"lastOutboundAfter,omitzero"`
 	LastOutboundBefore string    `json:"lastOutboundBefore,omitzero"` // not written to since
 	Include            []string  `json:"include,omitzero"`            // properties: also show the confirmed ones
@@ -4895,10 +4895,10 @@ func (r *FilesResource) ListAll(ctx context.Context, params FileListParams, opti
 	return all[File](ctx, r.c, "/v1/files", queryOf(params), true, options)
 }
 
-// Read: Read a file as text: text, CSV, HTML, PDF or mail. Answers with 20000 characters from offset on; send
-// nextOffset as offset to read on. Pictures, and PDFs that only have pictures, have no text.
-func (r *FilesResource) Read(ctx context.Context, id string, params FileReadParams, options ...Option) (*Page, error) {
-	return call[Page](ctx, r.c, Request{Method: "GET", Path: "/v1/files/" + url.PathEscape(id) + "/text", Query: queryOf(params)}, options)
+// Read: Read a file as text: text, CSV, HTML, PDF or mail. 20000 characters from offset on; send nextOffset as
+// offset to read on. Pictures and scans have no text.
+func (r *FilesResource) Read(ctx context.Context, id string, params FileReadParams, options ...Option) (*FileText, error) {
+	return call[FileText](ctx, r.c, Request{Method: "GET", Path: "/v1/files/" + url.PathEscape(id) + "/text", Query: queryOf(params)}, options)
 }
 
 // Restore: Restore a deleted file. Works until deleted rows are purged. References to it that the deletion

@@ -1008,6 +1008,17 @@ class File(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class FileText(Model):
+    file_id: str
+    name: str
+    content_type: str
+    text: str
+    offset: int  # where the text begins, in characters
+    next_offset: int | None  # where it goes on; null at the end
+    characters: int  # of the whole text
+
+
+@dataclass(slots=True, kw_only=True)
 class Folder(Model):
     id: str
     created_at: _dt.datetime
@@ -1360,17 +1371,6 @@ class OptInRowInput(TypedDict):
     opted_in_at: NotRequired[_dt.datetime | None]  # when it opted in; by default now, for opted_in
     opted_out_at: NotRequired[_dt.datetime | None]  # when it opted out; by default now, for opted_out
     delete: NotRequired[bool]  # with id alone: delete this row
-
-
-@dataclass(slots=True, kw_only=True)
-class Page(Model):
-    file_id: str
-    name: str
-    content_type: str
-    text: str
-    offset: int  # where the text begins, in characters
-    next_offset: int | None  # where it goes on; null at the end
-    characters: int  # of the whole text
 
 
 @dataclass(slots=True, kw_only=True)
@@ -3019,11 +3019,11 @@ class FilesResource(Resource):
         """List files, newest first."""
         return self._client.pages(File, "/v1/files", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "folderId": folder_id, "query": query}, True)
 
-    def read(self, id: str, *, offset: int | None = None) -> Page:
-        """Read a file as text: text, CSV, HTML, PDF or mail. Answers with 20000 characters from offset on; send
-        nextOffset as offset to read on. Pictures, and PDFs that only have pictures, have no text.
+    def read(self, id: str, *, offset: int | None = None) -> FileText:
+        """Read a file as text: text, CSV, HTML, PDF or mail. 20000 characters from offset on; send nextOffset as
+        offset to read on. Pictures and scans have no text.
         """
-        return self._client.call(Page, "GET", path_of("/v1/files/{}/text", id), query={"offset": offset})
+        return self._client.call(FileText, "GET", path_of("/v1/files/{}/text", id), query={"offset": offset})
 
     def restore(self, id: str) -> File:
         """Restore a deleted file. Works until deleted rows are purged. References to it that the deletion cleared come

@@ -1106,6 +1106,19 @@ export interface File {
   folderId: string | null
 }
 
+export interface FileText {
+  fileId: string
+  name: string
+  contentType: string
+  text: string
+  /** Where the text begins, in characters. */
+  offset: number
+  /** Where it goes on; null at the end. */
+  nextOffset: number | null
+  /** Of the whole text. */
+  characters: number
+}
+
 export interface Folder {
   id: string
   createdAt: string
@@ -1540,19 +1553,6 @@ export interface OptInRowInput {
   optedOutAt?: string | Date | null
   /** With id alone: delete this row. */
   delete?: boolean
-}
-
-export interface Page {
-  fileId: string
-  name: string
-  contentType: string
-  text: string
-  /** Where the text begins, in characters. */
-  offset: number
-  /** Where it goes on; null at the end. */
-  nextOffset: number | null
-  /** Of the whole text. */
-  characters: number
 }
 
 export interface Payment {
@@ -2775,12 +2775,10 @@ export interface ContactExportParams {
   organizationName?: string
   /** One of these tags. */
   tag?: string[]
-  /** A time, or never, as the next five. */
+  /** A time or never; so all six. */
   lastMessageAfter?: string
   lastMessageBefore?: string
-  /** They wrote since. */
   lastInboundAfter?: string
-  /** They did not write since. */
   lastInboundBefore?: string
   lastOutboundAfter?: string
   /** Not written to since. */
@@ -2826,12 +2824,10 @@ export interface ContactListParams {
   organizationName?: string
   /** One of these tags. */
   tag?: string[]
-  /** A time, or never, as the next five. */
+  /** A time or never; so all six. */
   lastMessageAfter?: string
   lastMessageBefore?: string
-  /** They wrote since. */
   lastInboundAfter?: string
-  /** They did not write since. */
   lastInboundBefore?: string
   lastOutboundAfter?: string
   /** Not written to since. */
@@ -5497,8 +5493,8 @@ export class FilesResource extends Resource {
     return this.client.list('/v1/files', params, true, options)
   }
 
-  /** Read a file as text: text, CSV, HTML, PDF or mail. Answers with 20000 characters from offset on; send nextOffset as offset to read on. Pictures, and PDFs that only have pictures, have no text. */
-  read(id: string, params?: FileReadParams, options?: CallOptions): Promise<Page> {
+  /** Read a file as text: text, CSV, HTML, PDF or mail. 20000 characters from offset on; send nextOffset as offset to read on. Pictures and scans have no text. */
+  read(id: string, params?: FileReadParams, options?: CallOptions): Promise<FileText> {
     return this.client.call({ method: 'GET', path: path`/v1/files/${id}/text`, query: params }, options)
   }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The card is a page that clients with MCP Apps show beside the answer of a tool (extension io.modelcontextprotocol/ui):
+// The card is a page that clients with MCP Apps (cardExtension) show beside the answer of a tool:
 // what waits for a person, and a button that opens the page where it is decided. It decides nothing itself. Clients
 // without apps ignore it, and show the link as before.
 

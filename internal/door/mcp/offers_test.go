@@ -31,7 +31,8 @@ func TestPrompts(t *testing.T) {
 		t.Errorf("prompts of a reader: %s", got)
 	}
 	get := func(access, params string) apptest.Result { return a.SendRPC(t, access, rpc("prompts/get", params)) }
-	v := fine(t, "get", get(access, `{"name": "write_invoice", "arguments": {"customer": "Ada", "what": "{customer} x"}}`))
+	v := fine(t, "get", get(access,
+		`{"name": "write_invoice", "arguments": {"customer": "Ada", "what": "{customer} x"}}`))
 	v.Same("messages.0.role", "user")
 	if text := v.Text("messages.0.content.text"); !strings.Contains(text, "for Ada: {customer} x.") {
 		t.Errorf("%s", text)
@@ -53,7 +54,7 @@ func TestResources(t *testing.T) {
 		file := a.UploadForm(t, a.Key, "/v1/files", apptest.Part{Name: "file", FileName: "a.txt", Text: "hello"}).
 			OK(t, 201).Text("id")
 		templates := fine(t, "templates", a.SendRPC(t, access, rpc("resources/templates/list", `{}`))).String()
-		for _, want := range []string{"contacts/{id}", "invoices/{id}", "files/{id}/text", "messages/{id}", "tasks/{id}"} {
+		for _, want := range []string{"contacts/{id}", "invoices/{id}", "files/{id}/text", "messages/{id}"} {
 			if !strings.Contains(templates, `"frontdesk://`+want+`"`) {
 				t.Errorf("no template %s in %s", want, templates)
 			}
@@ -66,8 +67,8 @@ func TestResources(t *testing.T) {
 		if text := v.Text("contents.0.text"); !strings.Contains(text, `"firstName":"Ada"`) {
 			t.Errorf("%s", text)
 		}
-		if text := fine(t, "file", read("frontdesk://files/"+file+"/text")).Text("contents.0.text"); !strings.Contains(text,
-			`"text":"hello"`) {
+		text := fine(t, "file", read("frontdesk://files/"+file+"/text")).Text("contents.0.text")
+		if !strings.Contains(text, `"text":"hello"`) {
 			t.Errorf("%s", text)
 		}
 		const missing = -32002

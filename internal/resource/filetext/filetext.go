@@ -69,8 +69,8 @@ type readInput struct {
 	Offset int64 `query:"offset" default:"0" min:"0" max:"1000000000" doc:"nextOffset of the answer before"`
 }
 
-// Page is a part of the text of a file.
-type Page struct {
+// FileText is a part of the text of a file.
+type FileText struct {
 	FileID      id.ID  `json:"fileId"`
 	Name        string `json:"name"`
 	ContentType string `json:"contentType"`
@@ -83,7 +83,7 @@ type Page struct {
 }
 
 // readFile answers with a page of a file's text.
-func (r *Reader) readFile(ctx context.Context, c *op.Call, in readInput) (*Page, error) {
+func (r *Reader) readFile(ctx context.Context, c *op.Call, in readInput) (*FileText, error) {
 	f, content, err := r.Files.Open(ctx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -107,13 +107,13 @@ func (r *Reader) readFile(ctx context.Context, c *op.Call, in readInput) (*Page,
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{FileID: f.ID, Name: f.Name, ContentType: f.ContentType, Offset: in.Offset,
+	p := &FileText{FileID: f.ID, Name: f.Name, ContentType: f.ContentType, Offset: in.Offset,
 		ExternalMark: op.ExternalMark{External: f.External}}
 	return p, p.cut(text)
 }
 
 // cut takes the page that begins at the offset out of the text.
-func (p *Page) cut(text string) error {
+func (p *FileText) cut(text string) error {
 	p.Characters = int64(utf8.RuneCountInString(text))
 	if p.Offset > p.Characters {
 		issue := fmt.Sprintf("Beyond the end: the text has %d characters", p.Characters)
