@@ -18,7 +18,7 @@ const maxWrittenBytes = 1 << 20
 func (s *Store) createOperation() *op.Op {
 	return op.Flow(op.Spec{
 		Name:  "files.create",
-		Doors: op.AgentDoor | op.AutomationDoor,
+		Doors: op.AgentDoor | op.AutomationDoor | op.ConsoleDoor, // there people approve it
 		// REST uploads instead, so nobody serves this route. It says that the operation creates, and takes a key.
 		Route:           "POST /v1/files/content",
 		Summary:         "Write a file of up to 1 MiB.",
