@@ -50,6 +50,7 @@ const (
 	CodeEmailTemplateKeyTaken            Code = "EMAIL_TEMPLATE_KEY_TAKEN"             // 409: Another active email template has this key. Archive it first.
 	CodeEmailTemplateVariableMissing     Code = "EMAIL_TEMPLATE_VARIABLE_MISSING"      // 422: A variable of the template has no value and no default.
 	CodeExternalIDTaken                  Code = "EXTERNAL_ID_TAKEN"                    // 409: Another record has this externalId.
+	CodeFileHasNoText                    Code = "FILE_HAS_NO_TEXT"                     // 422: The file has no text that can be read.
 	CodeFolderCycle                      Code = "FOLDER_CYCLE"                         // 409: A folder cannot be moved into itself or a folder below it.
 	CodeFolderNotEmpty                   Code = "FOLDER_NOT_EMPTY"                     // 409: The folder is not empty. Move or delete its contents first.
 	CodeIdempotencyKeyInFlight           Code = "IDEMPOTENCY_KEY_IN_FLIGHT"            // 409: The first request with this Idempotency-Key is still running. Retry in a moment.
@@ -375,8 +376,11 @@ type Contact struct {
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *string       `json:"birthday"`
 	Notes            *string       `json:"notes"`
-	ExternalID       *string       `json:"externalId"` // what another system calls it; unique
-	Tags             []string      `json:"tags"`       // a change replaces all
+	ExternalID       *string       `json:"externalId"`     // what another system calls it; unique
+	Tags             []string      `json:"tags"`           // a change replaces all
+	LastMessageAt    *time.Time    `json:"lastMessageAt"`  // the later of the two
+	LastInboundAt    *time.Time    `json:"lastInboundAt"`  // when they last wrote
+	LastOutboundAt   *time.Time    `json:"lastOutboundAt"` // when they were last written to
 	Emails           []Email       `json:"emails"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers"`
 	Addresses        []Address     `json:"addresses"`
@@ -781,6 +785,17 @@ type File struct {
 	FolderID       *string    `json:"folderId"` // null for none
 }
 
+// FileText is an answer, or part of one.
+type FileText struct {
+	FileID      string `json:"fileId"`
+	Name        string `json:"name"`
+	ContentType string `json:"contentType"`
+	Text        string `json:"text"`
+	Offset      int64  `json:"offset"`     // where the text begins, in characters
+	NextOffset  *int64 `json:"nextOffset"` // where it goes on; null at the end
+	Characters  int64  `json:"characters"` // of the whole text
+}
+
 // Folder is an answer, or part of one.
 type Folder struct {
 	ID             string     `json:"id"`
@@ -954,8 +969,11 @@ type LinkedContact struct {
 	JobTitle         *string       `json:"jobTitle"`
 	Birthday         *string       `json:"birthday"`
 	Notes            *string       `json:"notes"`
-	ExternalID       *string       `json:"externalId"` // what another system calls it; unique
-	Tags             []string      `json:"tags"`       // a change replaces all
+	ExternalID       *string       `json:"externalId"`     // what another system calls it; unique
+	Tags             []string      `json:"tags"`           // a change replaces all
+	LastMessageAt    *time.Time    `json:"lastMessageAt"`  // the later of the two
+	LastInboundAt    *time.Time    `json:"lastInboundAt"`  // when they last wrote
+	LastOutboundAt   *time.Time    `json:"lastOutboundAt"` // when they were last written to
 	Emails           []Email       `json:"emails"`
 	PhoneNumbers     []PhoneNumber `json:"phoneNumbers"`
 	Addresses        []Address     `json:"addresses"`
@@ -1444,7 +1462,7 @@ type Report struct {
 
 // Row is an answer, or part of one.
 type Row struct {
-	Group            *string    `json:"group"` // 2026-03, 2026-Q1, an id or an age; null in totals and for the rest
+	Group            *string    `json:"group"` // 2026-03, 2026-W12, 2026-Q1, an id or an age; null in totals and for the rest
 	Name             *string    `json:"name"`  // what people call it
 	Currency         *string    `json:"currency"`
 	Rate             *string    `json:"rate"`          // of a tax, in per cent
@@ -2150,21 +2168,27 @@ type ContactEmailUpdateInput struct {
 
 // ContactExportParams is what contacts.export takes.
 type ContactExportParams struct {
-	SortOrder        string    `json:"sortOrder,omitzero"` // asc, desc
-	IDs              []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter     time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore    time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter     time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore    time.Time `json:"updatedBefore,omitzero"`
-	ViewID           string    `json:"viewId,omitzero"` // a saved view
-	Query            string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
-	Email            string    `json:"email,omitzero"`  // an exact email address
-	Phone            string    `json:"phone,omitzero"`  // an exact phone number
-	ExternalID       string    `json:"externalId,omitzero"`
-	OrganizationName string    `json:"organizationName,omitzero"` // the whole name of a company
-	Tag              []string  `json:"tag,omitzero"`              // one of these tags
-	PropertyKey      string    `json:"propertyKey,omitzero"`      // the key of a property that is confirmed as propertyValue
-	PropertyValue    string    `json:"propertyValue,omitzero"`    // exact; one option of a multi_select
+	SortOrder          string    `json:"sortOrder,omitzero"` // asc, desc
+	IDs                []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter       time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore      time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter       time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore      time.Time `json:"updatedBefore,omitzero"`
+	ViewID             string    `json:"viewId,omitzero"` // a saved view
+	Query              string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
+	Email              string    `json:"email,omitzero"`  // an exact email address
+	Phone              string    `json:"phone,omitzero"`  // an exact phone number
+	ExternalID         string    `json:"externalId,omitzero"`
+	OrganizationName   string    `json:"organizationName,omitzero"` // the whole name of a company
+	Tag                []string  `json:"tag,omitzero"`              // one of these tags
+	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time or never; so all six
+	LastMessageBefore  string    `json:"lastMessageBefore,omitzero"`
+	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`
+	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"`
+	LastOutboundAfter  string    `json:"lastOutboundAfter,omitzero"`
+	LastOutboundBefore string    `json:"lastOutboundBefore,omitzero"` // not written to since
+	PropertyKey        string    `json:"propertyKey,omitzero"`        // the key of a property that is confirmed as propertyValue
+	PropertyValue      string    `json:"propertyValue,omitzero"`      // exact; one option of a multi_select
 }
 
 // ContactGetParams is what contacts.get takes.
@@ -2174,26 +2198,32 @@ type ContactGetParams struct {
 
 // ContactListParams is what contacts.list takes.
 type ContactListParams struct {
-	Limit            int64     `json:"limit,omitzero"`     // how many at most
-	Offset           int64     `json:"offset,omitzero"`    // how many to skip
-	SortOrder        string    `json:"sortOrder,omitzero"` // asc, desc
-	Cursor           string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
-	IDs              []string  `json:"ids,omitzero"`       // only these
-	CreatedAfter     time.Time `json:"createdAfter,omitzero"`
-	CreatedBefore    time.Time `json:"createdBefore,omitzero"`
-	UpdatedAfter     time.Time `json:"updatedAfter,omitzero"`
-	UpdatedBefore    time.Time `json:"updatedBefore,omitzero"`
-	ViewID           string    `json:"viewId,omitzero"` // a saved view
-	SortBy           string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
-	Query            string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
-	Email            string    `json:"email,omitzero"`  // an exact email address
-	Phone            string    `json:"phone,omitzero"`  // an exact phone number
-	ExternalID       string    `json:"externalId,omitzero"`
-	OrganizationName string    `json:"organizationName,omitzero"` // the whole name of a company
-	Tag              []string  `json:"tag,omitzero"`              // one of these tags
-	Include          []string  `json:"include,omitzero"`          // properties: also show the confirmed ones
-	PropertyKey      string    `json:"propertyKey,omitzero"`      // the key of a property that is confirmed as propertyValue
-	PropertyValue    string    `json:"propertyValue,omitzero"`    // exact; one option of a multi_select
+	Limit              int64     `json:"limit,omitzero"`     // how many at most
+	Offset             int64     `json:"offset,omitzero"`    // how many to skip
+	SortOrder          string    `json:"sortOrder,omitzero"` // asc, desc
+	Cursor             string    `json:"cursor,omitzero"`    // first, then each page's nextCursor; instead of offset
+	IDs                []string  `json:"ids,omitzero"`       // only these
+	CreatedAfter       time.Time `json:"createdAfter,omitzero"`
+	CreatedBefore      time.Time `json:"createdBefore,omitzero"`
+	UpdatedAfter       time.Time `json:"updatedAfter,omitzero"`
+	UpdatedBefore      time.Time `json:"updatedBefore,omitzero"`
+	ViewID             string    `json:"viewId,omitzero"` // a saved view
+	SortBy             string    `json:"sortBy,omitzero"` // createdAt, updatedAt, name
+	Query              string    `json:"query,omitzero"`  // part of name, company, email or phone; 1-2 letters match word starts
+	Email              string    `json:"email,omitzero"`  // an exact email address
+	Phone              string    `json:"phone,omitzero"`  // an exact phone number
+	ExternalID         string    `json:"externalId,omitzero"`
+	OrganizationName   string    `json:"organizationName,omitzero"` // the whole name of a company
+	Tag                []string  `json:"tag,omitzero"`              // one of these tags
+	LastMessageAfter   string    `json:"lastMessageAfter,omitzero"` // a time or never; so all six
+	LastMessageBefore  string    `json:"lastMessageBefore,omitzero"`
+	LastInboundAfter   string    `json:"lastInboundAfter,omitzero"`
+	LastInboundBefore  string    `json:"lastInboundBefore,omitzero"`
+	LastOutboundAfter  string    `json:"lastOutboundAfter,omitzero"`
+	LastOutboundBefore string    `json:"lastOutboundBefore,omitzero"` // not written to since
+	Include            []string  `json:"include,omitzero"`            // properties: also show the confirmed ones
+	PropertyKey        string    `json:"propertyKey,omitzero"`        // the key of a property that is confirmed as propertyValue
+	PropertyValue      string    `json:"propertyValue,omitzero"`      // exact; one option of a multi_select
 }
 
 // ContactMergeInput is what contacts.merge takes.
@@ -2780,6 +2810,11 @@ type FileListParams struct {
 	Query         string    `json:"query,omitzero"`    // part of a name; 1-2 letters match word starts
 }
 
+// FileReadParams is what files.read takes.
+type FileReadParams struct {
+	Offset int64 `json:"offset,omitzero"` // nextOffset of the answer before
+}
+
 // FileUpdateInput is what files.update takes.
 type FileUpdateInput struct {
 	Name     Opt[string] `json:"name,omitzero"`
@@ -3208,7 +3243,7 @@ type ReportAgentExportParams struct {
 	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
 	BusinessID string `json:"businessId,omitzero"`
 	Currency   string `json:"currency,omitzero"`
-	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	GroupBy    string `json:"groupBy,omitzero"` // month, week, quarter, customer, offering, age, member, agent
 	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
@@ -3218,7 +3253,7 @@ type ReportGetParams struct {
 	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
 	BusinessID string `json:"businessId,omitzero"`
 	Currency   string `json:"currency,omitzero"`
-	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	GroupBy    string `json:"groupBy,omitzero"` // month, week, quarter, customer, offering, age, member, agent
 	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
@@ -3228,7 +3263,7 @@ type ReportMailExportParams struct {
 	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
 	BusinessID string `json:"businessId,omitzero"`
 	Currency   string `json:"currency,omitzero"`
-	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	GroupBy    string `json:"groupBy,omitzero"` // month, week, quarter, customer, offering, age, member, agent
 	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
@@ -3238,7 +3273,7 @@ type ReportReceivableExportParams struct {
 	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
 	BusinessID string `json:"businessId,omitzero"`
 	Currency   string `json:"currency,omitzero"`
-	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	GroupBy    string `json:"groupBy,omitzero"` // month, week, quarter, customer, offering, age, member, agent
 	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
@@ -3248,7 +3283,7 @@ type ReportRevenueExportParams struct {
 	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
 	BusinessID string `json:"businessId,omitzero"`
 	Currency   string `json:"currency,omitzero"`
-	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	GroupBy    string `json:"groupBy,omitzero"` // month, week, quarter, customer, offering, age, member, agent
 	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
@@ -3258,7 +3293,7 @@ type ReportTaxeExportParams struct {
 	To         string `json:"to,omitzero"`   // a day, which counts, or a time, which does not; by default now
 	BusinessID string `json:"businessId,omitzero"`
 	Currency   string `json:"currency,omitzero"`
-	GroupBy    string `json:"groupBy,omitzero"` // month, quarter, customer, offering, age, member, agent
+	GroupBy    string `json:"groupBy,omitzero"` // month, week, quarter, customer, offering, age, member, agent
 	Limit      int64  `json:"limit,omitzero"`   // the most rows; totals count all
 }
 
@@ -4860,6 +4895,12 @@ func (r *FilesResource) ListAll(ctx context.Context, params FileListParams, opti
 	return all[File](ctx, r.c, "/v1/files", queryOf(params), true, options)
 }
 
+// Read: Read a file as text: text, CSV, HTML, PDF or mail. 20000 characters from offset on; send nextOffset as
+// offset to read on. Pictures and scans have no text.
+func (r *FilesResource) Read(ctx context.Context, id string, params FileReadParams, options ...Option) (*FileText, error) {
+	return call[FileText](ctx, r.c, Request{Method: "GET", Path: "/v1/files/" + url.PathEscape(id) + "/text", Query: queryOf(params)}, options)
+}
+
 // Restore: Restore a deleted file. Works until deleted rows are purged. References to it that the deletion
 // cleared come back too.
 func (r *FilesResource) Restore(ctx context.Context, id string, options ...Option) (*File, error) {
@@ -5551,7 +5592,7 @@ func newReportsResource(c *caller) *ReportsResource {
 	return &ReportsResource{c, newReportsAgentsResource(c), newReportsMailResource(c), newReportsReceivablesResource(c), newReportsRevenueResource(c), newReportsTaxesResource(c)}
 }
 
-// Get: Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month,
+// Get: Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, week,
 // quarter, customer or offering. receivables: what is owed now by age or customer; from and to bound the day of
 // issue. taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent,
 // for owners and admins. Void invoices and payments do not count, and a refund lowers its payment.
@@ -5765,9 +5806,10 @@ func newUndoResource(c *caller) *UndoResource {
 }
 
 // Create: Plan how to take back what an agent, a proposal, a request or an import did. Answers with a planned
-// proposal of the inverse steps: execute it to undo. What somebody changed since stays as it is and is named in
-// skipped[], and so is what cannot be taken back. More than 500 events are taken back in parts, newest first:
-// effects[] shows the first of them, and once executed the only step's result tells how far it has come.
+// proposal of the inverse steps: execute it to undo. That of an agent is pending, for a person to decide. What
+// somebody changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More
+// than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once executed
+// the only step's result tells how far it has come.
 func (r *UndoResource) Create(ctx context.Context, input UndoCreateInput, options ...Option) (*Proposal, error) {
 	return call[Proposal](ctx, r.c, Request{Method: "POST", Path: "/v1/undo", Body: input}, options)
 }

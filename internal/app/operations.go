@@ -16,6 +16,7 @@ import (
 	"frontdesk/internal/resource/draft"
 	"frontdesk/internal/resource/eventlog"
 	"frontdesk/internal/resource/file"
+	"frontdesk/internal/resource/filetext"
 	"frontdesk/internal/resource/invoice"
 	"frontdesk/internal/resource/message"
 	"frontdesk/internal/resource/notification"
@@ -47,6 +48,7 @@ func (a *App) fillCatalog(more []*op.Op) *op.Catalog {
 		eventlog.Operations(),
 		draft.Operations(),
 		a.Messages.Operations(),
+		filetext.New(a.Files).Operations(),
 		mailbox.Operations(),
 		task.Operations(),
 		template.Operations(),

@@ -164,12 +164,35 @@ func (a *App) ConnectAgent(t testing.TB, v Tenant, agent id.ID) (client, access,
 	return client, out.Text("access_token"), out.Text("refresh_token")
 }
 
-// SendRPC posts one JSON-RPC message; headers are pairs.
+// SendRPC posts one JSON-RPC message; headers are pairs. Of a stream of events, the answer is the last one.
 func (a *App) SendRPC(t testing.TB, access, message string, headers ...string) Result {
+	t.Helper()
+	r := a.StreamRPC(t, access, message, headers...)
+	if events := r.Events(); len(events) > 0 {
+		r.Body = []byte(events[len(events)-1])
+	}
+	return r
+}
+
+// StreamRPC is SendRPC with the whole stream of events, if there is one.
+func (a *App) StreamRPC(t testing.TB, access, message string, headers ...string) Result {
 	t.Helper()
 	return a.Agents(t, http.MethodPost, "/mcp", message,
 		append([]string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream",
 			"Authorization", "Bearer " + access}, headers...)...)
+}
+
+// Events are the messages of a stream of events; none if the answer is no stream.
+func (r Result) Events() (out []string) {
+	if r.Header.Get("Content-Type") != "text/event-stream" {
+		return nil
+	}
+	for line := range strings.Lines(string(r.Body)) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			out = append(out, strings.TrimSpace(data))
+		}
+	}
+	return out
 }
 
 // InitializeSession opens a session and returns the headers of its requests.

@@ -53,6 +53,7 @@ ErrorCode = Literal[
     "EMAIL_TEMPLATE_KEY_TAKEN",  # 409: Another active email template has this key. Archive it first.
     "EMAIL_TEMPLATE_VARIABLE_MISSING",  # 422: A variable of the template has no value and no default.
     "EXTERNAL_ID_TAKEN",  # 409: Another record has this externalId.
+    "FILE_HAS_NO_TEXT",  # 422: The file has no text that can be read.
     "FOLDER_CYCLE",  # 409: A folder cannot be moved into itself or a folder below it.
     "FOLDER_NOT_EMPTY",  # 409: The folder is not empty. Move or delete its contents first.
     "IDEMPOTENCY_KEY_IN_FLIGHT",  # 409: The first request with this Idempotency-Key is still running. Retry in a moment.
@@ -603,6 +604,9 @@ class Contact(Model):
     notes: str | None
     external_id: str | None  # what another system calls it; unique
     tags: List[str]  # a change replaces all
+    last_message_at: _dt.datetime | None  # the later of the two
+    last_inbound_at: _dt.datetime | None  # when they last wrote
+    last_outbound_at: _dt.datetime | None  # when they were last written to
     emails: List[Email]
     phone_numbers: List[PhoneNumber]
     addresses: List[Address]
@@ -1004,6 +1008,17 @@ class File(Model):
 
 
 @dataclass(slots=True, kw_only=True)
+class FileText(Model):
+    file_id: str
+    name: str
+    content_type: str
+    text: str
+    offset: int  # where the text begins, in characters
+    next_offset: int | None  # where it goes on; null at the end
+    characters: int  # of the whole text
+
+
+@dataclass(slots=True, kw_only=True)
 class Folder(Model):
     id: str
     created_at: _dt.datetime
@@ -1177,6 +1192,9 @@ class LinkedContact(Model):
     notes: str | None
     external_id: str | None  # what another system calls it; unique
     tags: List[str]  # a change replaces all
+    last_message_at: _dt.datetime | None  # the later of the two
+    last_inbound_at: _dt.datetime | None  # when they last wrote
+    last_outbound_at: _dt.datetime | None  # when they were last written to
     emails: List[Email]
     phone_numbers: List[PhoneNumber]
     addresses: List[Address]
@@ -1661,7 +1679,7 @@ class Report(Model):
 
 @dataclass(slots=True, kw_only=True)
 class Row(Model):
-    group: str | None  # 2026-03, 2026-Q1, an id or an age; null in totals and for the rest
+    group: str | None  # 2026-03, 2026-W12, 2026-Q1, an id or an age; null in totals and for the rest
     name: str | None  # what people call it
     currency: str | None = None
     rate: str | None = None  # of a tax, in per cent
@@ -2450,19 +2468,19 @@ class ContactsResource(Resource):
         """
         return self._client.pages(Duplicate, "/v1/contacts/duplicates", {"limit": limit, "offset": offset, "cursor": cursor, "reason": reason, "sortOrder": sort_order}, True)
 
-    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, organization_name: str | None = None, tag: Sequence[str] | None = None, property_key: str | None = None, property_value: str | None = None) -> Download:
+    def export(self, *, sort_order: Literal["asc", "desc"] | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, organization_name: str | None = None, tag: Sequence[str] | None = None, last_message_after: str | None = None, last_message_before: str | None = None, last_inbound_after: str | None = None, last_inbound_before: str | None = None, last_outbound_after: str | None = None, last_outbound_before: str | None = None, property_key: str | None = None, property_value: str | None = None) -> Download:
         """Export contacts as CSV. Takes the filters of the list. Rows are in the order of their creation. A text that
         a spreadsheet would take for a formula begins with an apostrophe.
         """
-        return self._client.download("GET", "/v1/exports/contacts.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "query": query, "email": email, "phone": phone, "externalId": external_id, "organizationName": organization_name, "tag": tag, "propertyKey": property_key, "propertyValue": property_value})
+        return self._client.download("GET", "/v1/exports/contacts.csv", query={"sortOrder": sort_order, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "query": query, "email": email, "phone": phone, "externalId": external_id, "organizationName": organization_name, "tag": tag, "lastMessageAfter": last_message_after, "lastMessageBefore": last_message_before, "lastInboundAfter": last_inbound_after, "lastInboundBefore": last_inbound_before, "lastOutboundAfter": last_outbound_after, "lastOutboundBefore": last_outbound_before, "propertyKey": property_key, "propertyValue": property_value})
 
     def get(self, id: str, *, include: Sequence[Literal["properties"]] | None = None) -> Contact:
         """Get a contact."""
         return self._client.call(Contact, "GET", path_of("/v1/contacts/{}", id), query={"include": include})
 
-    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, organization_name: str | None = None, tag: Sequence[str] | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[Contact]:
+    def list(self, *, limit: int | None = None, offset: int | None = None, sort_order: Literal["asc", "desc"] | None = None, cursor: str | None = None, ids: Sequence[str] | None = None, created_after: _dt.datetime | None = None, created_before: _dt.datetime | None = None, updated_after: _dt.datetime | None = None, updated_before: _dt.datetime | None = None, view_id: str | None = None, sort_by: Literal["createdAt", "updatedAt", "name"] | None = None, query: str | None = None, email: str | None = None, phone: str | None = None, external_id: str | None = None, organization_name: str | None = None, tag: Sequence[str] | None = None, last_message_after: str | None = None, last_message_before: str | None = None, last_inbound_after: str | None = None, last_inbound_before: str | None = None, last_outbound_after: str | None = None, last_outbound_before: str | None = None, include: Sequence[Literal["properties"]] | None = None, property_key: str | None = None, property_value: str | None = None) -> Pages[Contact]:
         """List contacts, newest first."""
-        return self._client.pages(Contact, "/v1/contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "query": query, "email": email, "phone": phone, "externalId": external_id, "organizationName": organization_name, "tag": tag, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
+        return self._client.pages(Contact, "/v1/contacts", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "query": query, "email": email, "phone": phone, "externalId": external_id, "organizationName": organization_name, "tag": tag, "lastMessageAfter": last_message_after, "lastMessageBefore": last_message_before, "lastInboundAfter": last_inbound_after, "lastInboundBefore": last_inbound_before, "lastOutboundAfter": last_outbound_after, "lastOutboundBefore": last_outbound_before, "include": include, "propertyKey": property_key, "propertyValue": property_value}, True)
 
     def merge(self, id: str, *, contact_id: str, dry_run: bool | Omit = OMIT, take: Sequence[str] | Omit = OMIT) -> Merge:
         """Merge another contact into this one, and delete the other. The contact keeps its own fields, but for those
@@ -3001,6 +3019,12 @@ class FilesResource(Resource):
         """List files, newest first."""
         return self._client.pages(File, "/v1/files", {"limit": limit, "offset": offset, "sortOrder": sort_order, "cursor": cursor, "ids": ids, "createdAfter": created_after, "createdBefore": created_before, "updatedAfter": updated_after, "updatedBefore": updated_before, "viewId": view_id, "sortBy": sort_by, "folderId": folder_id, "query": query}, True)
 
+    def read(self, id: str, *, offset: int | None = None) -> FileText:
+        """Read a file as text: text, CSV, HTML, PDF or mail. 20000 characters from offset on; send nextOffset as
+        offset to read on. Pictures and scans have no text.
+        """
+        return self._client.call(FileText, "GET", path_of("/v1/files/{}/text", id), query={"offset": offset})
+
     def restore(self, id: str) -> File:
         """Restore a deleted file. Works until deleted rows are purged. References to it that the deletion cleared come
         back too.
@@ -3427,7 +3451,7 @@ class ProposalsResource(Resource):
 class ReportsAgentsResource(Resource):
     """The operations ``reports.agents.*``."""
 
-    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "week", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
         """Get the report agents as CSV."""
         return self._client.download("GET", "/v1/reports/agents.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
@@ -3435,7 +3459,7 @@ class ReportsAgentsResource(Resource):
 class ReportsMailResource(Resource):
     """The operations ``reports.mail.*``."""
 
-    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "week", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
         """Get the report mail as CSV."""
         return self._client.download("GET", "/v1/reports/mail.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
@@ -3443,7 +3467,7 @@ class ReportsMailResource(Resource):
 class ReportsReceivablesResource(Resource):
     """The operations ``reports.receivables.*``."""
 
-    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "week", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
         """Get the report receivables as CSV."""
         return self._client.download("GET", "/v1/reports/receivables.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
@@ -3451,7 +3475,7 @@ class ReportsReceivablesResource(Resource):
 class ReportsRevenueResource(Resource):
     """The operations ``reports.revenue.*``."""
 
-    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "week", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
         """Get the report revenue as CSV."""
         return self._client.download("GET", "/v1/reports/revenue.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
@@ -3459,7 +3483,7 @@ class ReportsRevenueResource(Resource):
 class ReportsTaxesResource(Resource):
     """The operations ``reports.taxes.*``."""
 
-    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
+    def export(self, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "week", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Download:
         """Get the report taxes as CSV."""
         return self._client.download("GET", "/v1/reports/taxes.csv", query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
@@ -3487,11 +3511,11 @@ class ReportsResource(Resource):
     def taxes(self) -> ReportsTaxesResource:
         return ReportsTaxesResource(self._client)
 
-    def get(self, name: str, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Report:
-        """Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, quarter,
-        customer or offering. receivables: what is owed now by age or customer; from and to bound the day of issue.
-        taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent, for
-        owners and admins. Void invoices and payments do not count, and a refund lowers its payment.
+    def get(self, name: str, *, from_: str | None = None, to: str | None = None, business_id: str | None = None, currency: str | None = None, group_by: Literal["month", "week", "quarter", "customer", "offering", "age", "member", "agent"] | None = None, limit: int | None = None) -> Report:
+        """Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, week,
+        quarter, customer or offering. receivables: what is owed now by age or customer; from and to bound the day
+        of issue. taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by
+        agent, for owners and admins. Void invoices and payments do not count, and a refund lowers its payment.
         """
         return self._client.call(Report, "GET", path_of("/v1/reports/{}", name), query={"from": from_, "to": to, "businessId": business_id, "currency": currency, "groupBy": group_by, "limit": limit})
 
@@ -3629,9 +3653,10 @@ class UndoResource(Resource):
 
     def create(self, *, agent_id: str | None | Omit = OMIT, proposal_id: str | None | Omit = OMIT, request_id: str | None | Omit = OMIT, import_id: str | None | Omit = OMIT, since: _dt.datetime | None | Omit = OMIT) -> Proposal:
         """Plan how to take back what an agent, a proposal, a request or an import did. Answers with a planned proposal
-        of the inverse steps: execute it to undo. What somebody changed since stays as it is and is named in
-        skipped[], and so is what cannot be taken back. More than 500 events are taken back in parts, newest first:
-        effects[] shows the first of them, and once executed the only step's result tells how far it has come.
+        of the inverse steps: execute it to undo. That of an agent is pending, for a person to decide. What somebody
+        changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More than 500
+        events are taken back in parts, newest first: effects[] shows the first of them, and once executed the only
+        step's result tells how far it has come.
         """
         return self._client.call(Proposal, "POST", "/v1/undo", body={"agentId": agent_id, "proposalId": proposal_id, "requestId": request_id, "importId": import_id, "since": wire(since)})
 

@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'EMAIL_TEMPLATE_KEY_TAKEN' // 409: Another active email template has this key. Archive it first.
   | 'EMAIL_TEMPLATE_VARIABLE_MISSING' // 422: A variable of the template has no value and no default.
   | 'EXTERNAL_ID_TAKEN' // 409: Another record has this externalId.
+  | 'FILE_HAS_NO_TEXT' // 422: The file has no text that can be read.
   | 'FOLDER_CYCLE' // 409: A folder cannot be moved into itself or a folder below it.
   | 'FOLDER_NOT_EMPTY' // 409: The folder is not empty. Move or delete its contents first.
   | 'IDEMPOTENCY_KEY_IN_FLIGHT' // 409: The first request with this Idempotency-Key is still running. Retry in a moment.
@@ -616,6 +617,12 @@ export interface Contact {
   externalId: string | null
   /** A change replaces all. */
   tags: string[]
+  /** The later of the two. */
+  lastMessageAt: string | null
+  /** When they last wrote. */
+  lastInboundAt: string | null
+  /** When they were last written to. */
+  lastOutboundAt: string | null
   emails: Email[]
   phoneNumbers: PhoneNumber[]
   addresses: Address[]
@@ -1099,6 +1106,19 @@ export interface File {
   folderId: string | null
 }
 
+export interface FileText {
+  fileId: string
+  name: string
+  contentType: string
+  text: string
+  /** Where the text begins, in characters. */
+  offset: number
+  /** Where it goes on; null at the end. */
+  nextOffset: number | null
+  /** Of the whole text. */
+  characters: number
+}
+
 export interface Folder {
   id: string
   createdAt: string
@@ -1312,6 +1332,12 @@ export interface LinkedContact {
   externalId: string | null
   /** A change replaces all. */
   tags: string[]
+  /** The later of the two. */
+  lastMessageAt: string | null
+  /** When they last wrote. */
+  lastInboundAt: string | null
+  /** When they were last written to. */
+  lastOutboundAt: string | null
   emails: Email[]
   phoneNumbers: PhoneNumber[]
   addresses: Address[]
@@ -1889,7 +1915,7 @@ export interface Report {
 }
 
 export interface Row {
-  /** 2026-03, 2026-Q1, an id or an age; null in totals and for the rest. */
+  /** 2026-03, 2026-W12, 2026-Q1, an id or an age; null in totals and for the rest. */
   group: string | null
   /** What people call it. */
   name: string | null
@@ -2749,6 +2775,14 @@ export interface ContactExportParams {
   organizationName?: string
   /** One of these tags. */
   tag?: string[]
+  /** A time or never; so all six. */
+  lastMessageAfter?: string
+  lastMessageBefore?: string
+  lastInboundAfter?: string
+  lastInboundBefore?: string
+  lastOutboundAfter?: string
+  /** Not written to since. */
+  lastOutboundBefore?: string
   /** The key of a property that is confirmed as propertyValue. */
   propertyKey?: string
   /** Exact; one option of a multi_select. */
@@ -2790,6 +2824,14 @@ export interface ContactListParams {
   organizationName?: string
   /** One of these tags. */
   tag?: string[]
+  /** A time or never; so all six. */
+  lastMessageAfter?: string
+  lastMessageBefore?: string
+  lastInboundAfter?: string
+  lastInboundBefore?: string
+  lastOutboundAfter?: string
+  /** Not written to since. */
+  lastOutboundBefore?: string
   /** Properties: also show the confirmed ones. */
   include?: 'properties'[]
   /** The key of a property that is confirmed as propertyValue. */
@@ -3552,6 +3594,12 @@ export interface FileListParams {
   query?: string
 }
 
+/** What files.read takes. */
+export interface FileReadParams {
+  /** NextOffset of the answer before. */
+  offset?: number
+}
+
 /** What files.update takes. */
 export interface FileUpdateInput {
   name?: string
@@ -4109,7 +4157,7 @@ export interface ReportAgentExportParams {
   to?: string
   businessId?: string
   currency?: string
-  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  groupBy?: 'month' | 'week' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
   /** The most rows; totals count all. */
   limit?: number
 }
@@ -4122,7 +4170,7 @@ export interface ReportGetParams {
   to?: string
   businessId?: string
   currency?: string
-  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  groupBy?: 'month' | 'week' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
   /** The most rows; totals count all. */
   limit?: number
 }
@@ -4135,7 +4183,7 @@ export interface ReportMailExportParams {
   to?: string
   businessId?: string
   currency?: string
-  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  groupBy?: 'month' | 'week' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
   /** The most rows; totals count all. */
   limit?: number
 }
@@ -4148,7 +4196,7 @@ export interface ReportReceivableExportParams {
   to?: string
   businessId?: string
   currency?: string
-  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  groupBy?: 'month' | 'week' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
   /** The most rows; totals count all. */
   limit?: number
 }
@@ -4161,7 +4209,7 @@ export interface ReportRevenueExportParams {
   to?: string
   businessId?: string
   currency?: string
-  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  groupBy?: 'month' | 'week' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
   /** The most rows; totals count all. */
   limit?: number
 }
@@ -4174,7 +4222,7 @@ export interface ReportTaxeExportParams {
   to?: string
   businessId?: string
   currency?: string
-  groupBy?: 'month' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
+  groupBy?: 'month' | 'week' | 'quarter' | 'customer' | 'offering' | 'age' | 'member' | 'agent'
   /** The most rows; totals count all. */
   limit?: number
 }
@@ -5445,6 +5493,11 @@ export class FilesResource extends Resource {
     return this.client.list('/v1/files', params, true, options)
   }
 
+  /** Read a file as text: text, CSV, HTML, PDF or mail. 20000 characters from offset on; send nextOffset as offset to read on. Pictures and scans have no text. */
+  read(id: string, params?: FileReadParams, options?: CallOptions): Promise<FileText> {
+    return this.client.call({ method: 'GET', path: path`/v1/files/${id}/text`, query: params }, options)
+  }
+
   /** Restore a deleted file. Works until deleted rows are purged. References to it that the deletion cleared come back too. */
   restore(id: string, options?: CallOptions): Promise<File> {
     return this.client.call({ method: 'POST', path: path`/v1/files/${id}/restore` }, options)
@@ -5900,7 +5953,7 @@ export class ReportsResource extends Resource {
   readonly revenue = new ReportsRevenueResource(this.client)
   readonly taxes = new ReportsTaxesResource(this.client)
 
-  /** Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, quarter, customer or offering. receivables: what is owed now by age or customer; from and to bound the day of issue. taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent, for owners and admins. Void invoices and payments do not count, and a refund lowers its payment. */
+  /** Add up money, mail or agents' doings over time. revenue: invoiced, received and credited by month, week, quarter, customer or offering. receivables: what is owed now by age or customer; from and to bound the day of issue. taxes: by rate and quarter or month. mail: received, answered, waiting, by member. agents: by agent, for owners and admins. Void invoices and payments do not count, and a refund lowers its payment. */
   get(name: string, params?: ReportGetParams, options?: CallOptions): Promise<Report> {
     return this.client.call({ method: 'GET', path: path`/v1/reports/${name}`, query: params }, options)
   }
@@ -6036,7 +6089,7 @@ export class ThreadsResource extends Resource {
 /** The operations `undo.*`. */
 export class UndoResource extends Resource {
 
-  /** Plan how to take back what an agent, a proposal, a request or an import did. Answers with a planned proposal of the inverse steps: execute it to undo. What somebody changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once executed the only step's result tells how far it has come. */
+  /** Plan how to take back what an agent, a proposal, a request or an import did. Answers with a planned proposal of the inverse steps: execute it to undo. That of an agent is pending, for a person to decide. What somebody changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once executed the only step's result tells how far it has come. */
   create(input?: UndoCreateInput, options?: CallOptions): Promise<Proposal> {
     return this.client.call({ method: 'POST', path: '/v1/undo', body: input ?? {} }, options)
   }

@@ -23,7 +23,9 @@ type Login struct {
 	Paused   bool // all agents of the organization are
 	Proposes bool // what it may not do alone, it proposes
 	ShowsURL bool // the client of the session can show a person an address
-	Compact  bool // the agent's clients are told of a few tools unless they ask for more
+	// Listed are the rights for which the session got the list of tools; nil if it got none
+	Listed  *string
+	Compact bool // the agent's clients are told of a few tools unless they ask for more
 }
 
 type loginRow struct {
@@ -49,6 +51,7 @@ type loginRow struct {
 	AskMode     string            `db:"ask_mode"`
 	Paused      bool              `db:"paused"`
 	ShowsURL    bool              `db:"shows_url"`
+	Listed      *string           `db:"listed"`
 	Guard       *string           `db:"guard"`
 	Limits      account.Limits    `db:"limits"`
 	ToolList    string            `db:"tool_list"`
@@ -87,6 +90,7 @@ func (g *Grants) LoginInSession(ctx context.Context, accessToken, session string
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id), a.ask_mode,
 				o.agents_paused_at IS NOT NULL,
 				EXISTS (SELECT 1 FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id AND s.shows_url),
+				(SELECT s.listed FROM agent_sessions s WHERE s.hash = $2 AND s.grant_id = g.id),
 				a.guard, a.limits, a.tool_list, a.outside_read_at, a.guard_thread_id, a.guard_contact_id,
 				a.guard_others, `+account.RightsColumns+`
 			FROM grant_tokens t JOIN agent_grants g ON g.id = t.grant_id JOIN agents a ON a.id = g.agent_id
@@ -128,7 +132,7 @@ func (g *Grants) LoginInSession(ctx context.Context, accessToken, session string
 		Grant: v.Grant, User: v.User, Client: v.Client,
 		Disabled: v.OrgStatus != account.Active || v.Role == nil, Agreed: v.Agreed, Session: v.Session,
 		Paused:   v.Paused,
-		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL,
+		Proposes: v.AskMode == account.AskPropose, ShowsURL: v.ShowsURL, Listed: v.Listed,
 		Compact: v.ToolList == account.ToolsCompact,
 	}
 	if v.Role != nil { // never more than the person who connected it may do
@@ -161,6 +165,19 @@ func (g *Grants) OpenSession(ctx context.Context, l *Login, showsURL bool) (stri
 		return err
 	})
 	return session, err
+}
+
+// NoteListed notes for which rights a session of the login's grant got the list of tools.
+func (g *Grants) NoteListed(ctx context.Context, l *Login, session, rights string) error {
+	hash := secret.HashToken(session)
+	return g.db.Write(ctx, func(ctx context.Context, tx *db.Tx) error {
+		_, err := db.Exec(ctx, tx, `
+			UPDATE agent_sessions
+			SET listed = $4
+			WHERE organization_id = $1 AND grant_id = $2 AND hash = $3`,
+			l.Caller.Organization, l.Grant, hash[:], rights)
+		return err
+	})
 }
 
 // EndSession ends a session of the login's grant.

@@ -1,6 +1,9 @@
 package mcp
 
 import (
+	"testing"
+	"time"
+
 	"frontdesk/internal/kernel/op"
 )
 
@@ -38,4 +41,11 @@ func NewSearch(c *op.Catalog) func(query string) (names []string, answer []byte)
 		}
 		return names, foundJSON(found)
 	}
+}
+
+// ProgressEvery makes calls tell sooner that they go on, for one test.
+func ProgressEvery(t testing.TB, every time.Duration) {
+	before := progressEvery
+	progressEvery = every
+	t.Cleanup(func() { progressEvery = before })
 }

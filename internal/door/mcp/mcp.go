@@ -12,10 +12,14 @@
 // (proposal.go). Which tools a client is told of is in view.go, how they are described
 // in tool.go and diet.go. search.go finds tools that a compact list leaves out; how is in rank.go and words.go.
 //
+// Beside tools there are prompts (prompts.go), records as resources (resources.go) and a
+// card that shows what waits for a person (card.go).
+//
 // Nothing in memory decides who may do what. Every HTTP request looks up its
 // caller again, even inside a session. Sessions are rows in the database, so
-// that any process can serve them, even one that just started. There are no event
-// streams: nothing that began under one permission can continue under another.
+// that any process can serve them, even one that just started. A stream of events
+// ends with the answer to its request (stream.go): nothing that began under one
+// permission can continue under another.
 package mcp
 
 import (
@@ -91,8 +95,8 @@ type userAndClient struct {
 	client string
 }
 
-// maxBodyBytes is a megabyte of arguments plus the message around them.
-const maxBodyBytes = 1<<20 + 64<<10
+// maxBodyBytes is enough for a file of a megabyte in base64, or as text with its escapes, and the message around it.
+const maxBodyBytes = 2 << 20
 
 // maxBatchMessages bounds the messages of one body (protocol version 2025-03-26).
 const maxBatchMessages = 20
@@ -302,7 +306,7 @@ func (d *Door) servePost(w http.ResponseWriter, r *http.Request, login *grant.Lo
 		if errors.As(err, &large) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		invalid(status, codeInvalid, "The body could not be read, or is larger than 1 MiB.")
+		invalid(status, codeInvalid, "The body could not be read, or is larger than 2 MiB.")
 		return
 	}
 	messages, batch, err := parseMessages(text)
@@ -314,24 +318,25 @@ func (d *Door) servePost(w http.ResponseWriter, r *http.Request, login *grant.Lo
 		invalid(http.StatusBadRequest, codeInvalid, "There are no batches since version "+firstWithoutBatches+".")
 		return
 	}
-	var answers [][]byte
-	status := http.StatusAccepted
-	for _, m := range messages {
-		q := &request{message: m, login: login, gate: gate, view: v, session: session, header: r.Header,
+	newRequest := func(m message) *request {
+		return &request{message: m, login: login, gate: gate, view: v, session: session, header: r.Header,
 			reply: w.Header()}
-		var text []byte
-		if text, status = d.handleMessage(r.Context(), q); text != nil {
+	}
+	if !batch {
+		d.answerOne(r.Context(), w, newRequest(messages[0]))
+		return
+	}
+	var answers [][]byte
+	for _, m := range messages {
+		if text, _ := d.handleMessage(r.Context(), newRequest(m)); text != nil {
 			answers = append(answers, text)
 		}
 	}
-	switch {
-	case len(answers) == 0:
+	if len(answers) == 0 {
 		w.WriteHeader(http.StatusAccepted)
-	case batch:
-		writeJSON(w, http.StatusOK, slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
-	default:
-		writeJSON(w, status, answers[0])
+		return
 	}
+	writeJSON(w, http.StatusOK, slices.Concat([]byte{'['}, bytes.Join(answers, []byte{','}), []byte{']'}))
 }
 
 func (d *Door) endSession(w http.ResponseWriter, r *http.Request, login *grant.Login, session string) {

@@ -44,6 +44,7 @@ const (
 	codeInternal        = -32603
 	codeHeaders         = -32020 // headers and body say different things
 	codeNoVersion       = -32022
+	codeNoResource      = -32002 // in versions with sessions; later ones have codeBadParams for it
 	codeShowURL         = -32042 // a person must visit an address first
 	codeThrottled       = -32004
 	codeAccountDisabled = -32010
@@ -67,15 +68,21 @@ const instructions = `Frontdesk keeps the contacts, customers, messages, invoice
 // serverInfo is how this server introduces itself.
 var serverInfo = map[string]string{"name": "frontdesk", "title": "Frontdesk", "version": "1.0.0"}
 
-// capabilities are what this server offers. The lists of prompts and resources are
-// empty, and no list announces that it changed.
-var capabilities = map[string]any{"tools": map[string]any{}}
+// offeredCapabilities are what this server offers. Within a session, a call is told when the agent's tools changed.
+func offeredCapabilities(sessions bool) map[string]any {
+	tools := map[string]any{}
+	if sessions {
+		tools["listChanged"] = true
+	}
+	return map[string]any{"tools": tools, "prompts": map[string]any{}, "resources": map[string]any{},
+		"extensions": map[string]any{cardExtension: map[string]any{"mimeTypes": []string{cardType}}}}
+}
 
 // method is a method of the protocol, and how it is answered.
 type method struct {
 	run             func(*Door, context.Context, *request) (result, error)
 	needsParams     bool
-	named           bool // params have a name, which the header Mcp-Name repeats
+	named           bool // params have a name or a uri, which the header Mcp-Name repeats
 	onlySessions    bool // versions without sessions do not have it
 	onlySessionless bool // versions with sessions do not have it
 }
@@ -89,9 +96,11 @@ var methods = map[string]method{
 		onlySessions: true}, // there is nothing to be logged
 	"tools/list":               {run: (*Door).listTools},
 	"tools/call":               {run: (*Door).callTool, needsParams: true, named: true},
-	"prompts/list":             {run: emptyList("prompts")},
-	"resources/list":           {run: emptyList("resources")},
-	"resources/templates/list": {run: emptyList("resourceTemplates")},
+	"prompts/list":             {run: (*Door).listPrompts},
+	"prompts/get":              {run: (*Door).getPrompt, needsParams: true, named: true},
+	"resources/list":           {run: (*Door).listResources},
+	"resources/templates/list": {run: (*Door).listTemplates},
+	"resources/read":           {run: (*Door).readResource, needsParams: true, named: true},
 }
 
 // request is a message together with its sender and the HTTP request it came in.
@@ -111,9 +120,12 @@ type params struct {
 	Meta struct {
 		Version      string              `json:"'io.modelcontextprotocol/protocolVersion'"`
 		Capabilities *clientCapabilities `json:"'io.modelcontextprotocol/clientCapabilities'"`
+
+		ProgressToken jsontext.Value `json:"progressToken"` // by which the client wants to be told how a call goes on
 	} `json:"_meta"`
 	Cursor       string             `json:"cursor"`          // of lists
-	Name         string             `json:"name"`            // of a tool
+	Name         string             `json:"name"`            // of a tool or a prompt
+	URI          string             `json:"uri"`             // of a resource
 	Arguments    jsontext.Value     `json:"arguments"`       // for it
 	RequestState string             `json:"requestState"`    // what an earlier answer to the same call gave along
 	Version      string             `json:"protocolVersion"` // initialize
@@ -131,8 +143,8 @@ func (q *request) protocolVersion() string { return q.header.Get(versionHeader) 
 
 func (q *request) isSessionless() bool { return q.protocolVersion() >= firstSessionless }
 
-// checkHeaders reports what is wrong with the headers of a POST, or 0. Answers here are
-// always JSON, but the protocol requires clients to accept a stream of events as well.
+// checkHeaders reports what is wrong with the headers of a POST, or 0. The protocol requires clients to accept JSON
+// and a stream of events: which one an answer is, is decided while it is made (stream.go).
 func checkHeaders(h http.Header) (status int, text string) {
 	if bareMediaType(h.Get("Content-Type")) != "application/json" {
 		return http.StatusUnsupportedMediaType, "Content-Type must be application/json."
@@ -264,8 +276,8 @@ func (q *request) checkVersionHeaders(m method) error {
 		return e
 	case q.header.Get(methodHeader) != q.method:
 		return newRPCError(codeHeaders, "%s must be %q, like the method.", methodHeader, q.method)
-	case m.named && q.header.Get(nameHeader) != q.in.Name:
-		return newRPCError(codeHeaders, "%s must be %q, like the name in params.", nameHeader, q.in.Name)
+	case m.named && q.header.Get(nameHeader) != q.in.Name+q.in.URI: // params have one of them
+		return newRPCError(codeHeaders, "%s must be %q, as in params.", nameHeader, q.in.Name+q.in.URI)
 	case meta.Capabilities == nil:
 		return newRPCError(codeBadParams, "_meta must have io.modelcontextprotocol/clientCapabilities.")
 	}
@@ -286,24 +298,24 @@ func (d *Door) initializeSession(ctx context.Context, q *request) (result, error
 	if version >= firstSessionless || !slices.Contains(versions, version) {
 		version = lastWithSessions
 	}
-	return result{"protocolVersion": version, "capabilities": capabilities, "instructions": instructions,
-		"serverInfo": serverInfo}, nil
+	return result{"protocolVersion": version, "capabilities": offeredCapabilities(true),
+		"instructions": instructions, "serverInfo": serverInfo}, nil
 }
 
 // discoverServer answers what initialize does, for versions without sessions.
 func (d *Door) discoverServer(context.Context, *request) (result, error) {
-	return markPrivate(result{"supportedVersions": versions, "capabilities": capabilities,
+	return markPrivate(result{"supportedVersions": versions, "capabilities": offeredCapabilities(false),
 		"instructions": instructions}), nil
 }
 
 func emptyResult(*Door, context.Context, *request) (result, error) { return result{}, nil }
 
-func (d *Door) listTools(_ context.Context, q *request) (result, error) {
+// listTools answers tools/list, and notes what the session was told of, so that a later call can say that it changed.
+func (d *Door) listTools(ctx context.Context, q *request) (result, error) {
+	if err := d.noteListed(ctx, q); err != nil {
+		return nil, err
+	}
 	return q.listResult("tools", d.visibleTools(q.view, q.login.Caller))
-}
-
-func emptyList(what string) func(*Door, context.Context, *request) (result, error) {
-	return func(_ *Door, _ context.Context, q *request) (result, error) { return q.listResult(what, []byte("[]")) }
 }
 
 // listResult answers a list method with everything on one page. Clients put all pages before

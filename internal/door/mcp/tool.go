@@ -154,7 +154,8 @@ func (t *tool) encodeTool(text string, input, output *jsonschema.Schema) []byte 
 		InputSchema  *jsonschema.Schema `json:"inputSchema"`
 		OutputSchema *jsonschema.Schema `json:"outputSchema,omitempty"`
 		Annotations  *hints             `json:"annotations,omitempty"`
-	}{t.name, text, input, output, annotateOperation(t.op)})
+		Meta         map[string]any     `json:"_meta,omitempty"`
+	}{t.name, text, input, output, annotateOperation(t.op), t.cardMeta()})
 	if err != nil {
 		panic(fmt.Sprintf("operation %s: %v", t.op.Name, err))
 	}

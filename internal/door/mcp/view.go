@@ -123,6 +123,8 @@ func (d *Door) visibleTools(v view, c *op.Caller) []byte {
 	for _, t := range d.tools {
 		switch {
 		case !v.includesTool(t, c):
+		case !v.compact && !t.op.AllowedBy(c.Permissions) && t.cardMeta() == nil:
+			add(addMember(t.texts().listed, "_meta", cardMeta())) // every call of it becomes a proposal
 		case !v.compact:
 			add(t.texts().listed)
 		case slices.Contains(d.Daily, t.name):

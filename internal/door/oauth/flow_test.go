@@ -22,6 +22,12 @@ import (
 // metadata, registration, authorization, consent, token.
 func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSession, error) {
 	t.Helper()
+	return connectWith(t, a, refreshAtOnce, nil)
+}
+
+func connectWith(t *testing.T, a *apptest.App, refreshAtOnce bool, options *sdk.ClientOptions) (*sdk.ClientSession,
+	error) {
+	t.Helper()
 	agent := a.NewAgent(t, a.Tenant, "all")
 	browser := &http.Client{CheckRedirect: func(*http.Request,
 		[]*http.Request) error {
@@ -61,7 +67,7 @@ func connect(t *testing.T, a *apptest.App, refreshAtOnce bool) (*sdk.ClientSessi
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
+	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, options).Connect(t.Context(),
 		&sdk.StreamableClientTransport{Endpoint: a.Settings.MCPURL + "/mcp", OAuthHandler: handler}, nil)
 }
 

@@ -79,7 +79,7 @@ func (w *forgiving) copyValue(n *schemaNode, name string) {
 		return
 	}
 	right := n.putRight(text)
-	if right == nil && n.format == "date-time" && kind == '"' {
+	if right == nil && (n.format == "date-time" || n.format == timeOrNeverFormat) && kind == '"' {
 		right = w.putDateRight(text, name)
 	}
 	if right == nil && n.format == operationFormat && kind == '"' {
@@ -127,6 +127,9 @@ const (
 	decimalFormat   = "decimal"   // a number as text
 	operationFormat = "operation" // the name of an operation
 )
+
+// timeOrNeverFormat is the format of a filter by a time that some rows do not have.
+const timeOrNeverFormat = "time-or-never"
 
 var (
 	integerText  = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})$`)

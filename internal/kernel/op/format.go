@@ -35,6 +35,12 @@ var formatChecks = map[string]func(string) string{
 		}
 		return ""
 	},
+	timeOrNeverFormat: func(s string) string {
+		if _, err := clock.ParseTime(s); err != nil && s != "never" {
+			return "Invalid time; write it like 2026-01-31T12:00:00Z, or never for those without one"
+		}
+		return ""
+	},
 	"date": func(s string) string {
 		if _, err := clock.ParseDate(s); err != nil {
 			return "Invalid date; write it like 2026-01-31"

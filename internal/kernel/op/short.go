@@ -18,13 +18,14 @@ import (
 // What a model reads costs its user, character by character. So an answer has a short form. One rule makes it, from
 // the declared fields of the answer: nulls, empty texts, lists and objects, the times of rows inside of other rows, and
 // the id of the row around them are left out, and long texts are cut. The tag view of a field says more: full leaves it
-// out, name shows a row by its id and title, count shows how long a list is. Raw JSON, in which a null may mean
-// something, keeps all but the ends of its texts.
+// out, name shows a row by its id and title, count shows how long a list is, whole shows a text to its end. Raw JSON,
+// in which a null may mean something, keeps all but the ends of its texts.
 
 // The values of the tag view, besides FullView.
 const (
 	shortName  = "name"
 	shortCount = "count"
+	shortWhole = "whole"
 )
 
 // maxShortText is how many characters of a text a short answer shows.
@@ -271,6 +272,9 @@ func (s *shortener) writeMember(n *schemaNode, sent map[string]any, depth int) b
 		return count > 0
 	case kind == '{' && form == shortName:
 		return s.writeName()
+	case kind == '"' && form == shortWhole:
+		s.out = append(s.out, s.read()...)
+		return true
 	}
 	if kind == '"' && member != nil && member.format == "uuid" {
 		text := s.read()

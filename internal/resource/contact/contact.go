@@ -6,6 +6,7 @@
 // tables of their own, with a file each; children.go loads the first three into
 // the contact and keeps its search text current, and primary.go sees to it that
 // one email and one address is primary. put.go creates or updates by email.
+// last_message.go has when they last wrote and were written to.
 // duplicate.go finds contacts that may be the same, merge.go makes two of them
 // one, and unmerge.go takes that back. erase.go removes a person for good.
 // find.go and reach.go are for other packages.
@@ -48,6 +49,7 @@ type Fields struct {
 type Contact struct {
 	op.Record
 	Fields
+	LastMessages
 	Emails       []Email       `json:"emails" db:"-" csv:"email"`
 	PhoneNumbers []PhoneNumber `json:"phoneNumbers" db:"-" csv:"phoneNumber"`
 	Addresses    []Address     `json:"addresses" db:"-" csv:"line1,line2,postalCode,city,state,country"`
@@ -154,6 +156,7 @@ type contactList struct {
 	ExternalID       *string  `query:"externalId"`
 	OrganizationName *string  `query:"organizationName" doc:"the whole name of a company"`
 	Tag              []string `query:"tag" max:"50" itemMax:"64" doc:"one of these tags"`
+	lastMessageFilter
 	property.Filter
 }
 
@@ -171,6 +174,7 @@ func listContacts(ctx context.Context, c *op.Call, in contactList) (*op.List[Con
 		w.AmongRows(db.IndexedRows{Table: phoneNumbers.Rows.Name(), Column: "contact_id",
 			Where: "phone_number = ? AND deleted_at IS NULL", Args: []any{canonicalPhone(*in.Phone)}})
 	}
+	in.lastMessageFilter.addConditions(w)
 	if err := in.Filter.AddCondition(ctx, c, "contact", w); err != nil {
 		return nil, err
 	}

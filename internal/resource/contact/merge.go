@@ -101,6 +101,7 @@ func mergeContact(ctx context.Context, c *op.Call, in contactMerge) (*Merge, err
 		return nil, err
 	}
 	out.Fields = v.takeOverFields(other, in.Take)
+	v.LastMessages.join(other.LastMessages)
 	merge := life.Merge{Table: contacts.Name(), Organization: c.Org, From: other.ID, To: v.ID, Now: c.Now,
 		Dry: in.DryRun}
 	moved, err := merge.Repoint(ctx, c.Tx)

@@ -166,6 +166,7 @@ func (in *contactUnmerge) findMerge(ctx context.Context, c *op.Call) (*Merge, er
 // revertFields gives the fields that the contact gained their former values, unless
 // somebody changed them after the merge.
 func (out *Unmerge) revertFields(v *Contact, was *Merge) {
+	v.LastMessages.revert(was.Contact.LastMessages, was.Before.LastMessages)
 	back, kept := op.RestoreFields(&v.Fields, &was.Contact.Fields, &was.Before.Fields, was.Fields)
 	out.Fields = append(out.Fields, back...)
 	for _, name := range kept {

@@ -7,8 +7,8 @@
 // row in stray_blobs, then the bytes, and then replaces that row by a row of
 // files in one transaction; whatever is left in stray_blobs is removed by
 // sweep.go. storage.go holds organizations to the storage of their plan, name.go
-// cleans file names and detects types, and upload.go, folder.go and link.go have
-// the operations.
+// cleans file names and detects types, and upload.go, create.go, folder.go and
+// link.go have the operations.
 //
 // Nothing here holds a whole file in memory or trusts what a client says about
 // one.
@@ -82,6 +82,7 @@ func (s *Store) Operations() []*op.Op {
 			Events:  []string{"file.created"},
 			Example: `{"file": "(the bytes)", "name": "letter.pdf"}`,
 		}, s.uploadFile),
+		s.createOperation(),
 		op.GetRow(op.Spec{Name: "files.get", Summary: "Get a file's metadata."}, files),
 		op.Write(op.Spec{
 			Name:        "files.update",

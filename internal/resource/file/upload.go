@@ -36,22 +36,27 @@ func (s *Store) uploadFile(ctx context.Context, c *op.Call, in fileUpload, strea
 		}
 		saved.ContentType = refineContentType(saved.ContentType, saved.Name)
 	}
-	c.Now = s.clock.Now() // the file is created now, not when its first byte arrived
-	f, err := op.Finish(ctx, c, func(ctx context.Context) (*File, error) {
-		if err := lockFolder(ctx, c, "folderId", in.FolderID); err != nil {
-			return nil, err
-		}
-		f, err := saved.Insert(ctx, c.Tx, c.Now, in.FolderID)
-		if err != nil {
-			return nil, err
-		}
-		return f, c.Emit("file.created", f.ID, f)
-	})
+	f, err := s.finishUpload(ctx, c, saved, in.FolderID)
 	if err != nil {
 		return nil, err
 	}
 	saved = nil
 	return f, nil
+}
+
+// finishUpload turns stored bytes into a file in a folder, or in none.
+func (s *Store) finishUpload(ctx context.Context, c *op.Call, saved *Saved, folder *id.ID) (*File, error) {
+	c.Now = s.clock.Now() // the file is created now, not when its first byte arrived
+	return op.Finish(ctx, c, func(ctx context.Context) (*File, error) {
+		if err := lockFolder(ctx, c, "folderId", folder); err != nil {
+			return nil, err
+		}
+		f, err := saved.Insert(ctx, c.Tx, c.Now, folder)
+		if err != nil {
+			return nil, err
+		}
+		return f, c.Emit("file.created", f.ID, f)
+	})
 }
 
 func (s *Store) downloadFile(ctx context.Context, c *op.Call, in fileRef, _ *op.Stream) (*op.Content, error) {

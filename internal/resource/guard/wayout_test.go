@@ -42,7 +42,7 @@ var harmless = []struct {
 		"business.offering.", "business.online_presence.", "business.physical_presence.", "business.property.",
 		"contact.address.", "contact.note.", "contact.phone_number.", "contact.property.",
 		"customer.property.", "customer.transaction.created",
-		"file.restored", "file.updated", "folder.created", "folder.restored", "folder.updated",
+		"file.created", "file.restored", "file.updated", "folder.created", "folder.restored", "folder.updated",
 		"property_definition.created", "property_definition.restored", "property_definition.updated",
 		"task.activity.created", "task.assignee.", "task.created", "task.restored", "task.updated",
 		"thread.note.", "thread.updated", "message.contact.",

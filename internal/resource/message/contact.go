@@ -65,7 +65,9 @@ func messageContactOperations() []*op.Op {
 			Summary:     "Unlink a contact from a message.",
 			Description: "messageContactId is the id of the link, not of the contact.",
 			Events:      []string{"message.contact.deleted"},
-		}, messageContacts),
+		}, messageContacts, func(ctx context.Context, c *op.Call, v *MessageContact) error {
+			return recountMessages(ctx, c.Tx, c.Org, v.ContactID)
+		}),
 	}
 }
 
@@ -76,6 +78,10 @@ type contactAdd struct {
 }
 
 func addMessageContact(ctx context.Context, c *op.Call, in contactAdd) (*MessageContact, error) {
+	// The contact before the message, and not shared: its times change.
+	if err := contact.LockForMessage(ctx, c.Tx, c.Org, []id.ID{in.ContactID}); err != nil {
+		return nil, err
+	}
 	if err := messageContacts.LockParent(ctx, c, in.ID); err != nil {
 		return nil, err
 	}
@@ -90,6 +96,9 @@ func addMessageContact(ctx context.Context, c *op.Call, in contactAdd) (*Message
 	}
 	if !free {
 		return nil, ContactExists.New()
+	}
+	if err := recountMessages(ctx, c.Tx, c.Org, in.ContactID); err != nil {
+		return nil, err
 	}
 	return v, c.Emit("message.contact.created", v.ID, v)
 }
@@ -119,6 +128,21 @@ func linkContacts(ctx context.Context, tx *db.Tx, v *Message) (with *id.ID, err 
 	holders, err := contact.HoldersOf(ctx, tx, v.OrganizationID, folded)
 	if err != nil {
 		return nil, err
+	}
+	var counted []id.ID // those who wrote it, or whom it goes to
+	if v.reachesContacts() {
+		for _, h := range holders {
+			if slices.ContainsFunc(roles[h.Folded], func(role string) bool { return countsFor(v.Direction, role) }) {
+				counted = append(counted, h.ContactID)
+			}
+		}
+		if err := contact.LockForMessage(ctx, tx, v.OrganizationID, counted); err != nil {
+			return nil, err
+		}
+		if err := contact.NoteMessage(ctx, tx, v.OrganizationID, counted, v.Direction == Inbound,
+			v.CreatedAt); err != nil {
+			return nil, err
+		}
 	}
 	for _, h := range holders {
 		for _, role := range roles[h.Folded] {

@@ -15,6 +15,7 @@ import (
 	"frontdesk/internal/kernel/id"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/mailhost"
 	"frontdesk/internal/resource/template"
 )
@@ -171,6 +172,15 @@ func (m *Messages) beginDelivery(ctx context.Context, j job.Job, args deliveryAr
 		}
 		if reason, err = m.outdatedReason(ctx, tx, found); err != nil {
 			return err
+		}
+		if found.Status == Scheduled && reason == "" { // what was queued at once counted then
+			to, err := lockLinkedContacts(ctx, tx, args.Organization, args.Message)
+			if err != nil {
+				return err
+			}
+			if err := contact.NoteMessage(ctx, tx, args.Organization, to, false, now); err != nil {
+				return err
+			}
 		}
 		found.Status, found.UpdatedAt = Sending, now
 		if err := messages.Save(ctx, tx, found); err != nil {

@@ -360,6 +360,11 @@ func (m *Messages) createMessage(ctx context.Context, c *op.Call, in messageCrea
 	if in.Draft {
 		v.Status = Draft
 	}
+	if !in.Draft {
+		if err := v.lockAddressed(ctx, c.Tx); err != nil {
+			return nil, err
+		}
+	}
 	if err := op.LockReferences(ctx, c, v.listReferences(&Message{})...); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"frontdesk/internal/kernel/fault"
 	"frontdesk/internal/kernel/job"
 	"frontdesk/internal/kernel/op"
+	"frontdesk/internal/resource/contact"
 	"frontdesk/internal/resource/optin"
 )
 
@@ -69,6 +70,10 @@ func (m *Messages) fillAndCheckSender(ctx context.Context, tx *db.Tx, v *Message
 // sendMessage queues a draft. What may have changed since it was written is checked
 // again: the sender's address and name, and the files.
 func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
+	to, err := lockLinkedContacts(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
 	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -91,6 +96,11 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 	if err := m.saveTransition(ctx, c, v, "message."+string(v.Status)); err != nil {
 		return nil, err
 	}
+	if v.reachesContacts() {
+		if err := contact.NoteMessage(ctx, c.Tx, c.Org, to, false, c.Now); err != nil {
+			return nil, err
+		}
+	}
 	return v, v.updateDraftThreads(ctx, c.Tx, v, v.ContactID)
 }
 
@@ -98,6 +108,10 @@ func (m *Messages) sendMessage(ctx context.Context, c *op.Call, in messageRef) (
 // message is sending, which is too late; after an attempt that reached nobody it is
 // queued again.
 func (m *Messages) cancelMessage(ctx context.Context, c *op.Call, in messageRef) (*Message, error) {
+	to, err := lockLinkedContacts(ctx, c.Tx, c.Org, in.ID)
+	if err != nil {
+		return nil, err
+	}
 	v, err := messages.Lock(ctx, c.Tx, c.Org, in.ID)
 	if err != nil {
 		return nil, err
@@ -110,7 +124,10 @@ func (m *Messages) cancelMessage(ctx context.Context, c *op.Call, in messageRef)
 		return nil, err
 	}
 	v.Status = Canceled
-	return v, m.saveTransition(ctx, c, v, "message.canceled")
+	if err := m.saveTransition(ctx, c, v, "message.canceled"); err != nil {
+		return nil, err
+	}
+	return v, recountMessages(ctx, c.Tx, c.Org, to...)
 }
 
 // unscheduleMessage makes a message a draft again that nobody has tried to send. What was attempted has recipients of

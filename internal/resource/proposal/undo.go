@@ -45,12 +45,13 @@ func (s *Service) undoOperations() []*op.Op {
 			Name:    undoOperation,
 			Route:   "POST /v1/undo",
 			Summary: "Plan how to take back what an agent, a proposal, a request or an import did.",
-			Description: "Answers with a planned proposal of the inverse steps: execute it to undo. What somebody " +
-				"changed since stays as it is and is named in skipped[], and so is what cannot be taken back. More " +
-				"than 500 events are taken back in parts, newest first: effects[] shows the first of them, and once " +
-				"executed the only step's result tells how far it has come.",
+			Description: "Answers with a planned proposal of the inverse steps: execute it to undo. That of an agent " +
+				"is pending, for a person to decide. What somebody changed since stays as it is and is named in " +
+				"skipped[], and so is what cannot be taken back. More than 500 events are taken back in parts, " +
+				"newest first: effects[] shows the first of them, and once executed the only step's result tells " +
+				"how far it has come.",
 			Resource: "proposals",
-			Doors:    op.RESTDoor | op.ConsoleDoor,
+			Doors:    op.RESTDoor | op.ConsoleDoor | op.AgentDoor,
 			Errors:   []*fault.Kind{NothingToUndo, TooMany, TooLong, TooSlow},
 			Events:   []string{"proposal.created"},
 			Example:  `{"proposalId": "0c7b1f52-6f0e-4a43-9d5e-2b8a4c6d7e91"}`,
@@ -201,12 +202,16 @@ func (s *Service) proposeUndo(ctx context.Context, c *op.Call, u *undoPlanner, s
 		}
 		v.Skipped = append(v.Skipped, u.skipped...)
 		v.setEffects(out, s.cfg.Clock.Now())
-		return s.storeProposal(ctx, c, v)
+		return s.storeUndo(ctx, c, v)
 	}
 }
 
-// storeProposal writes a proposal that a caller made.
-func (s *Service) storeProposal(ctx context.Context, c *op.Call, v *Proposal) (*Proposal, error) {
+// storeUndo writes the undo that a caller planned. An agent never takes anything back by itself, whatever it may do:
+// nobody but a person can tell whether what was done should be undone.
+func (s *Service) storeUndo(ctx context.Context, c *op.Call, v *Proposal) (*Proposal, error) {
+	if c.Door == op.AgentDoor {
+		v.requireApproval("ask", "An agent cannot undo anything without a person.")
+	}
 	return op.Finish(ctx, c, func(ctx context.Context) (*Proposal, error) {
 		if err := s.insertProposal(ctx, c.Tx, v); err != nil {
 			return nil, err

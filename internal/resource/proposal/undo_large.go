@@ -79,7 +79,7 @@ func (s *Service) proposeLargeUndo(ctx context.Context, c *op.Call, work *undoWo
 	v.setEffects(out, s.cfg.Clock.Now())
 	v.Totals.Deletions, v.EffectsTotal = n.Created, max(n.Events, len(v.Effects))
 	v.Skipped = append(v.Skipped, u.skipped...)
-	return s.storeProposal(ctx, c, v)
+	return s.storeUndo(ctx, c, v)
 }
 
 // previewUndo rehearses the inverse of the newest events, to show some effects.
