@@ -56,7 +56,7 @@ func (s *screen) do(actions ...chromedp.Action[chromedp.Void]) {
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		at, _ := chromedp.Run(s.ctx, chromedp.Location())
-		shows, _ := chromedp.Run(s.ctx, chromedp.Evaluate[string](`document.readyState + ": " + document.body.innerText`))
+		shows, _ := chromedp.Run(s.ctx, chromedp.Evaluate[string](`document.body.innerText`))
 		s.t.Fatalf("at %s: %v: %s", at, err, shows)
 	}
 }

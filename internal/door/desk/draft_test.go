@@ -31,7 +31,7 @@ func TestDrafts(t *testing.T) {
 				t.Errorf("no %s in %s", want, kept)
 			}
 		}
-		// Another tab went on from a version that is no longer there: neither loses a word, and the token stays the first.
+		// Another tab went on from a version that is no longer there: neither loses a word, and the first token stays.
 		b.post("/draft", "place", "/contacts/new", "t.notes", "one", "f.once", "x", "version", "v1", "from", "")
 		b.post("/draft", "place", "/contacts/new", "t.notes", "one here", "f.once", "x", "version", "v2", "from", "v1")
 		joined := b.post("/draft", "place", "/contacts/new", "t.notes", "one there", "f.status", "b", "f.once", "y",

@@ -43,7 +43,7 @@ type Report struct {
 
 // Row is one group of a report.
 type Row struct {
-	Group    *string `json:"group" max:"300" doc:"2026-03, 2026-W12, 2026-Q1, an id or an age; null in totals and for the rest"`
+	Group    *string `json:"group" max:"300" doc:"2026-03, 2026-W12, 2026-Q1, an id or age; null in totals and for the rest"`
 	Name     *string `json:"name" max:"300" doc:"what people call it"`
 	Currency string  `json:"currency,omitzero"`
 	Rate     *string `json:"rate,omitzero" doc:"of a tax, in per cent"`
@@ -83,7 +83,8 @@ type kind struct {
 
 func kinds() []kind {
 	return []kind{
-		{"revenue", []string{"month", "week", "quarter", "customer", "offering"}, "invoices", 0, revenue, revenueColumns},
+		{"revenue", []string{"month", "week", "quarter", "customer", "offering"}, "invoices", 0, revenue,
+			revenueColumns},
 		{"receivables", []string{"age", "customer"}, "invoices", 0, receivables, receivableColumns},
 		{"taxes", []string{"quarter", "month"}, "invoices", 0, taxes, taxColumns},
 		{"mail", []string{"member"}, "messages", 30, mail, mailColumns},
@@ -103,7 +104,8 @@ func Operations() []*op.Op {
 		Route:    "GET /v1/reports/{name}",
 		Resource: op.Unrestricted,
 		Summary:  "Add up money, mail or agents' doings over time.",
-		Description: "revenue: invoiced, received and credited by month, week, quarter, customer or offering. receivables: " +
+		Description: "revenue: invoiced, received and credited by month, week, quarter, customer or offering. " +
+			"receivables: " +
 			"what is owed now by age or customer; from and to bound the day of issue. taxes: by rate and quarter or " +
 			"month. mail: received, answered, waiting, by member. agents: by agent, for owners and admins. Void " +
 			"invoices and payments do not count, and a refund lowers its payment.",
