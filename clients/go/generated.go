@@ -1462,7 +1462,7 @@ type Report struct {
 
 // Row is an answer, or part of one.
 type Row struct {
-	Group            *string    `json:"group"` // 2026-03, 2026-W12, 2026-Q1, an id or age; null in totals and for the rest
+	Group            *string    `json:"group"` // like 2026-03, 2026-W12 or 2026-Q1, an id, an age; null in totals
 	Name             *string    `json:"name"`  // what people call it
 	Currency         *string    `json:"currency"`
 	Rate             *string    `json:"rate"`          // of a tax, in per cent

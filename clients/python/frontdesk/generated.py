@@ -1679,7 +1679,7 @@ class Report(Model):
 
 @dataclass(slots=True, kw_only=True)
 class Row(Model):
-    group: str | None  # 2026-03, 2026-W12, 2026-Q1, an id or age; null in totals and for the rest
+    group: str | None  # like 2026-03, 2026-W12 or 2026-Q1, an id, an age; null in totals
     name: str | None  # what people call it
     currency: str | None = None
     rate: str | None = None  # of a tax, in per cent

@@ -1915,7 +1915,7 @@ export interface Report {
 }
 
 export interface Row {
-  /** 2026-03, 2026-W12, 2026-Q1, an id or age; null in totals and for the rest. */
+  /** Like 2026-03, 2026-W12 or 2026-Q1, an id, an age; null in totals. */
   group: string | null
   /** What people call it. */
   name: string | null

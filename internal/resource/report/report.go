@@ -43,7 +43,7 @@ type Report struct {
 
 // Row is one group of a report.
 type Row struct {
-	Group    *string `json:"group" max:"300" doc:"2026-03, 2026-W12, 2026-Q1, an id or age; null in totals and for the rest"`
+	Group    *string `json:"group" max:"300" doc:"like 2026-03, 2026-W12 or 2026-Q1, an id, an age; null in totals"`
 	Name     *string `json:"name" max:"300" doc:"what people call it"`
 	Currency string  `json:"currency,omitzero"`
 	Rate     *string `json:"rate,omitzero" doc:"of a tax, in per cent"`
