@@ -46,7 +46,7 @@ func TestContactStory(t *testing.T) {
 		b.post("/contacts/new", "firstName", "Ada", "email", "no address").refused(400, "email")
 		p := b.post("/contacts/new", "firstName", "Ada", "lastName", "Lovelace", "email", "ada@example.com", "phone",
 			"+442079460011", "tags", "vip, london").
-			at("/contacts/", "Created.", "Ada Lovelace", "ada@example.com", "+442079460011", "vip",
+			at("/contacts/", "Created.", "Ada Lovelace", "ada@example.com", "+44 20 7946 0011", "vip",
 				"You added this contact")
 		at := p.where()
 		b.get(at + "?edit=jobTitle").at(at).find(`(<input class="in" id="jobTitle" name="jobTitle")`)
@@ -127,7 +127,7 @@ func TestInvoiceStory(t *testing.T) {
 		if n := strings.Count(b.get(at).text(), "Void this payment"); n != 1 {
 			t.Errorf("%d payments", n)
 		}
-		b.get("/").at("/", "Owed to you $0.00", "$3,001.20", "1 payment in eight weeks")
+		b.get("/").at("/", "Owed to you $0.00", "$3,001.20", "by week, eight weeks")
 		paid := a.SendREST(t, a.Key, "GET", "/v1/invoices/"+strings.TrimPrefix(at, "/invoices/"), "").OK(t, 200)
 		void := a.SendREST(t, a.Key, "POST", "/v1/invoices",
 			fmt.Sprintf(`{"customerId": %q, "lineItems": [{"description":
@@ -147,7 +147,7 @@ func TestInvoiceStory(t *testing.T) {
 		home := "/v1" + at + "/payments"
 		first := a.SendREST(t, a.Key, "GET", home, "").OK(t, 200).Text("0.id")
 		a.SendREST(t, a.Key, "POST", home+"/"+first+"/refund", `{"amountCents": 120}`).OK(t, 200)
-		b.get("/").at("/", "$3,000.00 €80.00", "2 payments in eight weeks")
+		b.get("/").at("/", "$3,000.00 €80.00", "by week, eight weeks")
 	})
 }
 

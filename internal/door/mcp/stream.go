@@ -118,8 +118,8 @@ func (s *eventStream) send(message []byte) {
 	}
 	// The server's deadlines are for requests that end soon.
 	control.SetWriteDeadline(time.Now().Add(streamWriteTime)) //nolint:errcheck // a test has no connection
-	fmt.Fprintf(s.w, "event: message\ndata: %s\n\n", message) //nolint:errcheck // the client is gone
-	control.Flush()                                           //nolint:errcheck // as above
+	fmt.Fprintf(s.w, "event: message\ndata: %s\n\n", message)
+	control.Flush() //nolint:errcheck // as above
 }
 
 // finish writes the answer. A stream has begun with 200, so the status counts only without one.

@@ -23,7 +23,7 @@ func TestOfficialClientOffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // the server is gone
+	defer c.Close()
 	prompts, err := c.ListPrompts(t.Context(), nil)
 	if err != nil || len(prompts.Prompts) != 10 {
 		t.Fatalf("prompts: %v, %v", prompts, err)

@@ -88,7 +88,7 @@ func (r *Reader) readFile(ctx context.Context, c *op.Call, in readInput) (*FileT
 	if err != nil {
 		return nil, err
 	}
-	defer content.Close() //nolint:errcheck // it was only read
+	defer content.Close()
 	if f.SizeBytes > maxFileBytes {
 		return nil, fault.TooLarge.Say("Only files of up to %d MiB are read as text. Download it instead.",
 			maxFileBytes>>20)
