@@ -83,7 +83,17 @@ func (s *screen) size(width int64, scheme string) {
 	}
 }
 
-func (s *screen) visit(address string) { s.t.Helper(); s.do(chromedp.Navigate(address)) }
+// visit goes to an address. The browser aborts a load when the page before is still going somewhere: then again.
+func (s *screen) visit(address string) {
+	s.t.Helper()
+	err := chromedp.Do(s.ctx, chromedp.Navigate(address))
+	if err != nil && strings.Contains(err.Error(), "ERR_ABORTED") {
+		err = chromedp.Do(s.ctx, chromedp.Navigate(address))
+	}
+	if err != nil {
+		s.t.Fatalf("%s: %v", address, err)
+	}
+}
 
 // press clicks an element that opens another page, and waits for that page.
 func (s *screen) press(selector string) {
