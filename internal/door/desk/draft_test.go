@@ -41,6 +41,11 @@ func TestDrafts(t *testing.T) {
 				t.Errorf("no %s in %s", want, joined)
 			}
 		}
+		// The same again, because nobody heard that it arrived, changes nothing.
+		again := []string{"place", "/contacts/new", "t.notes", "one here\none there", "version", "v5", "from",
+			b.get("/draft?place=/contacts/new").find(`"version":"([^"]+)"`)}
+		b.post("/draft", again...)
+		b.post("/draft", again...).has(`"version":"v5"`)
 		// Who goes on from what is there may take words away.
 		b.post("/draft", "place", "/contacts/new", "t.notes", "one", "version", "v4", "from",
 			b.get("/draft?place=/contacts/new").find(`"version":"([^"]+)"`))

@@ -114,12 +114,12 @@ async function sendCopy(place) {
   if (!sent.ok || sent.redirected) return false;
   if (store.get(copies + place) === body) store.drop(copies + place);
   const { fields, version } = await sent.json();
-  if (version !== new URLSearchParams(body).get("version")) tell(place, fields, version);
+  if (version !== new URLSearchParams(body).get("version")) tell(place, fields, version, true);
   return true;
 }
-// tell puts what was typed elsewhere into the forms of a place.
-function tell(place, fields, version) {
-  for (const form of $$("#content form")) if (worth(form) && placeOf(form) === place) { put(form, fields); form.version = version; }
+// tell puts what was typed elsewhere into the forms of a place. One that waits for its draft gets it with that.
+function tell(place, fields, version, settled) {
+  for (const form of $$("#content form")) if (worth(form) && placeOf(form) === place && (form.settled || !settled)) { put(form, fields); form.version = version; }
 }
 // A form that was sent has no draft. One that waits for its sender to sign in has a copy, until that is done.
 addEventListener("carriedout", (event) => {

@@ -29,7 +29,8 @@ func (in *draftInput) goOnFrom(before string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	foreign := before != "" && !slices.Contains(in.From, was.Get(VersionField))
+	// A copy that the browser sends again is not foreign: it did not hear that the first one arrived.
+	foreign := before != "" && !slices.Contains(append(in.From, in.Version), was.Get(VersionField))
 	version := in.Version
 	if foreign {
 		version = string(id.New())
